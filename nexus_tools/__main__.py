@@ -1,0 +1,5 @@
+"""`python -m nexus_tools` is `nexus-tools`."""
+
+from nexus_tools.cli import main
+
+main()

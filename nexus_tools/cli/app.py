@@ -1,0 +1,89 @@
+"""The root of the command line: its groups, and the edge at which every error becomes words."""
+
+import json
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from nexus_tools import __version__
+from nexus_tools.cli.lazy import LazyGroup
+from nexus_tools.errors import NexusError, UsageError
+
+GROUPS = {
+    "tool": "Write, check, register, list, call and unregister tools.",
+    "leader": "Carry invocations from the chain to tools and settle their outcomes.",
+    "localnet": "A Sui network in one process, for development and tests.",
+    "network": "Choose the network to work on.",
+    "wallet": "Make and choose keys.",
+    "package": "Publish and inspect the Move package.",
+    "config": "Show and set what commands assume.",
+    "completion": "Complete commands in your shell.",
+}
+INTERRUPTED = 130
+
+
+@click.group(
+    cls=LazyGroup,
+    modules={name: f"nexus_tools.cli.{name}" for name in GROUPS},
+    summaries=GROUPS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="nexus-tools")
+def app() -> None:
+    """Put tools on Sui.
+
+    Register tools with collateral in a registry on chain, and run the Leader that carries calls to
+    them. `nexus-tools localnet start` gives you a Sui network to try it on.
+    """
+
+
+def run() -> NoReturn:
+    """Run the command that the process was called with, and exit as design says: 0 to 8."""
+    try:
+        code = app(standalone_mode=False, prog_name="nexus-tools")
+    except click.exceptions.Exit as signal:
+        code = signal.exit_code
+    except click.ClickException as error:
+        code = _report(UsageError("usage", error.format_message(), hint=_help_hint(error)))
+    except NexusError as error:
+        code = _report(error)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("\nstopped", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:  # noqa: BLE001 - the edge: nobody is shown a traceback
+        code = _report(_bug(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _report(error: NexusError) -> int:
+    """Print an error on stderr, as JSON if the command was to print JSON."""
+    if "--json" in sys.argv[1:]:
+        click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
+        return error.exit_code
+    click.secho(f"error: {error.message}", fg="red", err=True)
+    for failure in error.details.get("failures", ()):
+        where = failure.get("pointer") or "/"
+        click.echo(f"  {where}: {failure.get('message', '')}", err=True)
+    if error.hint:
+        click.echo(f"  {error.hint}", err=True)
+    return error.exit_code
+
+
+def _help_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"see `{context.command_path} --help`" if context else "see `nexus-tools --help`"
+
+
+def _bug(error: Exception) -> NexusError:
+    if os.environ.get("NEXUS_TOOLS_DEBUG"):
+        raise error
+    return NexusError(
+        "internal",
+        f"this should not happen: {type(error).__name__}: {error}",
+        hint="please report it; NEXUS_TOOLS_DEBUG=1 shows where it comes from",
+    )

@@ -1,0 +1,97 @@
+"""The instructions of the Move VM by their number in a module file.
+
+Source: `Opcodes` in `move-binary-format/src/file_format_common.rs`.
+"""
+
+from enum import IntEnum
+
+
+class Opcode(IntEnum):
+    """One instruction. Those on global storage are deprecated: Sui refuses them."""
+
+    POP = 0x01
+    RET = 0x02
+    BR_TRUE = 0x03
+    BR_FALSE = 0x04
+    BRANCH = 0x05
+    LD_U64 = 0x06
+    LD_CONST = 0x07
+    LD_TRUE = 0x08
+    LD_FALSE = 0x09
+    COPY_LOC = 0x0A
+    MOVE_LOC = 0x0B
+    ST_LOC = 0x0C
+    MUT_BORROW_LOC = 0x0D
+    IMM_BORROW_LOC = 0x0E
+    MUT_BORROW_FIELD = 0x0F
+    IMM_BORROW_FIELD = 0x10
+    CALL = 0x11
+    PACK = 0x12
+    UNPACK = 0x13
+    READ_REF = 0x14
+    WRITE_REF = 0x15
+    ADD = 0x16
+    SUB = 0x17
+    MUL = 0x18
+    MOD = 0x19
+    DIV = 0x1A
+    BIT_OR = 0x1B
+    BIT_AND = 0x1C
+    XOR = 0x1D
+    OR = 0x1E
+    AND = 0x1F
+    NOT = 0x20
+    EQ = 0x21
+    NEQ = 0x22
+    LT = 0x23
+    GT = 0x24
+    LE = 0x25
+    GE = 0x26
+    ABORT = 0x27
+    NOP = 0x28
+    EXISTS_DEPRECATED = 0x29
+    MUT_BORROW_GLOBAL_DEPRECATED = 0x2A
+    IMM_BORROW_GLOBAL_DEPRECATED = 0x2B
+    MOVE_FROM_DEPRECATED = 0x2C
+    MOVE_TO_DEPRECATED = 0x2D
+    FREEZE_REF = 0x2E
+    SHL = 0x2F
+    SHR = 0x30
+    LD_U8 = 0x31
+    LD_U128 = 0x32
+    CAST_U8 = 0x33
+    CAST_U64 = 0x34
+    CAST_U128 = 0x35
+    MUT_BORROW_FIELD_GENERIC = 0x36
+    IMM_BORROW_FIELD_GENERIC = 0x37
+    CALL_GENERIC = 0x38
+    PACK_GENERIC = 0x39
+    UNPACK_GENERIC = 0x3A
+    EXISTS_GENERIC_DEPRECATED = 0x3B
+    MUT_BORROW_GLOBAL_GENERIC_DEPRECATED = 0x3C
+    IMM_BORROW_GLOBAL_GENERIC_DEPRECATED = 0x3D
+    MOVE_FROM_GENERIC_DEPRECATED = 0x3E
+    MOVE_TO_GENERIC_DEPRECATED = 0x3F
+    VEC_PACK = 0x40
+    VEC_LEN = 0x41
+    VEC_IMM_BORROW = 0x42
+    VEC_MUT_BORROW = 0x43
+    VEC_PUSH_BACK = 0x44
+    VEC_POP_BACK = 0x45
+    VEC_UNPACK = 0x46
+    VEC_SWAP = 0x47
+    LD_U16 = 0x48
+    LD_U32 = 0x49
+    LD_U256 = 0x4A
+    CAST_U16 = 0x4B
+    CAST_U32 = 0x4C
+    CAST_U256 = 0x4D
+    PACK_VARIANT = 0x4E
+    PACK_VARIANT_GENERIC = 0x4F
+    UNPACK_VARIANT = 0x50
+    UNPACK_VARIANT_IMM_REF = 0x51
+    UNPACK_VARIANT_MUT_REF = 0x52
+    UNPACK_VARIANT_GENERIC = 0x53
+    UNPACK_VARIANT_GENERIC_IMM_REF = 0x54
+    UNPACK_VARIANT_GENERIC_MUT_REF = 0x55
+    VARIANT_SWITCH = 0x56

@@ -1,0 +1,1 @@
+"""What Sui is: addresses, types, transactions, effects, objects and their binary forms."""

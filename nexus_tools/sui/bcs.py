@@ -1,0 +1,279 @@
+"""Binary Canonical Serialization: codecs that are put together from smaller ones.
+
+Source: the BCS specification (github.com/diem/bcs). A codec reads from bytes at a position and
+writes to a bytearray, so that nested values need no intermediate copies.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from enum import Enum
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from nexus_tools.errors import ValidationError
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Enum)
+
+MAX_ULEB128 = 2**32 - 1
+
+Reader = Callable[[bytes, int], tuple[T, int]]
+Writer = Callable[[T, bytearray], None]
+
+
+class BcsError(ValidationError):
+    """The bytes are not the BCS form of a value of the expected type."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("bcs_invalid", message)
+
+
+class Codec(Generic[T]):
+    """How values of one type are read and written.
+
+    `read(data, position)` gives the value and the position after it; it may raise `BcsError` or,
+    at the end of the data, `IndexError`. `write(value, out)` appends to `out`.
+    """
+
+    __slots__ = ("read", "write")
+
+    def __init__(self, read: Reader[T], write: Writer[T]) -> None:
+        self.read = read
+        self.write = write
+
+    def decode(self, data: bytes) -> T:
+        """Read a value that fills `data`. Raises `BcsError`."""
+        try:
+            value, end = self.read(data, 0)
+        except IndexError:
+            raise BcsError(f"the data ends early, after {len(data)} bytes") from None
+        except UnicodeDecodeError as error:
+            raise BcsError(f"a string is not UTF-8: {error.reason}") from None
+        if end != len(data):
+            raise BcsError(f"{len(data) - end} bytes are left over after the value")
+        return value
+
+    def encode(self, value: T) -> bytes:
+        """The bytes of `value`. Raises `BcsError` if it does not fit the type."""
+        out = bytearray()
+        try:
+            self.write(value, out)
+        except (OverflowError, TypeError, AttributeError, KeyError) as error:
+            raise BcsError(f"{value!r:.80} does not fit the type: {error}") from None
+        return bytes(out)
+
+
+def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
+    """Read a length or a variant: at most 32 bits, in the shortest form."""
+    byte = data[position]
+    if byte < 0x80:
+        return byte, position + 1
+    value, shift = byte & 0x7F, 7
+    while True:
+        position += 1
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 28:
+            raise BcsError("a length has more than five bytes")
+    if byte == 0 or value > MAX_ULEB128:
+        raise BcsError("a length is not in its shortest form, or longer than 32 bits")
+    return value, position + 1
+
+
+def write_uleb128(value: int, out: bytearray) -> None:
+    """Write a length or a variant."""
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+
+
+def _take(data: bytes, position: int, size: int) -> tuple[bytes, int]:
+    end = position + size
+    if end > len(data):
+        raise IndexError
+    return data[position:end], end
+
+
+def unsigned(bits: int) -> Codec[int]:
+    """Codec of an unsigned integer, little-endian."""
+    size = bits // 8
+
+    def read(data: bytes, position: int) -> tuple[int, int]:
+        raw, end = _take(data, position, size)
+        return int.from_bytes(raw, "little"), end
+
+    return Codec(read, lambda value, out: out.extend(value.to_bytes(size, "little")))
+
+
+u8, u16, u32, u64, u128, u256 = map(unsigned, (8, 16, 32, 64, 128, 256))
+
+
+def _read_boolean(data: bytes, position: int) -> tuple[bool, int]:
+    byte = data[position]
+    if byte > 1:
+        raise BcsError(f"a boolean is 0 or 1, not {byte}")
+    return byte == 1, position + 1
+
+
+boolean: Codec[bool] = Codec(_read_boolean, lambda value, out: out.append(1 if value else 0))
+
+
+def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
+    """Codec of exactly `size` bytes, given to `make`."""
+
+    def read(data: bytes, position: int) -> tuple[T, int]:
+        raw, end = _take(data, position, size)
+        return make(bytes(raw)), end
+
+    def write(value: Any, out: bytearray) -> None:
+        if len(value) != size:
+            raise BcsError(f"{size} bytes are expected, not {len(value)}")
+        out.extend(value)
+
+    return Codec(read, write)
+
+
+def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
+    size, position = read_uleb128(data, position)
+    raw, end = _take(data, position, size)
+    return bytes(raw), end
+
+
+def _write_bytes(value: bytes, out: bytearray) -> None:
+    write_uleb128(len(value), out)
+    out.extend(value)
+
+
+byte_vector: Codec[bytes] = Codec(_read_bytes, _write_bytes)
+
+
+def _read_string(data: bytes, position: int) -> tuple[str, int]:
+    raw, end = _read_bytes(data, position)
+    return raw.decode(), end
+
+
+string: Codec[str] = Codec(_read_string, lambda value, out: _write_bytes(value.encode(), out))
+
+
+def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
+    """Codec of a sequence; reads tuples, writes any sequence."""
+
+    def read(data: bytes, position: int) -> tuple[tuple[T, ...], int]:
+        length, position = read_uleb128(data, position)
+        values, read_element = [], element.read
+        for _ in range(length):
+            value, position = read_element(data, position)
+            values.append(value)
+        return tuple(values), position
+
+    def write(values: Sequence[T], out: bytearray) -> None:
+        write_uleb128(len(values), out)
+        write_element = element.write
+        for value in values:
+            write_element(value, out)
+
+    return Codec(read, write)
+
+
+def option(element: Codec[T]) -> Codec[T | None]:
+    """Codec of a value that may be missing."""
+
+    def read(data: bytes, position: int) -> tuple[T | None, int]:
+        present, position = _read_boolean(data, position)
+        return element.read(data, position) if present else (None, position)
+
+    def write(value: T | None, out: bytearray) -> None:
+        out.append(0 if value is None else 1)
+        if value is not None:
+            element.write(value, out)
+
+    return Codec(read, write)
+
+
+def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
+    """Codec of a tuple."""
+
+    def read(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
+        values = []
+        for element in elements:
+            value, position = element.read(data, position)
+            values.append(value)
+        return tuple(values), position
+
+    def write(values: tuple[Any, ...], out: bytearray) -> None:
+        for element, value in zip(elements, values, strict=True):
+            element.write(value, out)
+
+    return Codec(read, write)
+
+
+def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
+    """Codec of a dataclass with these codecs for its fields, in order."""
+    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # T is one
+    if len(names) != len(fields):
+        raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(fields)}")
+    getters = [(attrgetter(name), codec.write) for name, codec in zip(names, fields, strict=True)]
+    readers = [codec.read for codec in fields]
+
+    def read(data: bytes, position: int) -> tuple[T, int]:
+        values = []
+        for read_field in readers:
+            value, position = read_field(data, position)
+            values.append(value)
+        return cls(*values), position
+
+    def write(value: T, out: bytearray) -> None:
+        for get, write_field in getters:
+            write_field(get(value), out)
+
+    return Codec(read, write)
+
+
+def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
+    """Codec of one of several classes, told apart by a number: their place in `variants`."""
+    readers = [codec.read for _, codec in variants]
+    writers = {cls: (number, codec.write) for number, (cls, codec) in enumerate(variants)}
+
+    def read(data: bytes, position: int) -> tuple[Any, int]:
+        number, position = read_uleb128(data, position)
+        if number >= len(readers):
+            raise BcsError(f"{name} has no variant {number}")
+        return readers[number](data, position)
+
+    def write(value: Any, out: bytearray) -> None:
+        number, write_variant = writers[type(value)]
+        write_uleb128(number, out)
+        write_variant(value, out)
+
+    return Codec(read, write)
+
+
+def unit_enum(cls: type[E]) -> Codec[E]:
+    """Codec of an `Enum` whose members carry no data; their order of definition counts."""
+    members = list(cls)
+    numbers = {member: number for number, member in enumerate(members)}
+
+    def read(data: bytes, position: int) -> tuple[E, int]:
+        number, position = read_uleb128(data, position)
+        if number >= len(members):
+            raise BcsError(f"{cls.__name__} has no variant {number}")
+        return members[number], position
+
+    return Codec(read, lambda value, out: write_uleb128(numbers[value], out))
+
+
+def wrapper(cls: type[T], inner: Codec[Any]) -> tuple[type[T], Codec[T]]:
+    """A variant of `choice`: a dataclass with one field."""
+    return cls, struct(cls, inner)
+
+
+def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
+    """Codec that is looked up when it is used, for types that contain themselves."""
+    return Codec(
+        lambda data, position: codec().read(data, position),
+        lambda value, out: codec().write(value, out),
+    )

@@ -1,0 +1,128 @@
+"""Checkpoints: the chain of sets of executed transactions.
+
+Source: `sui-types/src/messages_checkpoint.rs`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nexus_tools.sui.bcs import (
+    Codec,
+    byte_vector,
+    choice,
+    option,
+    record,
+    struct,
+    u64,
+    vector,
+    wrapper,
+)
+from nexus_tools.sui.digest import (
+    DIGEST,
+    Digest,
+    checkpoint_contents_digest,
+    checkpoint_digest,
+)
+from nexus_tools.sui.effects import GAS_COST_SUMMARY, GasCostSummary
+
+
+@dataclass(frozen=True, slots=True)
+class LiveObjectSet:
+    """A commitment to all objects at the end of an epoch."""
+
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointArtifacts:
+    """A commitment to what the checkpoint did."""
+
+    digest: Digest
+
+
+Commitment = LiveObjectSet | CheckpointArtifacts
+_COMMITMENTS: Codec[tuple[Commitment, ...]] = vector(
+    choice(
+        "CheckpointCommitment",
+        wrapper(LiveObjectSet, DIGEST),
+        wrapper(CheckpointArtifacts, DIGEST),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EndOfEpochData:
+    """What the last checkpoint of an epoch says of the next: public keys and stakes, version."""
+
+    next_epoch_committee: tuple[tuple[bytes, int], ...]
+    next_epoch_protocol_version: int
+    epoch_commitments: tuple[Commitment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointSummary:
+    """The head of a checkpoint; validators sign it, and the next one names its digest."""
+
+    epoch: int
+    sequence_number: int
+    network_total_transactions: int
+    content_digest: Digest
+    previous_digest: Digest | None
+    epoch_rolling_gas_cost_summary: GasCostSummary
+    timestamp_ms: int
+    checkpoint_commitments: tuple[Commitment, ...]
+    end_of_epoch_data: EndOfEpochData | None
+    version_specific_data: bytes
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return CHECKPOINT_SUMMARY.encode(self)
+
+    def digest(self) -> Digest:
+        """The checkpoint's digest."""
+        return checkpoint_digest(self.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointContents:
+    """The transactions of a checkpoint: digests of transactions and effects, and signatures."""
+
+    transactions: tuple[tuple[Digest, Digest], ...]
+    signatures: tuple[tuple[bytes, ...], ...]
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return CHECKPOINT_CONTENTS.encode(self)
+
+    def digest(self) -> Digest:
+        """The digest of the contents."""
+        return checkpoint_contents_digest(self.encode())
+
+
+CHECKPOINT_SUMMARY: Codec[CheckpointSummary] = struct(
+    CheckpointSummary,
+    u64,
+    u64,
+    u64,
+    DIGEST,
+    option(DIGEST),
+    GAS_COST_SUMMARY,
+    u64,
+    _COMMITMENTS,
+    option(
+        struct(
+            EndOfEpochData,
+            vector(record((byte_vector, u64))),
+            u64,
+            _COMMITMENTS,
+        )
+    ),
+    byte_vector,
+)
+
+_CONTENTS: Codec[Any] = struct(
+    CheckpointContents, vector(record((DIGEST, DIGEST))), vector(vector(byte_vector))
+)
+CHECKPOINT_CONTENTS: Codec[CheckpointContents] = choice(
+    "CheckpointContents", (CheckpointContents, _CONTENTS)
+)

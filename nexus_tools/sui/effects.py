@@ -1,0 +1,268 @@
+"""Effects: what a transaction did to the ledger.
+
+Source: `sui-types/src/effects/{effects_v2,object_change}.rs` and `gas.rs`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import (
+    BcsError,
+    Codec,
+    choice,
+    option,
+    record,
+    struct,
+    u32,
+    u64,
+    unit_enum,
+    vector,
+)
+from nexus_tools.sui.digest import DIGEST, Digest, effects_digest
+from nexus_tools.sui.execution_status import EXECUTION_STATUS, ExecutionStatus
+from nexus_tools.sui.object import ADDRESS, OWNER, Owner
+from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
+
+
+@dataclass(frozen=True, slots=True)
+class GasCostSummary:
+    """What a transaction costs, in MIST."""
+
+    computation_cost: int
+    storage_cost: int
+    storage_rebate: int
+    non_refundable_storage_fee: int
+
+    @property
+    def net(self) -> int:
+        """What the payer loses; negative if the rebate is larger than the costs."""
+        return self.computation_cost + self.storage_cost - self.storage_rebate
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The object did not exist before, or does not exist after."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputState:
+    """The object before the transaction."""
+
+    version: int
+    digest: Digest
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectWrite:
+    """The object after the transaction, at the transaction's Lamport version."""
+
+    digest: Digest
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True)
+class PackageWrite:
+    """A published package."""
+
+    version: int
+    digest: Digest
+
+
+class AccumulatorOperation(Enum):
+    """Whether money goes into an address balance or out of it."""
+
+    MERGE = "merge"
+    SPLIT = "split"
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorInteger:
+    """An amount."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorPair:
+    """Two amounts."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorWrite:
+    """A change of an address balance."""
+
+    address: Address
+    type: TypeTag
+    operation: AccumulatorOperation
+    value: AccumulatorInteger | AccumulatorPair
+
+
+class IdOperation(Enum):
+    """What happened to the id itself."""
+
+    NONE = "none"
+    CREATED = "created"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """One changed object: before, after, and what happened to its id."""
+
+    input: Absent | InputState
+    output: Absent | ObjectWrite | PackageWrite | AccumulatorWrite
+    operation: IdOperation
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnlyRoot:
+    """A shared object that was only read."""
+
+    version: int
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
+class MutateEnded:
+    """A shared object that was to be changed, but does not exist any more."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEnded:
+    """A shared object that was to be read, but does not exist any more."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A shared object of a cancelled transaction."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PerEpochConfig:
+    """An object that changes only between epochs."""
+
+
+Unchanged = ReadOnlyRoot | MutateEnded | ReadEnded | Cancelled | PerEpochConfig
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionEffects:
+    """What a transaction did (`TransactionEffectsV2`).
+
+    `changed_objects` and `dependencies` are sorted; `gas_object_index` is a place in the former.
+    """
+
+    status: ExecutionStatus
+    epoch: int
+    gas_used: GasCostSummary
+    transaction_digest: Digest
+    gas_object_index: int | None
+    events_digest: Digest | None
+    dependencies: tuple[Digest, ...]
+    lamport_version: int
+    changed_objects: tuple[tuple[Address, ObjectChange], ...]
+    unchanged_consensus_objects: tuple[tuple[Address, Unchanged], ...]
+    aux_data_digest: Digest | None
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return TRANSACTION_EFFECTS.encode(self)
+
+    def digest(self) -> Digest:
+        """The digest of the effects."""
+        return effects_digest(self.encode())
+
+
+GAS_COST_SUMMARY = struct(GasCostSummary, u64, u64, u64, u64)
+
+_VERSION_DIGEST = record((u64, DIGEST))
+_VERSION_DIGEST_OWNER = record((_VERSION_DIGEST, OWNER))
+
+
+def _read_input_state(data: bytes, position: int) -> tuple[InputState, int]:
+    ((version, digest), owner), position = _VERSION_DIGEST_OWNER.read(data, position)
+    return InputState(version, digest, owner), position
+
+
+def _write_input_state(state: InputState, out: bytearray) -> None:
+    _VERSION_DIGEST_OWNER.write(((state.version, state.digest), state.owner), out)
+
+
+_ACCUMULATOR_WRITE = struct(
+    AccumulatorWrite,
+    ADDRESS,
+    TYPE_TAG,
+    unit_enum(AccumulatorOperation),
+    choice(
+        "AccumulatorValue",
+        (AccumulatorInteger, struct(AccumulatorInteger, u64)),
+        (AccumulatorPair, struct(AccumulatorPair, u64, u64)),
+    ),
+)
+
+OBJECT_CHANGE: Codec[ObjectChange] = struct(
+    ObjectChange,
+    choice(
+        "ObjectIn",
+        (Absent, struct(Absent)),
+        (InputState, Codec(_read_input_state, _write_input_state)),
+    ),
+    choice(
+        "ObjectOut",
+        (Absent, struct(Absent)),
+        (ObjectWrite, struct(ObjectWrite, DIGEST, OWNER)),
+        (PackageWrite, struct(PackageWrite, u64, DIGEST)),
+        (AccumulatorWrite, _ACCUMULATOR_WRITE),
+    ),
+    unit_enum(IdOperation),
+)
+
+_UNCHANGED: Codec[Unchanged] = choice(
+    "UnchangedConsensusKind",
+    (ReadOnlyRoot, struct(ReadOnlyRoot, u64, DIGEST)),
+    (MutateEnded, struct(MutateEnded, u64)),
+    (ReadEnded, struct(ReadEnded, u64)),
+    (Cancelled, struct(Cancelled, u64)),
+    (PerEpochConfig, struct(PerEpochConfig)),
+)
+
+_EFFECTS_V2 = struct(
+    TransactionEffects,
+    EXECUTION_STATUS,
+    u64,
+    GAS_COST_SUMMARY,
+    DIGEST,
+    option(u32),
+    option(DIGEST),
+    vector(DIGEST),
+    u64,
+    vector(record((ADDRESS, OBJECT_CHANGE))),
+    vector(record((ADDRESS, _UNCHANGED))),
+    option(DIGEST),
+)
+_V2 = 1
+
+
+def _read_effects(data: bytes, position: int) -> tuple[TransactionEffects, int]:
+    if data[position] != _V2:
+        raise BcsError(f"effects of version {data[position] + 1} are not read, only of version 2")
+    return _EFFECTS_V2.read(data, position + 1)
+
+
+def _write_effects(effects: TransactionEffects, out: bytearray) -> None:
+    out.append(_V2)
+    _EFFECTS_V2.write(effects, out)
+
+
+TRANSACTION_EFFECTS: Codec[TransactionEffects] = Codec(_read_effects, _write_effects)

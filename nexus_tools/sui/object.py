@@ -1,0 +1,248 @@
+"""Objects: Move values and packages with an id, a version and an owner.
+
+Source: `sui-types/src/{object,move_package,base_types}.rs`.
+"""
+
+from dataclasses import dataclass
+
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import (
+    Codec,
+    boolean,
+    byte_vector,
+    choice,
+    fixed,
+    record,
+    string,
+    struct,
+    u64,
+    vector,
+    wrapper,
+)
+from nexus_tools.sui.digest import DIGEST, Digest, object_digest
+from nexus_tools.sui.type_tag import GAS_COIN, STRUCT_TAG, TYPE_TAG, StructTag, TypeTag, coin_tag
+
+ADDRESS: Codec[Address] = fixed(32, Address)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """One version of one object."""
+
+    object_id: Address
+    version: int
+    digest: Digest
+
+
+OBJECT_REFERENCE = struct(ObjectReference, ADDRESS, u64, DIGEST)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOwner:
+    """Only transactions of this address use the object."""
+
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOwner:
+    """The object is a dynamic field of another one."""
+
+    parent: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Everyone uses the object; `initial_version` is the version at which it was shared."""
+
+    initial_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Immutable:
+    """Everyone reads the object and nobody changes it: packages and frozen objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsensusAddressOwner:
+    """One address owns the object, and consensus orders its uses."""
+
+    start_version: int
+    address: Address
+
+
+Owner = AddressOwner | ObjectOwner | Shared | Immutable | ConsensusAddressOwner
+
+OWNER: Codec[Owner] = choice(
+    "Owner",
+    wrapper(AddressOwner, ADDRESS),
+    wrapper(ObjectOwner, ADDRESS),
+    wrapper(Shared, u64),
+    (Immutable, struct(Immutable)),
+    (ConsensusAddressOwner, struct(ConsensusAddressOwner, u64, ADDRESS)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveObject:
+    """A Move value that is an object; `contents` are its BCS bytes and begin with its id."""
+
+    type: StructTag
+    has_public_transfer: bool
+    version: int
+    contents: bytes
+
+    @property
+    def id(self) -> Address:
+        """The object's id."""
+        return Address(self.contents[:32])
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOrigin:
+    """Which version of a package first defined a type."""
+
+    module: str
+    datatype: str
+    package: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Linkage:
+    """Which version of a dependency a package uses: `original_id` names its first version."""
+
+    original_id: Address
+    upgraded_id: Address
+    upgraded_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MovePackage:
+    """A package: its modules by name, sorted, with their bytes."""
+
+    id: Address
+    version: int
+    modules: tuple[tuple[str, bytes], ...]
+    type_origins: tuple[TypeOrigin, ...]
+    linkage: tuple[Linkage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object as the ledger keeps it. `storage_rebate` is in MIST."""
+
+    data: MoveObject | MovePackage
+    owner: Owner
+    previous_transaction: Digest
+    storage_rebate: int
+
+    @property
+    def id(self) -> Address:
+        """The object's id."""
+        return self.data.id
+
+    @property
+    def version(self) -> int:
+        """The object's version."""
+        return self.data.version
+
+    @property
+    def type(self) -> StructTag | None:
+        """The object's type; None for a package."""
+        return self.data.type if isinstance(self.data, MoveObject) else None
+
+    def encode(self) -> bytes:
+        """The BCS bytes of the object."""
+        return OBJECT.encode(self)
+
+    def digest(self) -> Digest:
+        """The digest of this version."""
+        return object_digest(OBJECT.encode(self))
+
+    def reference(self) -> ObjectReference:
+        """Id, version and digest."""
+        return ObjectReference(self.id, self.version, self.digest())
+
+
+# MoveObjectType: common types have variants of their own, which only save space.
+_OTHER, _GAS_COIN, _STAKED_SUI, _COIN = 0, 1, 2, 3
+_SUI_BALANCE_FIELD, _BALANCE_FIELD = 4, 5
+_STAKED_SUI_TAG = StructTag(Address.of(3), "staking_pool", "StakedSui")
+
+
+def _balance_field_tag(coin_type: TypeTag) -> StructTag:
+    framework = Address.of(2)
+    balance = StructTag(framework, "balance", "Balance", (coin_type,))
+    key = StructTag(framework, "accumulator", "Key", (balance,))
+    value = StructTag(framework, "accumulator", "U128")
+    return StructTag(framework, "dynamic_field", "Field", (key, value))
+
+
+_SUI_BALANCE_TAG = _balance_field_tag(GAS_COIN.type_params[0])
+_COIN_MODULE = (GAS_COIN.address, GAS_COIN.module, GAS_COIN.name)
+_FIELD = (_SUI_BALANCE_TAG.address, _SUI_BALANCE_TAG.module, _SUI_BALANCE_TAG.name)
+
+
+def _read_object_type(data: bytes, position: int) -> tuple[StructTag, int]:
+    number, position = data[position], position + 1
+    if number == _GAS_COIN:
+        return GAS_COIN, position
+    if number == _STAKED_SUI:
+        return _STAKED_SUI_TAG, position
+    if number == _SUI_BALANCE_FIELD:
+        return _SUI_BALANCE_TAG, position
+    if number in (_COIN, _BALANCE_FIELD):
+        coin_type, position = TYPE_TAG.read(data, position)
+        tag = coin_tag(coin_type) if number == _COIN else _balance_field_tag(coin_type)
+        return tag, position
+    return STRUCT_TAG.read(data, position)
+
+
+def _balance_field_coin(tag: StructTag) -> TypeTag | None:
+    """The coin type, if `tag` is the dynamic field in which an address balance is kept."""
+    if (tag.address, tag.module, tag.name) != _FIELD:
+        return None
+    key = tag.type_params[0]
+    balance = key.type_params[0] if isinstance(key, StructTag) and key.type_params else None
+    coin = (
+        balance.type_params[0] if isinstance(balance, StructTag) and balance.type_params else None
+    )
+    return coin if coin is not None and tag == _balance_field_tag(coin) else None
+
+
+def _write_object_type(tag: StructTag, out: bytearray) -> None:
+    if tag == GAS_COIN:
+        out.append(_GAS_COIN)
+    elif (tag.address, tag.module, tag.name) == _COIN_MODULE:
+        out.append(_COIN)
+        TYPE_TAG.write(tag.type_params[0], out)
+    elif tag == _STAKED_SUI_TAG:
+        out.append(_STAKED_SUI)
+    elif tag == _SUI_BALANCE_TAG:
+        out.append(_SUI_BALANCE_FIELD)
+    elif (coin := _balance_field_coin(tag)) is not None:
+        out.append(_BALANCE_FIELD)
+        TYPE_TAG.write(coin, out)
+    else:
+        out.append(_OTHER)
+        STRUCT_TAG.write(tag, out)
+
+
+OBJECT_TYPE: Codec[StructTag] = Codec(_read_object_type, _write_object_type)
+
+OBJECT_DATA: Codec[MoveObject | MovePackage] = choice(
+    "Data",
+    (MoveObject, struct(MoveObject, OBJECT_TYPE, boolean, u64, byte_vector)),
+    (
+        MovePackage,
+        struct(
+            MovePackage,
+            ADDRESS,
+            u64,
+            vector(record((string, byte_vector))),
+            vector(struct(TypeOrigin, string, string, ADDRESS)),
+            vector(struct(Linkage, ADDRESS, ADDRESS, u64)),
+        ),
+    ),
+)
+OBJECT: Codec[Object] = struct(Object, OBJECT_DATA, OWNER, DIGEST, u64)

@@ -1,0 +1,423 @@
+"""Transactions: what a sender asks the network to do.
+
+Source: `sui-types/src/{transaction,messages_consensus}.rs`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import (
+    BcsError,
+    Codec,
+    boolean,
+    byte_vector,
+    choice,
+    fixed,
+    option,
+    record,
+    string,
+    struct,
+    u8,
+    u16,
+    u32,
+    u64,
+    vector,
+    wrapper,
+)
+from nexus_tools.sui.digest import DIGEST, Digest, transaction_digest
+from nexus_tools.sui.object import ADDRESS, OBJECT_REFERENCE, ObjectReference
+from nexus_tools.sui.system_transaction import (
+    AUTHENTICATOR_STATE_UPDATE,
+    CHANGE_EPOCH,
+    CONSENSUS_COMMIT_PROLOGUE,
+    CONSENSUS_COMMIT_PROLOGUE_V2,
+    CONSENSUS_COMMIT_PROLOGUE_V3,
+    CONSENSUS_COMMIT_PROLOGUE_V4,
+    END_OF_EPOCH,
+    GENESIS,
+    RANDOMNESS_STATE_UPDATE,
+    AuthenticatorStateUpdate,
+    ChangeEpoch,
+    ConsensusCommitPrologue,
+    ConsensusCommitPrologueV2,
+    ConsensusCommitPrologueV3,
+    ConsensusCommitPrologueV4,
+    EndOfEpoch,
+    Genesis,
+    RandomnessStateUpdate,
+)
+from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
+
+T = TypeVar("T")
+
+# --- Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """A value that is no object, as its BCS bytes: at most 16 384."""
+
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedObject:
+    """An immutable object, or one that the sender owns, at one version."""
+
+    reference: ObjectReference
+
+
+@dataclass(frozen=True, slots=True)
+class SharedObject:
+    """A shared object at whatever version consensus gives it."""
+
+    object_id: Address
+    initial_version: int
+    mutable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivingObject:
+    """An object that was transferred to another object's address."""
+
+    reference: ObjectReference
+
+
+ObjectArgument = OwnedObject | SharedObject | ReceivingObject
+
+
+@dataclass(frozen=True, slots=True)
+class FundsWithdrawal:
+    """Money taken from an address balance: `amount` at most, of one balance type.
+
+    `source` is 0 for the sender's balance and 1 for the sponsor's.
+    """
+
+    amount: int
+    type: TypeTag
+    source: int
+
+
+Input = Pure | OwnedObject | SharedObject | ReceivingObject | FundsWithdrawal
+
+OBJECT_ARGUMENT: Codec[ObjectArgument] = choice(
+    "ObjectArg",
+    wrapper(OwnedObject, OBJECT_REFERENCE),
+    (SharedObject, struct(SharedObject, ADDRESS, u64, boolean)),
+    wrapper(ReceivingObject, OBJECT_REFERENCE),
+)
+
+
+def _only_variant(codec: Codec[T]) -> Codec[T]:
+    """A value behind the number of the only variant that there is yet: 0."""
+
+    def read(data: bytes, position: int) -> tuple[T, int]:
+        if data[position]:
+            raise BcsError(f"a funds withdrawal has no variant {data[position]}")
+        return codec.read(data, position + 1)
+
+    def write(value: T, out: bytearray) -> None:
+        out.append(0)
+        codec.write(value, out)
+
+    return Codec(read, write)
+
+
+_FUNDS_WITHDRAWAL = struct(FundsWithdrawal, _only_variant(u64), _only_variant(TYPE_TAG), u8)
+
+
+def _read_input(data: bytes, position: int) -> tuple[Input, int]:
+    number = data[position]
+    if number >= len(_INPUT_READERS):
+        raise BcsError(f"CallArg has no variant {number}")
+    return _INPUT_READERS[number](data, position + 1)
+
+
+def _write_input(value: Input, out: bytearray) -> None:
+    if isinstance(value, Pure):
+        out.append(0)
+        byte_vector.write(value.value, out)
+    elif isinstance(value, FundsWithdrawal):
+        out.append(2)
+        _FUNDS_WITHDRAWAL.write(value, out)
+    else:
+        out.append(1)
+        OBJECT_ARGUMENT.write(value, out)
+
+
+_INPUT_READERS = (struct(Pure, byte_vector).read, OBJECT_ARGUMENT.read, _FUNDS_WITHDRAWAL.read)
+INPUT: Codec[Input] = Codec(_read_input, _write_input)
+
+# --- Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class GasCoin:
+    """The coin that pays for the transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputArgument:
+    """The `index`th input."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the `command`th command returned, if that is one value."""
+
+    command: int
+
+    def __getitem__(self, index: int) -> "NestedResult":
+        return NestedResult(self.command, index)
+
+
+@dataclass(frozen=True, slots=True)
+class NestedResult:
+    """The `index`th value that the `command`th command returned."""
+
+    command: int
+    index: int
+
+
+Argument = GasCoin | InputArgument | Result | NestedResult
+
+ARGUMENT: Codec[Argument] = choice(
+    "Argument",
+    (GasCoin, struct(GasCoin)),
+    wrapper(InputArgument, u16),
+    wrapper(Result, u16),
+    (NestedResult, struct(NestedResult, u16, u16)),
+)
+
+# --- Commands
+
+
+@dataclass(frozen=True, slots=True)
+class MoveCall:
+    """Call a function of a package."""
+
+    package: Address
+    module: str
+    function: str
+    type_arguments: tuple[TypeTag, ...]
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferObjects:
+    """Send objects to an address."""
+
+    objects: tuple[Argument, ...]
+    address: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCoins:
+    """Take new coins of these amounts from a coin."""
+
+    coin: Argument
+    amounts: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeCoins:
+    """Put coins into a coin."""
+
+    destination: Argument
+    sources: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Publish a package; returns its `UpgradeCap`."""
+
+    modules: tuple[bytes, ...]
+    dependencies: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeMoveVec:
+    """Make a vector; the element type may be missing if there is an element."""
+
+    element_type: TypeTag | None
+    elements: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """Publish the next version of a package; turns an `UpgradeTicket` into an `UpgradeReceipt`."""
+
+    modules: tuple[bytes, ...]
+    dependencies: tuple[Address, ...]
+    package: Address
+    ticket: Argument
+
+
+Command = MoveCall | TransferObjects | SplitCoins | MergeCoins | Publish | MakeMoveVec | Upgrade
+
+_ARGUMENTS = vector(ARGUMENT)
+_MODULES = vector(byte_vector)
+_ADDRESSES = vector(ADDRESS)
+
+COMMAND: Codec[Command] = choice(
+    "Command",
+    (MoveCall, struct(MoveCall, ADDRESS, string, string, vector(TYPE_TAG), _ARGUMENTS)),
+    (TransferObjects, struct(TransferObjects, _ARGUMENTS, ARGUMENT)),
+    (SplitCoins, struct(SplitCoins, ARGUMENT, _ARGUMENTS)),
+    (MergeCoins, struct(MergeCoins, ARGUMENT, _ARGUMENTS)),
+    (Publish, struct(Publish, _MODULES, _ADDRESSES)),
+    (MakeMoveVec, struct(MakeMoveVec, option(TYPE_TAG), _ARGUMENTS)),
+    (Upgrade, struct(Upgrade, _MODULES, _ADDRESSES, ADDRESS, ARGUMENT)),
+)
+
+# --- Kinds
+
+
+@dataclass(frozen=True, slots=True)
+class ProgrammableTransaction:
+    """Inputs, and commands that run in order on them and on each other's results."""
+
+    inputs: tuple[Input, ...]
+    commands: tuple[Command, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgrammableSystemTransaction:
+    """A programmable transaction of the system itself."""
+
+    inputs: tuple[Input, ...]
+    commands: tuple[Command, ...]
+
+
+TransactionKind = (
+    ProgrammableTransaction
+    | ChangeEpoch
+    | Genesis
+    | ConsensusCommitPrologue
+    | AuthenticatorStateUpdate
+    | EndOfEpoch
+    | RandomnessStateUpdate
+    | ConsensusCommitPrologueV2
+    | ConsensusCommitPrologueV3
+    | ConsensusCommitPrologueV4
+    | ProgrammableSystemTransaction
+)
+
+TRANSACTION_KIND: Codec[TransactionKind] = choice(
+    "TransactionKind",
+    (
+        ProgrammableTransaction,
+        struct(ProgrammableTransaction, vector(INPUT), vector(COMMAND)),
+    ),
+    (ChangeEpoch, CHANGE_EPOCH),
+    (Genesis, GENESIS),
+    (ConsensusCommitPrologue, CONSENSUS_COMMIT_PROLOGUE),
+    (AuthenticatorStateUpdate, AUTHENTICATOR_STATE_UPDATE),
+    (EndOfEpoch, END_OF_EPOCH),
+    (RandomnessStateUpdate, RANDOMNESS_STATE_UPDATE),
+    (ConsensusCommitPrologueV2, CONSENSUS_COMMIT_PROLOGUE_V2),
+    (ConsensusCommitPrologueV3, CONSENSUS_COMMIT_PROLOGUE_V3),
+    (ConsensusCommitPrologueV4, CONSENSUS_COMMIT_PROLOGUE_V4),
+    (
+        ProgrammableSystemTransaction,
+        struct(ProgrammableSystemTransaction, vector(INPUT), vector(COMMAND)),
+    ),
+)
+
+# --- Gas and expiration
+
+
+@dataclass(frozen=True, slots=True)
+class GasData:
+    """Who pays with which coins; `price` in MIST per unit, `budget` in MIST."""
+
+    payment: tuple[ObjectReference, ...]
+    owner: Address
+    price: int
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoExpiration:
+    """The transaction may be executed at any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpochExpiration:
+    """The transaction may be executed up to this epoch, inclusive."""
+
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValidDuring:
+    """The transaction may be executed once, in these epochs and times (ms), on this chain."""
+
+    min_epoch: int | None
+    max_epoch: int | None
+    min_timestamp: int | None
+    max_timestamp: int | None
+    chain: Digest
+    nonce: int
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """As `ValidDuring`, and proposed by these validators alone: an epoch and their numbers."""
+
+    min_epoch: int | None
+    max_epoch: int | None
+    min_timestamp: int | None
+    max_timestamp: int | None
+    chain: Digest
+    nonce: int
+    allowed_proposers: tuple[Any, ...] | None
+
+
+Expiration = NoExpiration | EpochExpiration | ValidDuring | Validity
+
+_VALIDITY = (option(u64), option(u64), option(u64), option(u64), DIGEST, u32)
+EXPIRATION: Codec[Expiration] = choice(
+    "TransactionExpiration",
+    (NoExpiration, struct(NoExpiration)),
+    wrapper(EpochExpiration, u64),
+    (ValidDuring, struct(ValidDuring, *_VALIDITY)),
+    (Validity, struct(Validity, *_VALIDITY, option(record((u64, vector(u32)))))),
+)
+
+GAS_DATA = struct(GasData, vector(OBJECT_REFERENCE), ADDRESS, u64, u64)
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionData:
+    """All that the sender signs."""
+
+    kind: TransactionKind
+    sender: Address
+    gas: GasData
+    expiration: Expiration
+
+    def encode(self) -> bytes:
+        """The BCS bytes, which are signed and hashed."""
+        return TRANSACTION_DATA.encode(self)
+
+    def digest(self) -> Digest:
+        """The transaction's digest."""
+        return transaction_digest(TRANSACTION_DATA.encode(self))
+
+
+TRANSACTION_DATA: Codec[TransactionData] = choice(
+    "TransactionData",
+    (
+        TransactionData,
+        struct(TransactionData, TRANSACTION_KIND, ADDRESS, GAS_DATA, EXPIRATION),
+    ),
+)
+
+# SenderSignedData: intent (scope, version, application), transaction, signatures.
+SIGNED_TRANSACTION: Codec[tuple[Any, ...]] = record(
+    (fixed(3, bytes), TRANSACTION_DATA, vector(byte_vector))
+)
