@@ -1,0 +1,321 @@
+/// Runs transactions of several people on the package as it is right after its publication.
+///
+/// Each macro is one transaction: it takes the objects that it names out of the ledger, hands them
+/// to the test, and puts them back.
+#[test_only]
+module nexus_tools::test_runner;
+
+use nexus_tools::invocation::{Self, Invocation};
+use nexus_tools::leader_registry::{Self, LeaderCap, LeaderRegistry};
+use nexus_tools::tool::{Self, Definition, OwnerCap, Tool};
+use nexus_tools::tool_registry::{Self, ToolRegistry};
+use nexus_tools::value::{Self, Ports};
+use sui::clock::{Self, Clock};
+use sui::coin::{Self, Coin};
+use sui::derived_object;
+use sui::sui::SUI;
+use sui::test_scenario::{Self, Scenario};
+
+// === Constants ===
+
+const ADMIN: address = @0xAD;
+const START_MS: u64 = 1_000_000;
+const COLLATERAL_MIST: u64 = 1_000_000_000;
+const BOND_MIST: u64 = 10_000_000_000;
+
+// === Structs ===
+
+/// A ledger with the package on it.
+public struct Runner {
+    scenario: Scenario,
+    tool_registry: ID,
+}
+
+// === Life of the runner ===
+
+/// Publishes the package: the admin gets the `AdminCap`.
+public fun start(): Runner {
+    let mut scenario = test_scenario::begin(ADMIN);
+    tool_registry::init_for_testing(scenario.ctx());
+    leader_registry::init_for_testing(scenario.ctx());
+    let mut clock = clock::create_for_testing(scenario.ctx());
+    clock.set_for_testing(START_MS);
+    clock.share_for_testing();
+    scenario.next_tx(ADMIN);
+    let tool_registry = test_scenario::most_recent_id_shared<ToolRegistry>().destroy_some();
+    Runner { scenario, tool_registry }
+}
+
+public fun end(self: Runner) {
+    let Runner { scenario, .. } = self;
+    scenario.end();
+}
+
+/// Begins a transaction of `sender`.
+public fun next_tx(self: &mut Runner, sender: address): &mut Scenario {
+    self.scenario.next_tx(sender);
+    &mut self.scenario
+}
+
+public fun scenario(self: &mut Runner): &mut Scenario { &mut self.scenario }
+
+/// Lets time pass.
+public fun advance(self: &mut Runner, ms: u64) {
+    let scenario = self.next_tx(ADMIN);
+    let mut clock = scenario.take_shared<Clock>();
+    clock.increment_for_testing(ms);
+    test_scenario::return_shared(clock);
+}
+
+// === Transactions ===
+
+/// A transaction of `$sender` on both registries.
+public macro fun tx(
+    $self: &mut Runner,
+    $sender: address,
+    $f: |&mut ToolRegistry, &mut LeaderRegistry, &Clock, &mut TxContext|,
+) {
+    let self = $self;
+    let scenario = self.next_tx($sender);
+    let mut tools = scenario.take_shared<ToolRegistry>();
+    let mut leaders = scenario.take_shared<LeaderRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    $f(&mut tools, &mut leaders, &clock, scenario.ctx());
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(leaders);
+    test_scenario::return_shared(tools);
+}
+
+/// A transaction of `$sender` with the cap of type `$Cap` that it got last, on the tool `$fqn`.
+public macro fun tool_tx<$Cap: key>(
+    $self: &mut Runner,
+    $sender: address,
+    $fqn: vector<u8>,
+    $f: |&mut Tool, &$Cap, &ToolRegistry, &Clock, &mut TxContext|,
+) {
+    let self = $self;
+    self.next_tx($sender);
+    let mut tool = self.take_tool($fqn);
+    let scenario = self.scenario();
+    let cap = scenario.take_from_sender<$Cap>();
+    let tools = scenario.take_shared<ToolRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    $f(&mut tool, &cap, &tools, &clock, scenario.ctx());
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(tools);
+    test_scenario::return_shared(tool);
+    scenario.return_to_sender(cap);
+}
+
+/// A transaction of `$sender` with the cap of type `$Cap` that it got last, on the leaders.
+public macro fun leader_tx<$Cap: key>(
+    $self: &mut Runner,
+    $sender: address,
+    $f: |&mut LeaderRegistry, &$Cap, &Clock, &mut TxContext|,
+) {
+    let self = $self;
+    let scenario = self.next_tx($sender);
+    let cap = scenario.take_from_sender<$Cap>();
+    let mut leaders = scenario.take_shared<LeaderRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    $f(&mut leaders, &cap, &clock, scenario.ctx());
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(leaders);
+    scenario.return_to_sender(cap);
+}
+
+/// A transaction of `$sender` with its leader cap, on the invocation `$id`.
+public macro fun invocation_tx(
+    $self: &mut Runner,
+    $sender: address,
+    $id: ID,
+    $f: |&mut Invocation, &LeaderCap, &LeaderRegistry, &Clock, &mut TxContext|,
+) {
+    let self = $self;
+    let scenario = self.next_tx($sender);
+    let cap = scenario.take_from_sender<LeaderCap>();
+    let leaders = scenario.take_shared<LeaderRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    let mut invocation = scenario.take_shared_by_id<Invocation>($id);
+    $f(&mut invocation, &cap, &leaders, &clock, scenario.ctx());
+    test_scenario::return_shared(invocation);
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(leaders);
+    scenario.return_to_sender(cap);
+}
+
+// === Usual acts ===
+
+/// Registers the first version of a name at 5 000 000 MIST and 10 s.
+public fun register(self: &mut Runner, sender: address, fqn: vector<u8>) {
+    self.tx!(sender, |tools, _, clock, ctx| {
+        let (tool, cap) = tool::register(
+            tools,
+            mint(COLLATERAL_MIST, ctx),
+            define(fqn),
+            5_000_000,
+            clock,
+            ctx,
+        );
+        tool.share();
+        transfer::public_transfer(cap, sender);
+    });
+}
+
+/// Registers a further version of the sender's name at no price.
+public fun register_version(self: &mut Runner, sender: address, fqn: vector<u8>) {
+    let cap = self.next_tx(sender).take_from_sender<OwnerCap>();
+    self.tx!(sender, |tools, _, clock, ctx| {
+        let collateral = mint(COLLATERAL_MIST, ctx);
+        tool::register_version(tools, &cap, collateral, define(fqn), 0, clock, ctx).share();
+    });
+    transfer::public_transfer(cap, sender);
+}
+
+public fun unregister(self: &mut Runner, sender: address, fqn: vector<u8>) {
+    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, _| {
+        tool.unregister(cap, tools, clock);
+    });
+}
+
+/// Claims the collateral and returns how much it is.
+public fun claim_collateral(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
+    let claimed_mist;
+    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
+        claimed_mist = tool.claim_collateral(cap, tools, clock, ctx).burn_for_testing();
+    });
+    claimed_mist
+}
+
+public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
+    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
+        tool.re_register(cap, tools, mint(COLLATERAL_MIST, ctx), clock);
+    });
+}
+
+/// Registers a leader and activates it.
+public fun register_leader(self: &mut Runner, sender: address): ID {
+    let leader;
+    self.tx!(sender, |_, leaders, _, ctx| {
+        let cap = leaders.register_leader(mint(BOND_MIST, ctx), b"leader".to_string(), ctx);
+        leaders.activate(&cap);
+        leader = object::id(&cap);
+        transfer::public_transfer(cap, sender);
+    });
+    leader
+}
+
+/// Requests a call with `inputs` and at most 100 bytes of outcome, for exactly what it costs.
+public fun request(self: &mut Runner, sender: address, fqn: vector<u8>): ID {
+    let cost = self.cost(fqn, inputs().size(), 100);
+    self.request_for(sender, fqn, inputs(), 100, cost)
+}
+
+/// Requests a call for `funds_mist`.
+public fun request_for(
+    self: &mut Runner,
+    sender: address,
+    fqn: vector<u8>,
+    inputs: Ports,
+    max_outcome_bytes: u64,
+    funds_mist: u64,
+): ID {
+    self.next_tx(sender);
+    let tool = self.take_tool(fqn);
+    let scenario = &mut self.scenario;
+    let leaders = scenario.take_shared<LeaderRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    let funds = mint(funds_mist, scenario.ctx());
+    let id = invocation::request(
+        &leaders,
+        &tool,
+        inputs,
+        max_outcome_bytes,
+        funds,
+        &clock,
+        scenario.ctx(),
+    );
+    test_scenario::return_shared(tool);
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(leaders);
+    id
+}
+
+/// What a call costs.
+public fun cost(
+    self: &mut Runner,
+    fqn: vector<u8>,
+    input_bytes: u64,
+    max_outcome_bytes: u64,
+): u64 {
+    self.next_tx(ADMIN);
+    let tool = self.take_tool(fqn);
+    let leaders = self.scenario.take_shared<LeaderRegistry>();
+    let cost = invocation::quote(&leaders, &tool, input_bytes, max_outcome_bytes);
+    test_scenario::return_shared(tool);
+    test_scenario::return_shared(leaders);
+    cost
+}
+
+/// Lets anyone declare an invocation expired.
+public fun expire(self: &mut Runner, id: ID) {
+    let scenario = self.next_tx(ADMIN);
+    let leaders = scenario.take_shared<LeaderRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    let mut invocation = scenario.take_shared_by_id<Invocation>(id);
+    invocation.expire(&leaders, &clock);
+    test_scenario::return_shared(invocation);
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(leaders);
+}
+
+/// Deletes an invocation and returns what comes back.
+public fun delete(self: &mut Runner, sender: address, id: ID): u64 {
+    let scenario = self.next_tx(sender);
+    let leaders = scenario.take_shared<LeaderRegistry>();
+    let invocation = scenario.take_shared_by_id<Invocation>(id);
+    let refund = invocation.delete(&leaders, scenario.ctx());
+    test_scenario::return_shared(leaders);
+    refund.burn_for_testing()
+}
+
+/// What `owner` was sent in the last transaction it got a coin in.
+public fun received(self: &mut Runner, owner: address): u64 {
+    let scenario = self.next_tx(owner);
+    scenario.take_from_sender<Coin<SUI>>().burn_for_testing()
+}
+
+/// The id of the tool with this FQN, or of the owner cap with this name.
+public fun id_of(self: &Runner, name: vector<u8>): ID {
+    derived_object::derive_address(self.tool_registry, name.to_ascii_string()).to_id()
+}
+
+/// Takes the tool with this FQN out of the ledger.
+public fun take_tool(self: &Runner, fqn: vector<u8>): Tool {
+    self.scenario.take_shared_by_id(self.id_of(fqn))
+}
+
+// === Values ===
+
+/// A definition with a timeout of 10 s.
+public fun define(fqn: vector<u8>): Definition {
+    tool::define(
+        fqn.to_ascii_string(),
+        b"offchain".to_ascii_string(),
+        b"https://tools.example.com/add".to_ascii_string(),
+        b"Adds two integers.".to_string(),
+        b"{}",
+        b"{}",
+        10_000,
+    )
+}
+
+/// One port `a` with the JSON text `12345678`: 1 + 2 + 1 + 1 + 8 = 13 bytes.
+public fun inputs(): Ports {
+    value::ports(vector[b"a".to_ascii_string()], vector[value::inline(b"12345678")])
+}
+
+public fun mint(mist: u64, ctx: &mut TxContext): Coin<SUI> { coin::mint_for_testing(mist, ctx) }
+
+/// Destroys a coin and returns what it was worth.
+public fun burn(coin: Coin<SUI>): u64 { coin.burn_for_testing() }

@@ -1,0 +1,529 @@
+#[test_only]
+module nexus_tools::tool_tests;
+
+use nexus_tools::bond;
+use nexus_tools::test_runner::{Self, Runner};
+use nexus_tools::tool::{Self, Definition, OperatorCap, OwnerCap};
+use nexus_tools::tool_registry::AdminCap;
+use std::unit_test::assert_eq;
+
+const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+const ADD_2: vector<u8> = b"xyz.example.add@2";
+const MUL: vector<u8> = b"xyz.example.mul@1";
+
+const COLLATERAL_MIST: u64 = 1_000_000_000;
+const WEEK_MS: u64 = 604_800_000;
+
+// === Registration ===
+
+#[test]
+fun registered_tool_is_active_and_pays_its_owner() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| {
+        assert!(tool.is_active());
+        assert_eq!(tool.fqn(), ADD.to_ascii_string());
+        assert_eq!(tool.price_mist(), 5_000_000);
+        assert_eq!(tool.payout(), ALICE);
+        assert_eq!(tool.bond().balance_mist(), COLLATERAL_MIST);
+    });
+    runner.end();
+}
+
+#[test]
+fun owner_of_a_name_registers_its_further_versions() {
+    let mut runner = alice_with_add();
+    runner.register_version(ALICE, ADD_2);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD_2, |tool, cap, tools, clock, _| {
+        assert!(tool.is_active());
+        tool.unregister(cap, tools, clock);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENameTaken)]
+fun stranger_does_not_register_a_further_version() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, ADD_2);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOwner)]
+fun owner_of_another_name_does_not_register_a_further_version() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, MUL);
+    runner.register_version(BOB, ADD_2);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EFqnTaken)]
+fun version_is_registered_once() {
+    let mut runner = alice_with_add();
+    runner.register_version(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EInvalidFqn)]
+fun fqn_follows_the_grammar() {
+    test_runner::define(b"xyz.add@1");
+}
+
+#[test, expected_failure(abort_code = tool::EUnknownToolType)]
+fun type_is_one_of_the_types() {
+    define_as(b"offline");
+}
+
+#[test, expected_failure(abort_code = tool::EOnchainNotAccepted)]
+fun onchain_tool_is_not_accepted_yet() {
+    define_as(b"onchain");
+}
+
+#[test, expected_failure(abort_code = tool::EUrlTooLong)]
+fun url_is_limited() {
+    define(text(2_049), b"", b"", b"", 10_000);
+}
+
+#[test, expected_failure(abort_code = tool::EDescriptionTooLong)]
+fun description_is_limited() {
+    define(b"", text(4_097), b"", b"", 10_000);
+}
+
+#[test]
+fun registration_takes_all_that_is_within_the_limits() {
+    let mut runner = test_runner::start();
+    let schema = text(49_152);
+    let definition = define(text(2_048), text(4_096), schema, schema, 1_000);
+    register(&mut runner, definition, COLLATERAL_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ESchemaTooLarge)]
+fun input_schema_is_limited() {
+    let mut runner = test_runner::start();
+    register(&mut runner, define(b"", b"", text(49_153), b"", 10_000), COLLATERAL_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ESchemaTooLarge)]
+fun output_schema_is_limited() {
+    let mut runner = test_runner::start();
+    register(&mut runner, define(b"", b"", b"", text(49_153), 10_000), COLLATERAL_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
+fun timeout_has_a_lower_bound() {
+    let mut runner = test_runner::start();
+    register(&mut runner, define(b"", b"", b"", b"", 999), COLLATERAL_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
+fun timeout_has_an_upper_bound() {
+    let mut runner = test_runner::start();
+    register(&mut runner, define(b"", b"", b"", b"", 120_001), COLLATERAL_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EWrongCollateral)]
+fun collateral_is_not_less_than_required() {
+    let mut runner = test_runner::start();
+    register(&mut runner, test_runner::define(ADD), COLLATERAL_MIST - 1);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EWrongCollateral)]
+fun collateral_is_not_more_than_required() {
+    let mut runner = test_runner::start();
+    register(&mut runner, test_runner::define(ADD), COLLATERAL_MIST + 1);
+    runner.end();
+}
+
+// === Leaving and coming back ===
+
+#[test]
+fun cancelled_unregistration_leaves_the_tool_active() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        assert!(!tool.is_active());
+        tool.cancel_unregister(cap, tools);
+        assert!(tool.is_active());
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOwner)]
+fun stranger_does_not_unregister_a_tool() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, MUL);
+    runner.unregister(BOB, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOwner)]
+fun stranger_does_not_claim_the_collateral() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, MUL);
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    runner.claim_collateral(BOB, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = bond::EDelayNotOver)]
+fun collateral_is_not_claimed_before_the_delay_ends() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS - 1);
+    runner.claim_collateral(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EClaimed)]
+fun collateral_is_claimed_once() {
+    let mut runner = alice_with_claimed_add();
+    runner.claim_collateral(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = bond::EReleaseNotStarted)]
+fun re_registered_tool_is_not_claimed_with_the_old_timer() {
+    let mut runner = alice_with_claimed_add();
+    runner.re_register(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    runner.claim_collateral(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = bond::EDelayNotOver)]
+fun re_registered_tool_waits_anew() {
+    let mut runner = alice_with_claimed_add();
+    runner.re_register(ALICE, ADD);
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS - 1);
+    runner.claim_collateral(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotClaimed)]
+fun unregistered_tool_is_not_re_registered() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.re_register(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EFqnTaken)]
+fun claimed_tool_keeps_its_fqn() {
+    let mut runner = alice_with_claimed_add();
+    runner.register_version(ALICE, ADD);
+    runner.end();
+}
+
+// === Updates ===
+
+#[test]
+fun owner_updates_everything_but_the_schemas() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_url(cap, tools, b"https://new.example.com".to_ascii_string());
+        tool.update_timeout(cap, tools, 120_000);
+        tool.update_price(cap, tools, 0);
+        tool.update_description(cap, tools, b"Adds.".to_string());
+        tool.update_payout(cap, tools, BOB);
+        let updated = tool::define(
+            ADD.to_ascii_string(),
+            b"offchain".to_ascii_string(),
+            b"https://new.example.com".to_ascii_string(),
+            b"Adds.".to_string(),
+            b"{}",
+            b"{}",
+            120_000,
+        );
+        assert_eq!(*tool.definition(), updated);
+        assert_eq!(tool.price_mist(), 0);
+        assert_eq!(tool.payout(), BOB);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EUrlTooLong)]
+fun updated_url_is_limited() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_url(cap, tools, text(2_049).to_ascii_string());
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
+fun updated_timeout_is_limited() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_timeout(cap, tools, 999);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EDescriptionTooLong)]
+fun updated_description_is_limited() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_description(cap, tools, text(4_097).to_string());
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOwner)]
+fun stranger_does_not_redirect_the_payments() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, MUL);
+    runner.tool_tx!<OwnerCap>(BOB, ADD, |tool, cap, tools, _, _| {
+        tool.update_payout(cap, tools, BOB);
+    });
+    runner.end();
+}
+
+// === Operators ===
+
+#[test]
+fun operator_runs_the_tool() {
+    let mut runner = alice_with_add();
+    issue_operator_cap(&mut runner, BOB);
+    runner.tool_tx!<OperatorCap>(BOB, ADD, |tool, cap, tools, _, _| {
+        tool.update_url(cap, tools, b"https://new.example.com".to_ascii_string());
+        tool.update_timeout(cap, tools, 2_000);
+        tool.update_price(cap, tools, 1);
+        assert_eq!(tool.timeout_ms(), 2_000);
+        assert_eq!(tool.price_mist(), 1);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOperator)]
+fun revoked_operator_does_not_run_the_tool() {
+    let mut runner = alice_with_add();
+    let operator_cap = issue_operator_cap(&mut runner, BOB);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.revoke_operator_cap(cap, tools, operator_cap);
+    });
+    runner.tool_tx!<OperatorCap>(BOB, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, 1);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOperator)]
+fun operator_does_not_run_another_tool() {
+    let mut runner = alice_with_add();
+    runner.register_version(ALICE, ADD_2);
+    issue_operator_cap(&mut runner, BOB);
+    runner.tool_tx!<OperatorCap>(BOB, ADD_2, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, 1);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOperator)]
+fun owner_of_another_name_does_not_run_the_tool() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, MUL);
+    runner.tool_tx!<OwnerCap>(BOB, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, 1);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EUnknownOperator)]
+fun operator_is_revoked_once() {
+    let mut runner = alice_with_add();
+    let operator_cap = issue_operator_cap(&mut runner, BOB);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.revoke_operator_cap(cap, tools, operator_cap);
+        tool.revoke_operator_cap(cap, tools, operator_cap);
+    });
+    runner.end();
+}
+
+#[test]
+fun operator_cap_is_burned_by_its_holder() {
+    let mut runner = alice_with_add();
+    issue_operator_cap(&mut runner, BOB);
+    let scenario = runner.next_tx(BOB);
+    tool::burn_operator_cap(scenario.take_from_sender());
+    let scenario = runner.next_tx(BOB);
+    assert!(!scenario.has_most_recent_for_sender<OperatorCap>());
+    runner.end();
+}
+
+// === Admin ===
+
+#[test]
+fun slashed_tool_is_suspended_until_topped_up() {
+    let mut runner = alice_with_add();
+    assert_eq!(slash(&mut runner, 300_000_000), 300_000_000);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
+        assert!(!tool.is_active());
+        tool.top_up(cap, tools, test_runner::mint(300_000_000, ctx));
+        assert!(tool.is_active());
+    });
+    runner.end();
+}
+
+#[test]
+fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    slash(&mut runner, 300_000_000);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.cancel_unregister(cap, tools);
+        assert!(!tool.is_active());
+    });
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    assert_eq!(runner.claim_collateral(ALICE, ADD), 700_000_000);
+    runner.end();
+}
+
+#[test]
+fun wholly_slashed_tool_comes_back() {
+    let mut runner = alice_with_add();
+    assert_eq!(slash(&mut runner, 5_000_000_000), COLLATERAL_MIST);
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    assert_eq!(runner.claim_collateral(ALICE, ADD), 0);
+    runner.re_register(ALICE, ADD);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EClaimed)]
+fun claimed_tool_is_not_slashed() {
+    let mut runner = alice_with_claimed_add();
+    slash(&mut runner, 1);
+    runner.end();
+}
+
+#[test]
+fun tool_is_verified_until_its_url_changes() {
+    let mut runner = alice_with_add();
+    verify(&mut runner);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, 1);
+        assert!(tool.is_verified());
+        tool.update_url(cap, tools, b"https://new.example.com".to_ascii_string());
+        assert!(!tool.is_verified());
+    });
+    runner.end();
+}
+
+#[test]
+fun admin_takes_the_verification_back() {
+    let mut runner = alice_with_add();
+    verify(&mut runner);
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
+        assert!(tool.is_verified());
+        tool.verify(cap, tools, false);
+        assert!(!tool.is_verified());
+    });
+    runner.end();
+}
+
+#[test]
+fun claimed_tool_is_not_verified() {
+    let mut runner = alice_with_add();
+    verify(&mut runner);
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    runner.claim_collateral(ALICE, ADD);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(!tool.is_verified()));
+    runner.end();
+}
+
+// === Helpers ===
+
+fun alice_with_add(): Runner {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD);
+    runner
+}
+
+fun alice_with_claimed_add(): Runner {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    assert_eq!(runner.claim_collateral(ALICE, ADD), COLLATERAL_MIST);
+    runner
+}
+
+fun register(runner: &mut Runner, definition: Definition, collateral_mist: u64) {
+    runner.tx!(ALICE, |tools, _, clock, ctx| {
+        let collateral = test_runner::mint(collateral_mist, ctx);
+        let (tool, cap) = tool::register(tools, collateral, definition, 0, clock, ctx);
+        tool.share();
+        transfer::public_transfer(cap, ALICE);
+    });
+}
+
+fun issue_operator_cap(runner: &mut Runner, operator: address): ID {
+    let id;
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
+        let operator_cap = tool.issue_operator_cap(cap, tools, ctx);
+        id = object::id(&operator_cap);
+        transfer::public_transfer(operator_cap, operator);
+    });
+    id
+}
+
+fun slash(runner: &mut Runner, amount_mist: u64): u64 {
+    let slashed_mist;
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
+        let coin = tool.slash(cap, tools, amount_mist, b"It lied.".to_string(), ctx);
+        slashed_mist = coin.burn_for_testing();
+    });
+    slashed_mist
+}
+
+fun verify(runner: &mut Runner) {
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
+        tool.verify(cap, tools, true);
+    });
+}
+
+fun define(
+    url: vector<u8>,
+    description: vector<u8>,
+    input_schema: vector<u8>,
+    output_schema: vector<u8>,
+    timeout_ms: u64,
+): Definition {
+    tool::define(
+        ADD.to_ascii_string(),
+        b"offchain".to_ascii_string(),
+        url.to_ascii_string(),
+        description.to_string(),
+        input_schema,
+        output_schema,
+        timeout_ms,
+    )
+}
+
+fun define_as(tool_type: vector<u8>) {
+    tool::define(
+        ADD.to_ascii_string(),
+        tool_type.to_ascii_string(),
+        b"https://tools.example.com/add".to_ascii_string(),
+        b"Adds two integers.".to_string(),
+        b"{}",
+        b"{}",
+        10_000,
+    );
+}
+
+fun text(length: u64): vector<u8> {
+    vector::tabulate!(length, |_| 0x61)
+}

@@ -1,0 +1,233 @@
+/// Once the registries have a newer version, no function of this version changes anything.
+#[test_only]
+module nexus_tools::version_tests;
+
+use nexus_tools::leader_registry::{Self, LeaderCap};
+use nexus_tools::test_runner::{Self, Runner};
+use nexus_tools::tool::OwnerCap;
+use nexus_tools::tool_registry::{Self, AdminCap};
+use nexus_tools::value;
+
+const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const LEE: address = @0x1;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+
+// === Tools ===
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun register() {
+    let mut runner = test_runner::start();
+    upgrade(&mut runner);
+    runner.register(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun register_version() {
+    let mut runner = upgraded();
+    runner.register_version(ALICE, b"xyz.example.add@2");
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun owner() {
+    let mut runner = upgraded();
+    runner.unregister(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun operator() {
+    let mut runner = upgraded();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, 1);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun slash_tool() {
+    let mut runner = upgraded();
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
+        tool.slash(cap, tools, 1, b"".to_string(), ctx).burn_for_testing();
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun verify() {
+    let mut runner = upgraded();
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
+        tool.verify(cap, tools, true);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+fun configure_tools() {
+    let mut runner = upgraded();
+    let cap = runner.next_tx(ADMIN).take_from_sender<AdminCap>();
+    runner.tx!(ADMIN, |tools, _, _, _| tools.configure(&cap, 1, 1, 1, 1, 1));
+    transfer::public_transfer(cap, ADMIN);
+    runner.end();
+}
+
+// === Leaders ===
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun register_leader() {
+    let mut runner = test_runner::start();
+    upgrade(&mut runner);
+    runner.tx!(LEE, |_, leaders, _, ctx| {
+        let bond = test_runner::mint(10_000_000_000, ctx);
+        transfer::public_transfer(leaders.register_leader(bond, b"".to_string(), ctx), LEE);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun activate() {
+    let mut runner = upgraded();
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.activate(cap));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun deactivate() {
+    let mut runner = upgraded();
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.deactivate(cap));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun unregister_leader() {
+    let mut runner = upgraded();
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| leaders.unregister(cap, clock));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun cancel_unregister_leader() {
+    let mut runner = upgraded();
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.cancel_unregister(cap));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun claim_bond() {
+    let mut runner = upgraded();
+    let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
+    runner.tx!(LEE, |_, leaders, clock, ctx| {
+        leaders.claim_bond(cap, clock, ctx).burn_for_testing();
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun top_up_leader() {
+    let mut runner = upgraded();
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, ctx| {
+        leaders.top_up(cap, test_runner::mint(1, ctx));
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun configure_leaders() {
+    let mut runner = upgraded();
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| {
+        leaders.configure(cap, 1, 1, 1, 1, 1, 1, 1, 1);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun admit() {
+    let mut runner = upgraded();
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| leaders.admit(cap, option::none()));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun slash_leader() {
+    let mut runner = upgraded();
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, ctx| {
+        let leader = object::id_from_address(LEE);
+        leaders.slash(cap, leader, 1, b"".to_string(), ctx).burn_for_testing();
+    });
+    runner.end();
+}
+
+// === Invocations ===
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun request() {
+    let mut runner = upgraded();
+    runner.request(BOB, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun settle() {
+    let (mut runner, id) = upgraded_with_a_call();
+    runner.invocation_tx!(LEE, id, |invocation, cap, leaders, clock, ctx| {
+        let (variant, ports) = (b"ok".to_ascii_string(), value::ports(vector[], vector[]));
+        invocation.settle(cap, leaders, variant, ports, clock, ctx).burn_for_testing();
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun fail() {
+    let (mut runner, id) = upgraded_with_a_call();
+    runner.invocation_tx!(LEE, id, |invocation, cap, leaders, clock, ctx| {
+        let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
+        invocation.fail(cap, leaders, reason, detail, clock, ctx).burn_for_testing();
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun expire() {
+    let (mut runner, id) = upgraded_with_a_call();
+    runner.expire(id);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+fun delete() {
+    let (mut runner, id) = upgraded_with_a_call();
+    runner.delete(BOB, id);
+    runner.end();
+}
+
+// === Helpers ===
+
+fun upgrade(runner: &mut Runner) {
+    runner.tx!(ADMIN, |tools, leaders, _, _| {
+        tools.set_version_for_testing(2);
+        leaders.set_version_for_testing(2);
+    });
+}
+
+/// Alice's tool and Lee's leader, and then an upgrade.
+fun upgraded(): Runner {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD);
+    runner.register_leader(LEE);
+    upgrade(&mut runner);
+    runner
+}
+
+/// Alice's tool, Lee's leader and Bob's call, and then an upgrade.
+fun upgraded_with_a_call(): (Runner, ID) {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD);
+    runner.register_leader(LEE);
+    let id = runner.request(BOB, ADD);
+    upgrade(&mut runner);
+    (runner, id)
+}

@@ -1,0 +1,130 @@
+"""From the bytes of a module file to a `CompiledModule`.
+
+Source: `move-binary-format`, `deserializer.rs` and `check_bounds.rs`. The tables are read in the
+order of their dependencies, so that each index is checked against its table where it is read, and
+the time is linear in the size of the file.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from nexus_tools.localnet.bytecode import definition, handle
+from nexus_tools.localnet.bytecode.cursor import Cursor
+from nexus_tools.localnet.bytecode.draft import Draft
+from nexus_tools.localnet.bytecode.header import Header, TableKind, read_header
+from nexus_tools.localnet.bytecode.malformed import MalformedModule
+from nexus_tools.localnet.bytecode.module import CompiledModule
+from nexus_tools.localnet.bytecode.signature import read_signature
+
+_Row = TypeVar("_Row")
+
+
+def deserialize(data: bytes) -> CompiledModule:
+    """Read a module file of version 5, 6 or 7.
+
+    Raises `MalformedModule`, and nothing else, for any bytes that are not exactly one module whose
+    indices all have a row.
+    """
+    module, end = deserialize_at(data, 0)
+    if end != len(data):
+        raise MalformedModule("the file goes on after the module", end)
+    return module
+
+
+def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
+    """Read the module that starts at `offset` of a larger file, and say where it ends.
+
+    Raises `MalformedModule`.
+    """
+    header = read_header(data, offset)
+    return _Reading(data, header).module(), header.end
+
+
+class _Reading:
+    """One pass over the tables of a module."""
+
+    def __init__(self, data: bytes, header: Header) -> None:
+        self._data = data
+        self._header = header
+        self._draft = Draft(header.version)
+
+    def module(self) -> CompiledModule:
+        self._read_names()
+        self._read_datatypes()
+        self._read_functions()
+        draft, header = self._draft, self._header
+        return CompiledModule(
+            version=header.version,
+            flavor=header.flavor,
+            self_handle=header.self_handle,
+            module_handles=tuple(draft.module_handles),
+            datatype_handles=tuple(draft.datatype_handles),
+            function_handles=tuple(draft.function_handles),
+            function_instantiations=tuple(draft.function_instantiations),
+            signatures=tuple(draft.signatures),
+            constants=tuple(draft.constants),
+            identifiers=tuple(draft.identifiers),
+            addresses=tuple(draft.addresses),
+            struct_definitions=tuple(draft.struct_definitions),
+            struct_instantiations=tuple(draft.struct_instantiations),
+            function_definitions=self._rows(
+                TableKind.FUNCTION_DEFINITIONS, definition.read_function_definition
+            ),
+            field_handles=tuple(draft.field_handles),
+            field_instantiations=tuple(draft.field_instantiations),
+            friends=self._rows(TableKind.FRIENDS, handle.read_module_handle),
+            metadata=self._rows(TableKind.METADATA, handle.read_metadata),
+            enum_definitions=tuple(draft.enum_definitions),
+            enum_instantiations=tuple(draft.enum_instantiations),
+            variant_handles=tuple(draft.variant_handles),
+            variant_instantiations=tuple(draft.variant_instantiations),
+        )
+
+    def _read_names(self) -> None:
+        draft = self._draft
+        draft.identifiers = self._rows(TableKind.IDENTIFIERS, handle.read_identifier)
+        draft.addresses = self._rows(TableKind.ADDRESSES, handle.read_address)
+        draft.module_handles = self._rows(TableKind.MODULE_HANDLES, handle.read_module_handle)
+        if self._header.self_handle >= len(draft.module_handles):
+            raise MalformedModule("the module has no handle of its own", self._header.end)
+        draft.datatype_handles = self._rows(TableKind.DATATYPE_HANDLES, handle.read_datatype_handle)
+        signatures = self._rows(TableKind.SIGNATURES, read_signature)
+        draft.signatures = tuple([signature for signature, _ in signatures])
+        draft.signature_arities = tuple([arity for _, arity in signatures])
+
+    def _read_datatypes(self) -> None:
+        draft, rows = self._draft, self._rows
+        draft.struct_definitions = rows(
+            TableKind.STRUCT_DEFINITIONS, definition.read_struct_definition
+        )
+        draft.struct_instantiations = rows(
+            TableKind.STRUCT_INSTANTIATIONS, handle.read_struct_instantiation
+        )
+        draft.field_handles = rows(TableKind.FIELD_HANDLES, handle.read_field_handle)
+        draft.field_instantiations = rows(
+            TableKind.FIELD_INSTANTIATIONS, handle.read_field_instantiation
+        )
+        draft.enum_definitions = rows(TableKind.ENUM_DEFINITIONS, definition.read_enum_definition)
+        draft.enum_instantiations = rows(
+            TableKind.ENUM_INSTANTIATIONS, handle.read_enum_instantiation
+        )
+        draft.variant_handles = rows(TableKind.VARIANT_HANDLES, handle.read_variant_handle)
+        draft.variant_instantiations = rows(
+            TableKind.VARIANT_INSTANTIATIONS, handle.read_variant_instantiation
+        )
+
+    def _read_functions(self) -> None:
+        draft, rows = self._draft, self._rows
+        draft.constants = rows(TableKind.CONSTANTS, handle.read_constant)
+        draft.function_handles = rows(TableKind.FUNCTION_HANDLES, handle.read_function_handle)
+        draft.function_instantiations = rows(
+            TableKind.FUNCTION_INSTANTIATIONS, handle.read_function_instantiation
+        )
+
+    def _rows(self, kind: TableKind, read: Callable[[Cursor, Draft], _Row]) -> tuple[_Row, ...]:
+        """Every row of a table; a row that crosses the table's end is refused by the cursor."""
+        cursor = self._header.cursor(self._data, kind)
+        rows = []
+        while cursor.position < cursor.end:
+            rows.append(read(cursor, self._draft))
+        return tuple(rows)

@@ -1,0 +1,190 @@
+"""Building and testing Move packages with the genuine compiler."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.localnet.bytecode import package_digest
+from nexus_tools.localnet.compiler.install import verified_wasm
+from nexus_tools.localnet.compiler.sources import published_sources, read_sources
+from nexus_tools.localnet.compiler.stubs import framework_stubs
+from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule
+from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK
+
+BUILD_TIMEOUT_S = 60.0
+TEST_TIMEOUT_S = 300.0
+
+# Which network's addresses a manifest's dependencies would have: ours has none.
+_ENVIRONMENT = "testnet"
+# All dependencies on the framework are given one revision, so that they are one package.
+_FRAMEWORK_REVISION = "0" * 40
+_FRAMEWORK_FOLDERS = {"move-stdlib": MOVE_STDLIB, "sui-framework": SUI_FRAMEWORK}
+_ROUNDS_MAX = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPackage:
+    """A compiled package: module files in the compiler's order, with the self address 0x0.
+
+    `dependencies` are package ids of 32 bytes, in the compiler's order; `digest` is the package
+    digest (32 bytes); `warnings` is the compiler's text, or empty.
+    """
+
+    modules: tuple[bytes, ...]
+    dependencies: tuple[bytes, ...]
+    digest: bytes
+    warnings: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTestReport:
+    """What the unit-test runner says: whether every test passed, and its text."""
+
+    passed: bool
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ResolvedPackage:
+    """The files of a package and of what it depends on, as the compiler wants them."""
+
+    files: str
+    dependencies: str
+
+
+class MoveBuilder:
+    """The compiler, ready to be used: `dist` is what `install_builder` returned.
+
+    The first one with a new `cache` folder takes some 10 s, because the compiler itself is compiled
+    to native code. Raises `NotFoundError` or `ValidationError` if the compiler is not there or is
+    another one.
+    """
+
+    def __init__(self, dist: Path, cache: Path) -> None:
+        self._wasm = WasmModule(verified_wasm(dist), cache)
+
+    def build(self, sources: Mapping[str, str], framework: Path | None = None) -> BuiltPackage:
+        """Compile a package: path -> text, with `Move.toml` and `sources/`.
+
+        `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
+        without it the package is compiled against stubs of the installed bytecode, which have no
+        macros. Raises `ValidationError` with the compiler's words.
+        """
+        options = {"compileIntent": "dump", "modes": [], "ansiColor": False}
+        try:
+            with self._wasm.instance(BUILD_TIMEOUT_S) as compiler:
+                package = _resolve(compiler, published_sources(sources), framework, modes=[])
+                succeeded, output = compiler.verdict(
+                    "compile",
+                    "wasmcompileresult",
+                    "success",
+                    package.files,
+                    package.dependencies,
+                    json.dumps(options),
+                )
+        except WasmFailed as error:
+            raise _build_failed(f"the compiler failed: {error}") from error
+        if not succeeded:
+            raise _build_failed(output.strip())
+        return _parse_output(output)
+
+    def test(
+        self, sources: Mapping[str, str], framework: Path, timeout_s: float = TEST_TIMEOUT_S
+    ) -> MoveTestReport:
+        """Run the unit tests of a package, in `sources/` and `tests/`, in the genuine VM.
+
+        Tests need the framework's own sources. Raises `ValidationError` if the tests do not end
+        within `timeout_s`; what does not compile is in the report.
+        """
+        try:
+            with self._wasm.instance(timeout_s) as compiler:
+                package = _resolve(compiler, sources, framework, modes=["test"])
+                passed, output = compiler.verdict(
+                    "test_with_options",
+                    "wasmtestresult",
+                    "passed",
+                    package.files,
+                    package.dependencies,
+                    json.dumps({"ansiColor": False, "modes": []}),
+                )
+        except WasmFailed as error:
+            raise ValidationError("move_test_failed", f"the test runner failed: {error}") from error
+        return MoveTestReport(passed, output.strip())
+
+
+def _build_failed(message: str) -> ValidationError:
+    return ValidationError("move_build_failed", message)
+
+
+def _resolve(
+    compiler: WasmInstance, sources: Mapping[str, str], framework: Path | None, modes: list[str]
+) -> _ResolvedPackage:
+    """Give the compiler the packages that it asks for until it has all of them."""
+    packages: list[dict[str, Any]] = []
+    for _ in range(_ROUNDS_MAX):
+        question = {
+            "environment": _ENVIRONMENT,
+            "frameworkRev": _FRAMEWORK_REVISION,
+            "root": {"source": {"type": "root"}, "files": dict(sources)},
+            "packages": packages,
+            "modes": modes,
+        }
+        answer = json.loads(
+            compiler.text("manifest_graph_resolve_package_groups", json.dumps(question))
+        )
+        if answer["status"] == "ok":
+            files, dependencies = answer["rootFiles"], answer["dependencies"]
+            return _ResolvedPackage(json.dumps(files), json.dumps(dependencies))
+        if answer["status"] == "error":
+            raise _build_failed(str(answer.get("error", answer)))
+        packages += [_dependency(request["source"], framework) for request in answer["requests"]]
+    raise _build_failed("the dependencies of the package have no end")
+
+
+def _dependency(requested: Mapping[str, str], framework: Path | None) -> dict[str, Any]:
+    """The package that the compiler asks for, which has to be one of the framework's."""
+    path = requested.get("subdir") or requested.get("local") or ""
+    folder = path.rsplit("/", 1)[-1]
+    address = _FRAMEWORK_FOLDERS.get(folder)
+    if address is None:
+        raise ValidationError(
+            "move_dependency_unsupported",
+            f"the package depends on {json.dumps(dict(requested))}",
+            hint="only the Sui framework can be used, and it needs no entry in Move.toml",
+        )
+    source = dict(requested)
+    if source["type"] == "git":
+        source["rev"] = _FRAMEWORK_REVISION
+    files = framework_stubs(address) if framework is None else _genuine(framework / folder)
+    return {"source": source, "requestedSource": dict(requested), "files": dict(files)}
+
+
+def _genuine(folder: Path) -> Mapping[str, str]:
+    try:
+        return published_sources(read_sources(folder))
+    except NotFoundError as error:
+        raise UsageError(
+            "framework_sources_not_found",
+            f"{folder} is no package of the Sui framework",
+            hint="name a folder that contains move-stdlib and sui-framework",
+        ) from error
+
+
+def _parse_output(output: str) -> BuiltPackage:
+    """Read the compiler's answer and check the digest that it gives."""
+    fields = json.loads(output)
+    modules = tuple(base64.b64decode(module) for module in fields["modules"])
+    dependencies = tuple(_package_id(text) for text in fields["dependencies"])
+    digest = package_digest(modules, dependencies)
+    given = fields["digest"]
+    if digest != (bytes.fromhex(given) if isinstance(given, str) else bytes(given)):
+        raise _build_failed("the compiler gives another package digest than its output has")
+    return BuiltPackage(modules, dependencies, digest, fields.get("warnings") or "")
+
+
+def _package_id(text: str) -> bytes:
+    return bytes.fromhex(text.removeprefix("0x").rjust(64, "0"))

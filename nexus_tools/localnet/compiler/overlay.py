@@ -1,0 +1,94 @@
+"""What the framework's bytecode does not tell about its sources.
+
+The compiler turns method names, index syntax and methods of primitives into plain calls, so that
+bytecode keeps none of them. Here they are for the framework 1.62, by module. What is not listed is
+the same name in source and bytecode. Macros are absent: they exist in source only.
+"""
+
+from collections.abc import Mapping
+
+# Module -> the primitive type whose methods it defines (`defines_primitive`).
+PRIMITIVES: Mapping[str, str] = {
+    "std::bool": "bool",
+    "std::u8": "u8",
+    "std::u16": "u16",
+    "std::u32": "u32",
+    "std::u64": "u64",
+    "std::u128": "u128",
+    "std::u256": "u256",
+    "std::vector": "vector",
+    "sui::address": "address",
+}
+
+# Module -> functions that are compiled to one instruction (`bytecode_instruction`).
+INSTRUCTIONS: Mapping[str, frozenset[str]] = {
+    "std::vector": frozenset(
+        {
+            "empty",
+            "length",
+            "borrow",
+            "borrow_mut",
+            "push_back",
+            "pop_back",
+            "destroy_empty",
+            "swap",
+        }
+    ),
+}
+
+_BORROWS = frozenset({"borrow", "borrow_mut"})
+
+# Module -> functions behind `value[key]` (`syntax(index)`).
+INDEX_FUNCTIONS: Mapping[str, frozenset[str]] = {
+    "std::vector": _BORROWS,
+    "sui::bag": _BORROWS,
+    "sui::kiosk": _BORROWS,
+    "sui::linked_table": _BORROWS,
+    "sui::object_bag": _BORROWS,
+    "sui::object_table": _BORROWS,
+    "sui::table": _BORROWS,
+    "sui::table_vec": _BORROWS,
+    "sui::vec_map": frozenset({"get", "get_mut"}),
+}
+
+# Module -> method -> function (`public use fun`).
+METHODS: Mapping[str, Mapping[str, str]] = {
+    "std::ascii": {"String.to_string": "std::string::from_ascii"},
+    "std::vector": {
+        "vector.to_string": "std::string::utf8",
+        "vector.try_to_string": "std::string::try_utf8",
+        "vector.to_ascii_string": "std::ascii::string",
+        "vector.try_to_ascii_string": "std::ascii::try_string",
+    },
+    "sui::address": {"address.to_id": "sui::object::id_from_address"},
+    "sui::balance": {"Balance.into_coin": "sui::coin::from_balance"},
+    "sui::coin": {
+        "Coin.split_vec": "sui::pay::split_vec",
+        "Coin.join_vec": "sui::pay::join_vec",
+        "Coin.split_and_transfer": "sui::pay::split_and_transfer",
+        "Coin.divide_and_keep": "sui::pay::divide_and_keep",
+    },
+    "sui::kiosk": {"KioskOwnerCap.kiosk": "kiosk_owner_cap_for"},
+    "sui::object": {
+        "ID.to_address": "id_to_address",
+        "ID.to_bytes": "id_to_bytes",
+        "UID.as_inner": "uid_as_inner",
+        "UID.to_inner": "uid_to_inner",
+        "UID.to_address": "uid_to_address",
+        "UID.to_bytes": "uid_to_bytes",
+    },
+    "sui::package": {
+        "Publisher.burn": "burn_publisher",
+        "Publisher.module_": "published_module",
+        "Publisher.package": "published_package",
+        "UpgradeCap.package": "upgrade_package",
+        "UpgradeCap.policy": "upgrade_policy",
+        "UpgradeCap.authorize": "authorize_upgrade",
+        "UpgradeCap.commit": "commit_upgrade",
+        "UpgradeTicket.package": "ticket_package",
+        "UpgradeTicket.policy": "ticket_policy",
+        "UpgradeTicket.digest": "ticket_digest",
+        "UpgradeReceipt.cap": "receipt_cap",
+        "UpgradeReceipt.package": "receipt_package",
+    },
+}

@@ -1,0 +1,214 @@
+"""Move sources that declare what a compiled framework offers, to compile against.
+
+A stub has the datatypes and the public functions of a module; functions are `native`, because their
+bodies do not matter to whoever calls them. A package compiled against stubs and one compiled
+against the framework's own sources are the same bytes.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from nexus_tools.localnet.bytecode import CompiledModule, deserialize
+from nexus_tools.localnet.bytecode.module import (
+    Ability,
+    DatatypeHandle,
+    DatatypeToken,
+    FieldDefinition,
+    FunctionDefinition,
+    ReferenceToken,
+    SignatureToken,
+    TypeParameterToken,
+    VectorToken,
+    Visibility,
+)
+from nexus_tools.localnet.compiler import overlay
+from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, load_framework
+
+_NAMED_ADDRESSES = {MOVE_STDLIB: "std", SUI_FRAMEWORK: "sui"}
+_KEYWORDS_IN_ORDER = """
+    abort acquires as break const continue copy else entry enum false for friend fun has if
+    invariant let loop macro match module move mut native package phantom public return script
+    spec struct true type use while
+"""
+_KEYWORDS = frozenset(_KEYWORDS_IN_ORDER.split())
+_ABILITY_NAMES = (
+    (Ability.COPY, "copy"),
+    (Ability.DROP, "drop"),
+    (Ability.STORE, "store"),
+    (Ability.KEY, "key"),
+)
+_MANIFESTS = {
+    MOVE_STDLIB: '[package]\nname = "MoveStdlib"\nedition = "2024"\npublished-at = "0x1"\n\n'
+    '[addresses]\nstd = "0x1"\n',
+    SUI_FRAMEWORK: '[package]\nname = "Sui"\nedition = "2024"\npublished-at = "0x2"\n\n'
+    '[dependencies]\nMoveStdlib = { local = "../move-stdlib" }\n\n'
+    '[addresses]\nsui = "0x2"\n',
+}
+
+
+@cache
+def framework_stubs(address: bytes) -> Mapping[str, str]:
+    """The stub package of a framework package, 0x1 or 0x2: path -> text."""
+    files = {"Move.toml": _MANIFESTS[address]}
+    for data in load_framework()[address].modules:
+        module = deserialize(data)
+        files[f"sources/{module.name}.move"] = stub(module)
+    return files
+
+
+def stub(module: CompiledModule) -> str:
+    """The Move source that declares what `module` offers."""
+    return _Stub(module).render()
+
+
+class _Stub:
+    """One module as source text."""
+
+    def __init__(self, module: CompiledModule) -> None:
+        self._module = module
+        self._own = (module.address, module.name)
+        self._path = f"{_address(module.address)}::{module.name}"
+
+    def render(self) -> str:
+        module = self._module
+        lines = [*self._attribute_of_module(), f"module {self._path};"]
+        for struct in module.struct_definitions:
+            handle = module.datatype_handles[struct.handle]
+            lines.append(self._struct(handle, struct.fields or ()))
+        for enum in module.enum_definitions:
+            handle = module.datatype_handles[enum.handle]
+            variants = [
+                self._name(variant.name) + self._variant_body(variant.fields)
+                for variant in enum.variants
+            ]
+            head = f"public enum {self._declared(handle)}{_has(handle.abilities)}"
+            lines.append(f"{head} {{ {', '.join(variants)} }}")
+        for function in module.function_definitions:
+            if function.visibility is Visibility.PUBLIC:
+                lines += self._function(function)
+        for method, name in overlay.METHODS.get(self._path, {}).items():
+            lines.append(f"public use fun {name} as {method};")
+        return "\n".join(lines) + "\n"
+
+    def _attribute_of_module(self) -> list[str]:
+        primitive = overlay.PRIMITIVES.get(self._path)
+        return [f"#[defines_primitive({primitive})]"] if primitive else []
+
+    def _struct(self, handle: DatatypeHandle, fields: Sequence[FieldDefinition]) -> str:
+        head = f"public struct {self._declared(handle)}"
+        names = self._field_names(fields)
+        if self._is_filler(fields, names):
+            return f"{head}{_has(handle.abilities)} {{}}"
+        if _is_positional(names):
+            return f"{head}{self._positional(fields)}{_has(handle.abilities)};"
+        return f"{head}{_has(handle.abilities)} {self._named(fields, names)}"
+
+    def _is_filler(self, fields: Sequence[FieldDefinition], names: Sequence[str]) -> bool:
+        """Whether this is the field that the compiler gives to a struct without fields."""
+        return list(names) == ["dummy_field"] and fields[0].type == "bool"
+
+    def _variant_body(self, fields: Sequence[FieldDefinition]) -> str:
+        names = self._field_names(fields)
+        if not fields:
+            return ""
+        if _is_positional(names):
+            return self._positional(fields)
+        return " " + self._named(fields, names)
+
+    def _field_names(self, fields: Sequence[FieldDefinition]) -> list[str]:
+        return [self._module.identifiers[field.name] for field in fields]
+
+    def _positional(self, fields: Sequence[FieldDefinition]) -> str:
+        return f"({', '.join(self._type(field.type) for field in fields)})"
+
+    def _named(self, fields: Sequence[FieldDefinition], names: Sequence[str]) -> str:
+        pairs = zip(names, fields, strict=True)
+        items = [f"{_escape(name)}: {self._type(field.type)}" for name, field in pairs]
+        return f"{{ {', '.join(items)} }}"
+
+    def _declared(self, handle: DatatypeHandle) -> str:
+        parameters = [
+            ("phantom " if parameter.is_phantom else "")
+            + _type_parameter(index, parameter.constraints)
+            for index, parameter in enumerate(handle.type_parameters)
+        ]
+        return self._name(handle.name) + _angled(parameters)
+
+    def _function(self, function: FunctionDefinition) -> list[str]:
+        module = self._module
+        handle = module.function_handles[function.handle]
+        type_parameters = [
+            _type_parameter(index, constraints)
+            for index, constraints in enumerate(handle.type_parameters)
+        ]
+        parameters = [
+            f"a{index}: {self._type(token)}"
+            for index, token in enumerate(module.signatures[handle.parameters])
+        ]
+        returns = [self._type(token) for token in module.signatures[handle.returns]]
+        signature = f"{_angled(type_parameters)}({', '.join(parameters)}){_returns(returns)}"
+        name = module.identifiers[handle.name]
+        return [
+            *self._attributes_of_function(name),
+            f"public native fun {_escape(name)}{signature};",
+        ]
+
+    def _attributes_of_function(self, name: str) -> list[str]:
+        attributes = []
+        if name in overlay.INDEX_FUNCTIONS.get(self._path, ()):
+            attributes.append("#[syntax(index)]")
+        if name in overlay.INSTRUCTIONS.get(self._path, ()):
+            attributes.append("#[bytecode_instruction]")
+        return attributes
+
+    def _type(self, token: SignatureToken) -> str:
+        if isinstance(token, ReferenceToken):
+            return ("&mut " if token.mutable else "&") + self._type(token.target)
+        if isinstance(token, VectorToken):
+            return f"vector<{self._type(token.element)}>"
+        if isinstance(token, TypeParameterToken):
+            return f"T{token.index}"
+        if isinstance(token, DatatypeToken):
+            return self._datatype(token)
+        return token
+
+    def _datatype(self, token: DatatypeToken) -> str:
+        address, module, name = self._module.datatype_id(token.handle)
+        path = name if (address, module) == self._own else f"{_address(address)}::{module}::{name}"
+        return path + _angled([self._type(argument) for argument in token.type_arguments])
+
+    def _name(self, index: int) -> str:
+        return _escape(self._module.identifiers[index])
+
+
+def _address(address: bytes) -> str:
+    return _NAMED_ADDRESSES.get(address, f"0x{address.hex()}")
+
+
+def _escape(name: str) -> str:
+    return f"`{name}`" if name in _KEYWORDS else name
+
+
+def _angled(items: Sequence[str]) -> str:
+    return f"<{', '.join(items)}>" if items else ""
+
+
+def _type_parameter(index: int, constraints: Ability) -> str:
+    names = [name for ability, name in _ABILITY_NAMES if ability in constraints]
+    return f"T{index}" + (f": {' + '.join(names)}" if names else "")
+
+
+def _has(abilities: Ability) -> str:
+    names = [name for ability, name in _ABILITY_NAMES if ability in abilities]
+    return f" has {', '.join(names)}" if names else ""
+
+
+def _returns(types: Sequence[str]) -> str:
+    if not types:
+        return ""
+    return f": {types[0]}" if len(types) == 1 else f": ({', '.join(types)})"
+
+
+def _is_positional(names: Sequence[str]) -> bool:
+    """Whether these are the names that the compiler gives to fields without names."""
+    return bool(names) and list(names) == [f"pos{index}" for index in range(len(names))]

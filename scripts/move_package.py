@@ -1,0 +1,111 @@
+"""Builds, checks and tests the Move package `move/nexus_tools`."""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from nexus_tools.errors import NexusError
+from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.localnet.compiler import (
+    COMPILER_VERSION,
+    MoveBuilder,
+    install_builder,
+    read_sources,
+    sources_digest,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "move" / "nexus_tools"
+BYTECODE = ROOT / "nexus_tools" / "registry" / "bytecode"
+BUILDER = ROOT / ".cache" / "sui-move-builder"
+NATIVE_CODE = ROOT / ".cache" / "wasmtime"
+
+FRAMEWORK_VARIABLE = "SUI_FRAMEWORK_DIR"
+
+
+def main() -> int:
+    """Run the command that the arguments name, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="scripts/move", description=__doc__)
+    parser.add_argument("command", choices=sorted(COMMANDS))
+    try:
+        return COMMANDS[parser.parse_args().command]()
+    except NexusError as error:
+        print(f"{error.code}: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def build() -> int:
+    """Compile the package and write its bytecode."""
+    files = _compile()
+    BYTECODE.mkdir(parents=True, exist_ok=True)
+    for path in BYTECODE.glob("*.mv"):
+        path.unlink()
+    for name, content in files.items():
+        (BYTECODE / name).write_bytes(content)
+    print(f"{len(files) - 1} modules written to {BYTECODE.relative_to(ROOT)}")
+    return 0
+
+
+def check() -> int:
+    """Compile the package and compare the result with the bytecode in the repository."""
+    expected = _compile()
+    present = {path.name: path.read_bytes() for path in (*BYTECODE.glob("*.mv"), _manifest())}
+    different = sorted(
+        name for name in expected | present if expected.get(name) != present.get(name)
+    )
+    if different:
+        print(f"{', '.join(different)}: not what the sources compile to. Run scripts/move build.")
+        return 1
+    print("The bytecode is what the sources compile to.")
+    return 0
+
+
+def test() -> int:
+    """Run the unit tests with whatever can run them here."""
+    if sui := shutil.which("sui"):
+        return subprocess.run([sui, "move", "test", "--path", PACKAGE], check=False).returncode
+    if framework := os.environ.get(FRAMEWORK_VARIABLE):
+        report = _builder().test(read_sources(PACKAGE), Path(framework))
+        print(report.output)
+        return 0 if report.passed else 1
+    print(
+        "The Move unit tests were not run: there is no `sui` on the PATH, and"
+        f" {FRAMEWORK_VARIABLE} names no folder with the sources move-stdlib and sui-framework."
+    )
+    return 0
+
+
+COMMANDS = {"build": build, "check": check, "test": test}
+
+
+def _builder() -> MoveBuilder:
+    return MoveBuilder(install_builder(BUILDER), NATIVE_CODE)
+
+
+def _manifest() -> Path:
+    return BYTECODE / "package.json"
+
+
+def _compile() -> dict[str, bytes]:
+    """The files of the bytecode folder: a `.mv` for each module, and `package.json`."""
+    package = _builder().build(read_sources(PACKAGE))
+    if package.warnings:
+        print(package.warnings, file=sys.stderr)
+    modules = {deserialize(module).name: module for module in package.modules}
+    manifest = {
+        "modules": list(modules),
+        "dependencies": [f"0x{dependency.hex()}" for dependency in package.dependencies],
+        "digest": package.digest.hex(),
+        "sources_digest": sources_digest(PACKAGE),
+        "compiler": COMPILER_VERSION,
+    }
+    files = {f"{name}.mv": module for name, module in modules.items()}
+    return files | {_manifest().name: (json.dumps(manifest, indent=2) + "\n").encode()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
