@@ -1,0 +1,190 @@
+"""What the author of a tool declares: name, kind, address, timeout and two schemas."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.fqn import ToolFqn
+from nexus_tools.tool.schema import check_input_schema, check_output_schema
+from nexus_tools.tool.strict_json import canonical_json
+
+MAX_URL_BYTES = 2_048
+MAX_DESCRIPTION_BYTES = 4_096
+MIN_TIMEOUT_MS = 1_000
+MAX_TIMEOUT_MS = 120_000
+DEFAULT_TIMEOUT_MS = 10_000
+
+_REQUIRED = ("fqn", "url", "input_schema", "output_schema")
+_OPTIONAL = ("type", "description", "timeout")
+
+_IDENTIFIER = r"(?:[a-zA-Z][a-zA-Z0-9_]*|_[a-zA-Z0-9_]+)"
+_MOVE_FUNCTION = re.compile(rf"0x[0-9a-f]{{1,64}}::{_IDENTIFIER}::{_IDENTIFIER}", re.ASCII)
+# What RFC 3986 allows in the scheme, host, port and path of a URL.
+_URL_CHARACTERS = re.compile(r"[A-Za-z0-9._~:/\[\]@!$&'()*+,;=%-]+", re.ASCII)
+
+
+class ToolType(StrEnum):
+    """How a tool is reached: by HTTP, or as a Move function."""
+
+    OFFCHAIN = "offchain"
+    ONCHAIN = "onchain"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A checked definition; `url` is a base URL, or `package::module::function` on chain."""
+
+    fqn: ToolFqn
+    type: ToolType
+    url: str
+    description: str
+    timeout_ms: int
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+
+    @classmethod
+    def parse(cls, document: object) -> "ToolDefinition":
+        """Read the JSON document and apply every rule.
+
+        Raises `ValidationError` with code `definition_invalid`, `fqn_invalid` or, for the schemas,
+        `schema_invalid`. Documents without `type` are off-chain tools.
+        """
+        fields = definition_fields(document)
+        kind = _type(fields.get("type", ToolType.OFFCHAIN.value))
+        return cls(
+            fqn=ToolFqn.parse(_text(fields, "fqn")),
+            type=kind,
+            url=_url(_text(fields, "url"), kind),
+            description=_description(_text(fields, "description")),
+            timeout_ms=_timeout(fields.get("timeout", DEFAULT_TIMEOUT_MS)),
+            input_schema=_schema(fields, "input_schema", check_input_schema),
+            output_schema=_schema(fields, "output_schema", check_output_schema),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The document as `/meta` answers it: every field, `timeout` in milliseconds."""
+        return {
+            "fqn": str(self.fqn),
+            "type": self.type.value,
+            "url": self.url,
+            "description": self.description,
+            "timeout": self.timeout_ms,
+            "input_schema": self.input_schema,
+            "output_schema": self.output_schema,
+        }
+
+    def has_interface_of(self, other: "ToolDefinition") -> bool:
+        """Whether both take and give the same: equal schemas in canonical JSON."""
+        return all(
+            canonical_json(mine) == canonical_json(theirs)
+            for mine, theirs in (
+                (self.input_schema, other.input_schema),
+                (self.output_schema, other.output_schema),
+            )
+        )
+
+
+def definition_fields(document: object) -> Mapping[str, Any]:
+    """The fields of a definition document, none missing and none unknown; values unchecked."""
+    if not isinstance(document, Mapping):
+        raise _invalid("it is no JSON object")
+    missing = [name for name in _REQUIRED if name not in document]
+    if missing:
+        raise _invalid(f"{_listed(missing)} missing")
+    unknown = [str(name)[:80] for name in document if name not in (*_REQUIRED, *_OPTIONAL)]
+    if unknown:
+        raise _invalid(
+            f"{_listed(unknown)} unknown", hint=f"known fields: {', '.join(_REQUIRED + _OPTIONAL)}"
+        )
+    return document
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:10])} {'is' if len(names) == 1 else 'are'}"
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name, "")
+    if not isinstance(value, str):
+        raise _invalid(f"{name} is no string")
+    return value
+
+
+def _type(value: object) -> ToolType:
+    if value not in list(ToolType):
+        raise _invalid("type is neither 'offchain' nor 'onchain'")
+    return ToolType(str(value))
+
+
+def _url(url: str, kind: ToolType) -> str:
+    if len(url.encode("utf-8", "replace")) > MAX_URL_BYTES:
+        raise _invalid(f"url is longer than {MAX_URL_BYTES} bytes")
+    if kind is ToolType.ONCHAIN:
+        if not _MOVE_FUNCTION.fullmatch(url):
+            raise _invalid("url is not package::module::function, as in 0x2::math::add")
+        return url
+    problem = _http_url_problem(url)
+    if problem:
+        raise _invalid(f"url {problem}", hint="write it as in https://tools.example.com/add")
+    return url
+
+
+def _http_url_problem(url: str) -> str:
+    """What is wrong with an absolute http(s) URL of a tool; empty if nothing is."""
+    if "?" in url or "#" in url:
+        return "has a query or a fragment"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        return f"is malformed: {error}"
+    rules = (
+        (_URL_CHARACTERS.fullmatch(url), "has characters that a URL cannot have"),
+        (parts.scheme in ("http", "https"), "is not an absolute http or https URL"),
+        (parts.hostname, "has no host"),
+        ("@" not in parts.netloc, "has a user name or password"),
+        (port != 0 and not parts.netloc.endswith(":"), "has no usable port"),
+    )
+    return next((problem for holds, problem in rules if not holds), "")
+
+
+def _description(text: str) -> str:
+    try:
+        size = len(text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise _invalid("description has half a surrogate pair") from error
+    if size > MAX_DESCRIPTION_BYTES:
+        raise _invalid(f"description has {size} bytes, {MAX_DESCRIPTION_BYTES} are allowed")
+    return text
+
+
+def _timeout(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _invalid("timeout is no whole number of milliseconds")
+    if not MIN_TIMEOUT_MS <= value <= MAX_TIMEOUT_MS:
+        raise _invalid(f"timeout is {value} ms, not {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS}")
+    return value
+
+
+def _schema(
+    fields: Mapping[str, Any], name: str, check: Callable[[object], object]
+) -> dict[str, Any]:
+    schema = fields[name]
+    try:
+        check(schema)
+    except ValidationError as error:
+        raise ValidationError(
+            error.code,
+            f"{name}: {error.message}",
+            hint=error.hint,
+            details={"field": name, **error.details},
+        ) from error
+    return dict(schema)
+
+
+def _invalid(problem: str, *, hint: str = "") -> ValidationError:
+    return ValidationError("definition_invalid", f"the definition is wrong: {problem}", hint=hint)

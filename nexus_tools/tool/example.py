@@ -1,0 +1,222 @@
+"""A small valid input for a schema, so that a tool can be tried without knowing it.
+
+Deterministic: the same schema gives the same example. What an author wrote comes first (`examples`,
+`default`, `const`, `enum`), then the smallest plain value within the bounds. Every candidate is
+checked, so what comes back is valid.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.example_number import integer_candidates, number_candidates
+from nexus_tools.tool.example_text import text_candidates
+from nexus_tools.tool.pattern_cost import linear_time
+from nexus_tools.tool.schema import check_input_schema
+from nexus_tools.tool.schema_document import Schema, SchemaDocument
+from nexus_tools.tool.strict_json import canonical_json
+
+_MAX_TRIES = 400
+# Subschemas looked at, over all tries: a stranger's schema may branch without end.
+_MAX_LOOKS = 20_000
+_MAX_DEPTH = 12
+_FEW = 8
+_ALL_TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
+
+
+def example_input(input_schema: object) -> dict[str, Any]:
+    """The smallest valid input that is found, for a checked input schema.
+
+    Raises `ValidationError` with code `example_not_found` where guessing does not succeed.
+    """
+    schema = check_input_schema(input_schema)
+    candidates = _Candidates(schema.document).of(schema.document.root, 0)
+    for candidate in islice(candidates, _MAX_TRIES):
+        if isinstance(candidate, dict) and schema.validator.is_valid(candidate):
+            return candidate
+    raise ValidationError(
+        "example_not_found",
+        "no example of a valid input could be derived from the input schema",
+        hint='write one into the schema: "examples": [{…}]',
+    )
+
+
+class _Candidates:
+    """Values that may be valid, most likely first."""
+
+    def __init__(self, document: SchemaDocument) -> None:
+        from jsonschema_rs import validator_map_for  # noqa: PLC0415 - native code, needed late
+
+        self._document = document
+        self._looks_left = _MAX_LOOKS
+        self._validators = validator_map_for(
+            document.root, pattern_options=linear_time(), offline=True
+        )
+        self._pointers = {id(schema): place for place, schema in document.subschemas.items()}
+        self._by_type = {
+            "string": lambda schema, _: text_candidates(schema),
+            "integer": lambda schema, _: integer_candidates(schema),
+            "number": lambda schema, _: number_candidates(schema),
+            "boolean": lambda *_: iter((False, True)),
+            "null": lambda *_: iter((None,)),
+            "object": self._objects,
+            "array": self._arrays,
+        }
+
+    def of(self, schema: Schema, depth: int) -> Iterator[Any]:
+        """The candidates for one subschema, only valid ones where it stands in the document."""
+        candidates = self._guesses(schema, depth)
+        pointer = None if isinstance(schema, bool) else self._pointers.get(id(schema))
+        validator = None if pointer is None else self._validators.get("#" + quote(pointer))
+        if validator is not None:
+            candidates = filter(validator.is_valid, islice(candidates, _MAX_TRIES))
+        yield from candidates
+
+    def _guesses(self, schema: Schema, depth: int) -> Iterator[Any]:
+        if schema is False or depth > _MAX_DEPTH or self._looks_left <= 0:
+            return
+        merged = self._merged({} if schema is True else schema, depth)
+        yield from merged.get("examples", ())
+        yield from (merged[key] for key in ("default", "const") if key in merged)
+        if "enum" in merged:
+            yield from merged["enum"]
+            return
+        for keyword in ("oneOf", "anyOf"):
+            if keyword in merged:
+                rest = {key: value for key, value in merged.items() if key != keyword}
+                for branch in merged[keyword]:
+                    yield from self.of({"allOf": [rest, branch]}, depth + 1)
+                return
+        yield from self._conditional(merged, depth)
+
+    def _conditional(self, schema: dict[str, Any], depth: int) -> Iterator[Any]:
+        if "if" in schema:
+            rest = {k: v for k, v in schema.items() if k not in ("if", "then", "else")}
+            for parts in (["if", "then"], ["else"]):
+                met = [schema[part] for part in parts if part in schema]
+                yield from self.of({"allOf": [rest, *met]}, depth + 1)
+            return
+        types = schema.get("type", _implied_types(schema))
+        for name in [types] if isinstance(types, str) else types:
+            yield from self._by_type[name](schema, depth)
+
+    def _merged(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
+        """The schema with what it refers to and all of `allOf` drawn into it."""
+        self._looks_left -= 1
+        merged = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+        parts: list[Schema] = list(schema.get("allOf", ()))
+        if "$ref" in schema:
+            parts.append(self._document.subschemas[self._document.resolve(schema["$ref"])])
+        for part in parts if depth <= _MAX_DEPTH and self._looks_left > 0 else ():
+            if isinstance(part, dict):
+                _merge_into(merged, self._merged(part, depth + 1))
+        return merged
+
+    def _objects(self, schema: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
+        names = _wanted_names(schema)
+        choices = {
+            name: list(islice(self.of(_member_schema(schema, name), depth + 1), _FEW))
+            for name in names
+        }
+        if not all(choices.values()):
+            return
+        first = {name: options[0] for name, options in choices.items()}
+        yield first
+        for name, options in choices.items():
+            yield from (first | {name: option} for option in options[1:])
+
+    def _arrays(self, schema: dict[str, Any], depth: int) -> Iterator[list[Any]]:
+        count = schema.get("minItems", 0)
+        if count > _MAX_TRIES:
+            return
+        parts: list[Schema] = list(schema.get("prefixItems", ()))[: max(count, 1)]
+        rest = schema.get("items", True)
+        if "contains" in schema:
+            needed = schema.get("minContains", 1)
+            parts += [{"allOf": [rest, schema["contains"]]}] * min(needed, _MAX_TRIES)
+        parts += [rest] * (count - len(parts))
+        if not count and "contains" not in schema:
+            yield []
+            return
+        distinct_parts = {id(part): part for part in parts}
+        options = {
+            key: list(islice(self.of(part, depth + 1), count + _FEW))
+            for key, part in distinct_parts.items()
+        }
+        choices = [options[id(part)] for part in parts]
+        for skipped in range(_FEW):
+            array = _chosen(choices, skipped, distinct=schema.get("uniqueItems", False))
+            if array is not None:
+                yield array
+
+
+def _wanted_names(schema: dict[str, Any]) -> list[str]:
+    """The required names, those that they entail, and optional ones up to `minProperties`."""
+    names = list(schema.get("required", ()))
+    for name in names:
+        entailed = schema.get("dependentRequired", {}).get(name, ())
+        names.extend(other for other in entailed if other not in names)
+    optional = [name for name in schema.get("properties", {}) if name not in names]
+    return names + optional[: max(0, schema.get("minProperties", 0) - len(names))]
+
+
+def _member_schema(schema: dict[str, Any], name: str) -> Schema:
+    members: dict[str, Schema] = schema.get("properties", {})
+    fallback: Schema = schema.get("additionalProperties", True)
+    return members.get(name, fallback)
+
+
+def _implied_types(schema: dict[str, Any]) -> tuple[str, ...]:
+    """The types that the keywords speak of, where none is said."""
+    if {"properties", "required", "minProperties"} & schema.keys():
+        return ("object", *_ALL_TYPES)
+    if {"items", "prefixItems", "minItems", "contains"} & schema.keys():
+        return ("array", *_ALL_TYPES)
+    if {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} & schema.keys():
+        return ("number", *_ALL_TYPES)
+    return _ALL_TYPES
+
+
+def _chosen(choices: list[list[Any]], skipped: int, *, distinct: bool) -> list[Any] | None:
+    """One option for each item, after the first `skipped` ones; none if an item runs out."""
+    array: list[Any] = []
+    taken: set[bytes] = set()
+    for options in choices:
+        left = [option for option in options[skipped:] if canonical_json(option) not in taken]
+        if not left:
+            return None
+        array.append(left[0])
+        if distinct:
+            taken.add(canonical_json(left[0]))
+    return array
+
+
+def _merge_into(merged: dict[str, Any], other: dict[str, Any]) -> None:
+    """Both at once, roughly: the checks afterwards find where this guess is too simple."""
+    for keyword, value in other.items():
+        if keyword not in merged:
+            merged[keyword] = value
+        elif keyword == "required":
+            merged[keyword] = list(dict.fromkeys([*merged[keyword], *value]))
+        elif keyword == "properties":
+            merged[keyword] = _merged_properties(merged[keyword], value)
+        elif keyword == "type":
+            merged[keyword] = _common_types(merged[keyword], value)
+        elif keyword in ("minimum", "exclusiveMinimum", "minLength", "minItems"):
+            merged[keyword] = max(merged[keyword], value)
+        elif keyword in ("maximum", "exclusiveMaximum", "maxLength", "maxItems"):
+            merged[keyword] = min(merged[keyword], value)
+
+
+def _merged_properties(mine: dict[str, Schema], theirs: dict[str, Schema]) -> dict[str, Schema]:
+    both = {name: {"allOf": [theirs[name], mine[name]]} for name in mine if name in theirs}
+    return {**theirs, **mine, **both}
+
+
+def _common_types(mine: str | list[str], theirs: str | list[str]) -> list[str]:
+    listed = [mine] if isinstance(mine, str) else mine
+    allowed = [theirs] if isinstance(theirs, str) else theirs
+    common = [name for name in listed if name in allowed]
+    return common or (["integer"] if "integer" in (*listed, *allowed) else listed)

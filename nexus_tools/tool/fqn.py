@@ -1,0 +1,71 @@
+"""The fully qualified name of a tool: `domain.name@version`.
+
+At least three labels stand before the `@`, separated by dots: the last is the name, the others are
+the domain. A label is `[a-z][a-z0-9_-]+`. The version is a `u32` from 1, in decimal and without
+leading zeros, so that one tool has one spelling. The Move module `fqn` accepts the same strings.
+"""
+
+import re
+from dataclasses import dataclass
+
+from nexus_tools.errors import ValidationError
+
+MAX_BYTES = 200
+MAX_VERSION = 2**32 - 1
+
+# One quantifier and no nesting: matching is linear, whatever a stranger sends.
+_LABEL = re.compile(r"[a-z][a-z0-9_-]+", re.ASCII)
+_VERSION = re.compile(r"[1-9][0-9]*", re.ASCII)
+_MIN_LABELS = 3
+_HINT = "an FQN looks like xyz.example.math.add@1"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ToolFqn:
+    """The name of one version of a tool; `domain` has two labels or more."""
+
+    domain: str
+    name: str
+    version: int
+
+    @classmethod
+    def parse(cls, text: str) -> "ToolFqn":
+        """Read `domain.name@version`, or raise `ValidationError` with code `fqn_invalid`."""
+        if len(text) > MAX_BYTES:
+            raise _invalid(text[:40] + "…", f"it is longer than {MAX_BYTES} bytes")
+        dotted, at, version = text.partition("@")
+        if not at:
+            raise _invalid(text, "it has no version: '@' is missing")
+        labels = dotted.split(".")
+        for label in labels:
+            if not _LABEL.fullmatch(label):
+                raise _invalid(text, _label_problem(label))
+        if len(labels) < _MIN_LABELS:
+            raise _invalid(text, "the domain needs two labels or more before the name")
+        return cls(".".join(labels[:-1]), labels[-1], _parse_version(text, version))
+
+    @property
+    def unversioned(self) -> str:
+        """What all versions of the tool share: `domain.name`."""
+        return f"{self.domain}.{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.unversioned}@{self.version}"
+
+
+def _parse_version(text: str, version: str) -> int:
+    if not _VERSION.fullmatch(version):
+        raise _invalid(text, f"the version {version!r} is not a whole number from 1")
+    if len(version) > len(str(MAX_VERSION)) or int(version) > MAX_VERSION:
+        raise _invalid(text, f"the version {version} is larger than {MAX_VERSION}")
+    return int(version)
+
+
+def _label_problem(label: str) -> str:
+    if len(label) <= 1:
+        return f"the label {label!r} is shorter than two characters"
+    return f"the label {label!r} is not a letter a-z followed by a-z, 0-9, '_' or '-'"
+
+
+def _invalid(text: str, problem: str) -> ValidationError:
+    return ValidationError("fqn_invalid", f"{text!r} is no tool FQN: {problem}", hint=_HINT)

@@ -1,0 +1,49 @@
+"""What came back from an invocation: a variant with ports, or a failure with a reason."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class FailureReason(StrEnum):
+    """Why an invocation has no outcome of the tool's own, as the Move module `invocation` says."""
+
+    TOOL_NOT_REGISTERED = "tool_not_registered"
+    DEFINITION_MISMATCH = "definition_mismatch"
+    INPUT_INVALID = "input_invalid"
+    UNREACHABLE = "unreachable"
+    TIMED_OUT = "timed_out"
+    HTTP_ERROR = "http_error"
+    OUTPUT_INVALID = "output_invalid"
+    OUTPUT_TOO_LARGE = "output_too_large"
+    UNAUTHORIZED = "unauthorized"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One variant and its ports by name; variants that start with `err` are error variants."""
+
+    variant: str
+    ports: dict[str, Any]
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool reports a failure of its own domain."""
+        return is_error_variant(self.variant)
+
+    def as_json(self) -> dict[str, Any]:
+        """As a tool answers it: `{variant: {port: value}}`."""
+        return {self.variant: self.ports}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """No outcome: the reason, and a detail for people."""
+
+    reason: FailureReason
+    detail: str
+
+
+def is_error_variant(name: str) -> bool:
+    """Whether a variant of this name reports a failure of the tool's domain."""
+    return name.startswith("err")

@@ -1,0 +1,121 @@
+"""Checks values against a tool's schemas: fast, with hostile schemas, without any network.
+
+jsonschema-rs decides, by JSON Schema draft 2020-12 with `format` as an annotation. A schema and a
+value are refused when checking one against the other could take longer than a few seconds.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
+from nexus_tools.tool.outcome import Outcome
+from nexus_tools.tool.schema import CheckedSchema, check_input_schema, check_output_schema
+from nexus_tools.tool.strict_json import measure, pointer_of
+from nexus_tools.tool.validation_cost import MAX_STEPS
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError as SchemaMismatch
+
+# Describing costs far more than deciding: all failures, only the first, or none at all.
+_STEPS_TO_DESCRIBE_ALL = 10_000
+_STEPS_TO_DESCRIBE_ONE = 100_000
+
+
+class HasSchemas(Protocol):
+    """A definition, or anything else with a tool's two schemas."""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """What goes in."""
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """What comes out."""
+
+
+class InterfaceValidator:
+    """A tool's two schemas, compiled once; checking changes nothing and is safe in threads."""
+
+    def __init__(self, interface: HasSchemas) -> None:
+        output = check_output_schema(interface.output_schema)
+        self._input = _Gate(check_input_schema(interface.input_schema))
+        self._output = _Gate(output)
+        self._variants = tuple(output.variants)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants, in the order of the schema."""
+        return self._variants
+
+    def check_input(self, value: Any) -> None:
+        """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
+
+        `details["failures"]` lists `{pointer, message}` of what is wrong.
+        """
+        self._input.check(value, "input_invalid", "the input does not match")
+
+    def check_output(self, value: Any) -> Outcome:
+        """The outcome in `{variant: {port: value}}`, or `ValidationError` (`output_invalid`)."""
+        code, what = "output_invalid", "the output does not match"
+        if not isinstance(value, dict) or len(value) != 1:
+            message = "an output is an object with exactly one member, the variant"
+            raise mismatch_error(code, what, [Mismatch("", message)])
+        [(variant, ports)] = value.items()
+        if variant not in self._variants:
+            known = ", ".join(self._variants)
+            message = f"{str(variant)[:80]!r} is no variant of the tool; it has {known}"
+            raise mismatch_error(code, what, [Mismatch("", message)])
+        self._output.check(value, code, what)
+        return Outcome(variant, ports)
+
+
+class _Gate:
+    """One schema, and whether a value may pass."""
+
+    __slots__ = ("_cost", "_validator")
+
+    def __init__(self, schema: CheckedSchema) -> None:
+        self._cost = schema.cost
+        self._validator = schema.validator
+
+    def check(self, value: Any, code: str, what: str) -> None:
+        try:
+            steps = self._cost.steps(measure(value))
+        except ValidationError as error:
+            raise mismatch_error(code, what, [Mismatch("", error.message)]) from error
+        if steps > MAX_STEPS:
+            message = "the value is too large or too deep for this schema to be checked in time"
+            raise mismatch_error(code, what, [Mismatch("", message)])
+        if not self._validator.is_valid(value):
+            raise mismatch_error(code, what, self._described(value, steps))
+
+    def _described(self, value: Any, steps: int) -> list[Mismatch]:
+        if steps > _STEPS_TO_DESCRIBE_ONE:
+            return [Mismatch("", "the value is not valid under the schema")]
+        if steps > _STEPS_TO_DESCRIBE_ALL:
+            return list(_in_words(self._first_error(value)))
+        errors = self._validator.iter_errors(value)
+        return list(
+            islice((words for error in errors for words in _in_words(error)), MAX_MISMATCHES)
+        )
+
+    def _first_error(self, value: Any) -> "SchemaMismatch":
+        from jsonschema_rs import ValidationError as SchemaMismatch  # noqa: PLC0415 - as above
+
+        try:
+            self._validator.validate(value)
+        except SchemaMismatch as error:
+            return error
+        raise AssertionError("the value is valid after all")
+
+
+def _in_words(error: "SchemaMismatch") -> Iterator[Mismatch]:
+    """One error, or those of the alternative that got furthest into the value."""
+    branches = [branch for branch in getattr(error.kind, "context", []) if branch]
+    if not branches:
+        yield Mismatch(pointer_of(error.instance_path), error.message)
+        return
+    for inner in max(branches, key=lambda branch: len(branch[0].instance_path)):
+        yield from _in_words(inner)

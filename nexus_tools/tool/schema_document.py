@@ -1,0 +1,191 @@
+"""One JSON Schema document, taken apart: every subschema by its JSON pointer, every reference.
+
+Nothing outside the document is ever looked up: a reference is `#`, `#/json/pointer` or `#anchor`,
+and what it points to is a subschema that was checked with the rest (JSON Schema 2020-12, core,
+sections 8.2 and 9.2).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.metaschema import metaschema_mismatches
+from nexus_tools.tool.mismatch import Mismatch, mismatch_error
+from nexus_tools.tool.strict_json import canonical_json, measure, pointer_of
+
+Schema = dict[str, Any] | bool
+
+MAX_BYTES = 49_152
+MAX_SUBSCHEMAS = 2_000
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+# What some validators still obey and others ignore under draft 2020-12.
+_OLD_KEYWORDS = {
+    "dependencies": "dependentRequired or dependentSchemas",
+    "additionalItems": "items",
+    "$recursiveRef": "$dynamicRef",
+    "$recursiveAnchor": "$dynamicAnchor",
+}
+
+# Where a keyword keeps its subschemas: in itself, in a list, in an object by name.
+_SINGLE = (
+    "not",
+    "if",
+    "then",
+    "else",
+    "items",
+    "contains",
+    "additionalProperties",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+)
+_LISTED = ["allOf", "anyOf", "oneOf", "prefixItems"]
+_NAMED = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaDocument:
+    """A schema with its subschemas by pointer and its anchors; every reference resolves."""
+
+    root: dict[str, Any]
+    subschemas: dict[str, Schema]
+    anchors: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, schema: object) -> "SchemaDocument":
+        """Take `schema` apart, or raise `ValidationError` with code `schema_invalid`."""
+        if not isinstance(schema, dict):
+            raise schema_error([Mismatch("", "a schema is a JSON object here")])
+        _check_size(schema)
+        mismatches = metaschema_mismatches(schema)
+        if mismatches:
+            raise schema_error(mismatches)
+        subschemas = dict(_walk(schema))
+        document = cls(schema, subschemas, _anchors(subschemas))
+        mismatches = [m for p, s in subschemas.items() for m in document._broken_rules(p, s)]
+        if mismatches:
+            raise schema_error(mismatches)
+        return document
+
+    def resolve(self, reference: str) -> str:
+        """The pointer of the subschema that `reference` names; `KeyError` if there is none."""
+        if not reference.startswith("#"):
+            raise KeyError(reference)
+        fragment = unquote(reference[1:])
+        pointer = fragment if fragment[:1] in ("", "/") else self.anchors[fragment]
+        if pointer not in self.subschemas:
+            raise KeyError(reference)
+        return pointer
+
+    def references(self, schema: Schema) -> list[str]:
+        """The pointers that `$ref` and `$dynamicRef` of one subschema lead to.
+
+        A document without embedded resources has one `$dynamicAnchor` of a name at most, so a
+        dynamic reference leads where a plain one would.
+        """
+        if isinstance(schema, bool):
+            return []
+        return [self.resolve(schema[key]) for key in ("$ref", "$dynamicRef") if key in schema]
+
+    def target(self, pointer: str) -> tuple[str, Schema]:
+        """The subschema at `pointer`, or the one that its `$ref`s lead to in the end."""
+        schema = self.subschemas[pointer]
+        for _ in range(MAX_SUBSCHEMAS):
+            if isinstance(schema, bool) or "$ref" not in schema:
+                break
+            pointer = self.resolve(schema["$ref"])
+            schema = self.subschemas[pointer]
+        return pointer, schema
+
+    def _broken_rules(self, pointer: str, schema: Schema) -> Iterator[Mismatch]:
+        if isinstance(schema, bool):
+            return
+        for keyword in ("$ref", "$dynamicRef"):
+            if keyword in schema:
+                yield from self._broken_reference(pointer, keyword, schema[keyword])
+        if schema.get("$schema", DIALECT).rstrip("#") != DIALECT:
+            message = f"the dialect is not draft 2020-12: write {DIALECT} or leave it out"
+            yield Mismatch(f"{pointer}/$schema", message)
+        for keyword in _OLD_KEYWORDS.keys() & schema.keys():
+            message = f"{keyword} is of an older draft: write {_OLD_KEYWORDS[keyword]}"
+            yield Mismatch(pointer + pointer_of((keyword,)), message)
+        if pointer and "$id" in schema:
+            message = "an embedded $id starts another document: refer to #/$defs/… instead"
+            yield Mismatch(f"{pointer}/$id", message)
+
+    def _broken_reference(self, pointer: str, keyword: str, reference: str) -> Iterator[Mismatch]:
+        place = f"{pointer}/{keyword}"
+        if not reference.startswith("#"):
+            message = "a reference out of this schema is never followed: copy it into #/$defs"
+            yield Mismatch(place, message)
+            return
+        try:
+            self.resolve(reference)
+        except KeyError:
+            yield Mismatch(place, f"there is no subschema at {reference[:200]!r}")
+
+
+def schema_error(mismatches: Sequence[Mismatch]) -> ValidationError:
+    """The error of a schema that breaks rules; each is listed with its place."""
+    return mismatch_error("schema_invalid", "the schema is wrong", mismatches)
+
+
+def _check_size(schema: dict[str, Any]) -> None:
+    try:
+        measure(schema)
+        size = len(canonical_json(schema))
+    except ValidationError as error:
+        raise schema_error([Mismatch("", error.message)]) from error
+    if size > MAX_BYTES:
+        message = f"it has {size} bytes, {MAX_BYTES} are allowed: shorten its descriptions"
+        raise schema_error([Mismatch("", message)])
+
+
+def children(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """The direct subschemas: their keyword, pointer and schema."""
+    for keyword in _SINGLE:
+        if keyword in schema:
+            yield keyword, f"{pointer}/{keyword}", schema[keyword]
+    for keyword in _LISTED:
+        for index, member in enumerate(schema.get(keyword, ())):
+            yield keyword, f"{pointer}/{keyword}/{index}", member
+    for keyword in _NAMED:
+        for name, member in schema.get(keyword, {}).items():
+            yield keyword, f"{pointer}/{keyword}{pointer_of((name,))}", member
+
+
+def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
+    """Every subschema with its pointer; the metaschema has found the keywords well-formed."""
+    pending: list[tuple[str, Any]] = [("", root)]
+    for count in range(MAX_SUBSCHEMAS + 1):
+        if not pending:
+            return
+        if count == MAX_SUBSCHEMAS:
+            message = f"more than {MAX_SUBSCHEMAS} subschemas: describe less, or share by $ref"
+            raise schema_error([Mismatch("", message)])
+        pointer, schema = pending.pop()
+        yield pointer, schema
+        if isinstance(schema, dict):
+            pending.extend((place, member) for _, place, member in children(pointer, schema))
+
+
+def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
+    """Pointers by anchor; an anchor that stands twice would leave a reference open."""
+    found: dict[str, str] = {}
+    places = [
+        (schema[keyword], pointer, f"{pointer}/{keyword}")
+        for pointer, schema in subschemas.items()
+        if isinstance(schema, dict)
+        for keyword in ("$anchor", "$dynamicAnchor")
+        if keyword in schema
+    ]
+    for name, pointer, place in places:
+        if found.setdefault(name, pointer) != pointer:
+            message = f"the anchor {name[:80]!r} stands elsewhere already"
+            raise schema_error([Mismatch(place, message)])
+    return found

@@ -1,0 +1,159 @@
+"""JSON as strangers send it: parsed strictly, measured before anything recursive reads it.
+
+RFC 8259 leaves duplicate names, lone surrogates and huge numbers to the receiver; here they are
+errors, as in I-JSON (RFC 7493), so that two readers never see different values in one text.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite, isinf
+from typing import Any, NoReturn
+
+from nexus_tools.errors import ValidationError
+
+MAX_DEPTH = 64
+
+# A string weighs one node for every so many characters: long text is work too.
+_CHARACTERS_PER_NODE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How large a JSON value is: `nodes` counts values and stretches of text, `depth` nesting."""
+
+    nodes: int
+    depth: int
+
+
+def parse_json(text: bytes | str) -> Any:
+    """The value in `text`, or `ValidationError` with code `json_invalid`.
+
+    Refused: text that is not UTF-8, duplicate names, NaN and infinities, lone surrogates,
+    integers that Python refuses to read (more than 4300 digits), nesting beyond `MAX_DEPTH`.
+    """
+    try:
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
+        value = _DECODER.decode(decoded)
+        if "\\u" in decoded:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeError as error:
+        raise _invalid("it is not UTF-8 or has half a surrogate pair") from error
+    except RecursionError as error:
+        raise _invalid(f"it nests deeper than {MAX_DEPTH} levels") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise _invalid(f"{error.msg} at {where}") from error
+    except ValueError as error:
+        raise _invalid("a number has too many digits") from error
+    # Only text with that many brackets can nest too deep.
+    if decoded.count("[") + decoded.count("{") > MAX_DEPTH:
+        measure(value)
+    return value
+
+
+def canonical_json(value: Any) -> bytes:
+    """One spelling for one value: sorted names, no spaces, UTF-8 without escapes.
+
+    Two schemas are the same if and only if these bytes are.
+    """
+    try:
+        text = json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
+        return text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _invalid("it has something that JSON cannot express") from error
+
+
+def measure(value: Any) -> Extent:
+    """The extent of `value`; `ValidationError` (`json_invalid`) if it is too deep or no JSON."""
+    if not isinstance(value, dict | list):
+        return Extent(_leaf_nodes(value), 0)
+    nodes = depth = 0
+    level: list[list[Any] | dict[Any, Any]] = [value]
+    while level:
+        if depth > MAX_DEPTH:
+            raise _invalid(f"it nests deeper than {MAX_DEPTH} levels")
+        below: list[list[Any] | dict[Any, Any]] = []
+        for container in level:
+            nodes += 1
+            for member in _members(container):
+                kind = type(member)
+                if kind in _ONE_NODE:
+                    nodes += 1
+                elif isinstance(member, dict | list):
+                    below.append(member)
+                else:
+                    nodes += _leaf_nodes(member)
+        level = below
+        depth += 1
+    return Extent(nodes, depth)
+
+
+def pointer_of(path: Sequence[str | int]) -> str:
+    """The JSON pointer (RFC 6901) of a path of names and indices; the root is the empty string."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def _members(container: list[Any] | dict[Any, Any]) -> Iterable[Any]:
+    if isinstance(container, list):
+        return container
+    try:
+        _check_text("".join(container))
+    except TypeError as error:
+        raise _invalid("the name of a member is no string") from error
+    return container.values()
+
+
+def _leaf_nodes(leaf: Any) -> int:
+    if isinstance(leaf, str):
+        _check_text(leaf)
+        return 1 + len(leaf) // _CHARACTERS_PER_NODE
+    if isinstance(leaf, float) and not isfinite(leaf):
+        raise _invalid("it has a number that is NaN or infinite")
+    if leaf is None or isinstance(leaf, bool | int | float):
+        return 1
+    raise _invalid(f"it has a {type(leaf).__name__}, which is no JSON value")
+
+
+def _check_text(text: str) -> None:
+    """Half a surrogate pair is no character, and nothing that UTF-8 can carry."""
+    if text.isascii():
+        return
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise _invalid("a text has half a surrogate pair") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise _invalid(f"the name {name[:80]!r} occurs twice in one object")
+    return members
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if isinf(number):
+        raise _invalid(f"the number {digits[:40]} is too large for a double")
+    return number
+
+
+def _constant(name: str) -> NoReturn:
+    raise _invalid(f"{name} is no JSON number")
+
+
+def _invalid(problem: str) -> ValidationError:
+    return ValidationError("json_invalid", f"this is no acceptable JSON: {problem}")
+
+
+# The types whose every value is JSON and small; this set is asked for each value of each call.
+_ONE_NODE = frozenset((int, bool, type(None)))
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant
+)

@@ -1,0 +1,191 @@
+"""Whether a tool at a URL keeps the protocol: the checks of `tool validate`, one row each."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import (
+    InterfaceValidator,
+    ToolDefinition,
+    ToolFqn,
+    check_input_schema,
+    check_output_schema,
+    definition_fields,
+    example_input,
+)
+from nexus_tools.tool.schema_document import SchemaDocument
+from nexus_tools.toolkit.probe import FailedError, Probe, Reply, SkippedError
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_SCHEMAS = ("input_schema", "output_schema")
+
+
+class Status(StrEnum):
+    """How a check went; it is skipped where an earlier one leaves nothing to check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One row: what was checked, how it went, and what to do."""
+
+    name: str
+    status: Status
+    message: str = ""
+    hint: str = ""
+
+
+async def check_tool(url: str, http: httpx.AsyncClient) -> AsyncIterator[Check]:
+    """Check the tool at the base URL `url`; a row comes as soon as it is known.
+
+    `http` brings the trust roots and stays open. What the tool does wrong is a row, never an
+    exception.
+    """
+    probe = Probe(url.rstrip("/"), http)
+    for name, check in _CHECKS.items():
+        yield await _row(name, check, probe)
+
+
+async def _row(name: str, check: Callable[[Probe], Awaitable[str]], probe: Probe) -> Check:
+    try:
+        return Check(name, Status.PASSED, await check(probe))
+    except SkippedError as reason:
+        return Check(name, Status.SKIPPED, str(reason))
+    except FailedError as failure:
+        return Check(name, Status.FAILED, failure.message, failure.hint)
+    except ValidationError as error:
+        return Check(name, Status.FAILED, error.message, error.hint)
+
+
+async def _reachable(probe: Probe) -> str:
+    probe.health = await probe.get("/health")
+    return f"answered within {probe.health.elapsed_ms:.0f} ms"
+
+
+async def _tls(probe: Probe) -> str:
+    parts = urlsplit(probe.url)
+    if parts.scheme != "https" and parts.hostname in _LOOPBACK:
+        raise SkippedError("plain HTTP is fine on this machine; elsewhere Leaders want https")
+    if parts.scheme != "https":
+        raise FailedError("the URL is not https", "put TLS in front: Leaders call https only")
+    if probe.health is None:
+        raise SkippedError("the tool is not reachable")
+    return "the certificate is trusted"
+
+
+async def _healthy(probe: Probe) -> str:
+    if probe.health is None:
+        raise SkippedError("the tool is not reachable")
+    if probe.health.status != HTTPStatus.OK:
+        message = f"GET /health answers {probe.health.status}, not 200"
+        raise FailedError(message, "200 says that the tool can be invoked now")
+    reply = await probe.get("/health")
+    return f"200 after {reply.elapsed_ms:.0f} ms"
+
+
+async def _definition(probe: Probe) -> str:
+    if probe.health is None:
+        raise SkippedError("the tool is not reachable")
+    reply = await probe.get("/meta")
+    if reply.status != HTTPStatus.OK:
+        raise FailedError(f"GET /meta answers {reply.status}, not 200")
+    document = reply.json()
+    # Kept before it is checked, so that later rows say what else is wrong.
+    probe.meta = document if isinstance(document, Mapping) else {}
+    return f"has {len(definition_fields(document))} fields"
+
+
+async def _fqn(probe: Probe) -> str:
+    return str(ToolFqn.parse(str(probe.known_meta().get("fqn", ""))))
+
+
+async def _url(probe: Probe) -> str:
+    declared = str(probe.known_meta().get("url", ""))
+    if declared.rstrip("/") != probe.url:
+        message = f"the definition says {declared[:200]}, this is {probe.url}"
+        raise FailedError(message, "set the server's public URL, or what its proxy forwards")
+    return "the definition names this URL"
+
+
+async def _schemas(probe: Probe) -> str:
+    meta = probe.known_meta()
+    for name in _SCHEMAS:
+        try:
+            SchemaDocument.parse(meta.get(name))
+        except ValidationError as error:
+            raise FailedError(f"{name}: {error.message}", error.hint) from error
+    return "both are draft 2020-12"
+
+
+async def _ports(probe: Probe) -> str:
+    check_input_schema(probe.known_meta().get("input_schema"))
+    output = check_output_schema(probe.known_meta().get("output_schema"))
+    return f"variants: {', '.join(output.variants)}"
+
+
+async def _bounds(probe: Probe) -> str:
+    probe.definition = ToolDefinition.parse(probe.known_meta())
+    return f"timeout {probe.definition.timeout_ms} ms"
+
+
+async def _valid_input(probe: Probe) -> str:
+    definition = probe.known_definition()
+    try:
+        example = example_input(definition.input_schema)
+    except ValidationError as error:
+        raise SkippedError(f"{error.message}; {error.hint}") from error
+    reply = await probe.invoke(_encoded(example))
+    _refuse_unauthorized(reply)
+    if reply.status != HTTPStatus.OK:
+        message = f"POST /invoke answers {reply.status} to {_encoded(example)[:200].decode()}"
+        raise FailedError(message, "an input that the schema allows is answered with a variant")
+    outcome = InterfaceValidator(definition).check_output(reply.json())
+    return f"answered {outcome.variant} after {reply.elapsed_ms:.0f} ms"
+
+
+async def _bad_input(probe: Probe) -> str:
+    reply = await probe.invoke(_encoded(_wrong_input(probe.known_definition().input_schema)))
+    _refuse_unauthorized(reply)
+    if reply.status != HTTPStatus.UNPROCESSABLE_ENTITY:
+        message = f"POST /invoke answers {reply.status} to an input that does not match, not 422"
+        raise FailedError(message, "check the input against the schema before the tool runs")
+    return "refused with 422"
+
+
+def _wrong_input(input_schema: dict[str, Any]) -> Any:
+    """An object that lacks what is required; where nothing is, no object at all."""
+    return {} if input_schema.get("required") else []
+
+
+def _refuse_unauthorized(reply: Reply) -> None:
+    if reply.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        raise SkippedError("the tool answers signed requests only")
+
+
+def _encoded(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+_CHECKS: dict[str, Callable[[Probe], Awaitable[str]]] = {
+    "reachable": _reachable,
+    "tls": _tls,
+    "health": _healthy,
+    "definition": _definition,
+    "fqn": _fqn,
+    "url": _url,
+    "schemas": _schemas,
+    "ports and variants": _ports,
+    "bounds": _bounds,
+    "invoke with a valid input": _valid_input,
+    "invoke with a bad input": _bad_input,
+}

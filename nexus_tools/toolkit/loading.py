@@ -1,0 +1,86 @@
+"""Finds the tools that an author names: `package.module:attribute` or `path/file.py:attribute`."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from nexus_tools.errors import UsageError
+from nexus_tools.toolkit.authoring import Tool
+from nexus_tools.toolkit.server import ToolServer
+
+_HINT = "name it as module:attribute or path/to/file.py; without attribute all its tools are served"
+
+
+def load(target: str, *, public_url: str | None = None) -> ToolServer:
+    """Import `target` and give its server.
+
+    The attribute is a `ToolServer`, a `Tool` or an iterable of tools; without one, all tools of
+    the module are taken in the order of their definition. `public_url` is for servers that are
+    made here. Raises `UsageError`.
+    """
+    place, colon, attribute = target.partition(":")
+    module = _module(place)
+    if not colon:
+        return _server(_tools_of(module), target, public_url)
+    found: Any = module
+    for name in attribute.split("."):
+        found = getattr(found, name, None)
+    if found is None:
+        raise UsageError("target_unknown", f"{place} has no attribute {attribute!r}", hint=_HINT)
+    return _server(found, target, public_url)
+
+
+def _module(place: str) -> ModuleType:
+    try:
+        return _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "target_unknown", f"cannot import {place!r}: {error}", hint=_HINT
+        ) from error
+
+
+def _from_name(name: str) -> ModuleType:
+    """Import a module of the environment or of the working directory."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise UsageError("target_unknown", f"{name!r} is no name of a module", hint=_HINT)
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    return importlib.import_module(name)
+
+
+def _from_file(path: Path) -> ModuleType:
+    """Import a file; modules beside it can be imported by it."""
+    path = path.resolve()
+    if not path.is_file():
+        raise UsageError("target_unknown", f"there is no file {path}", hint=_HINT)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    # Annotations are resolved through the module's entry here.
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _tools_of(module: ModuleType) -> list[Tool]:
+    found = (value for value in vars(module).values() if isinstance(value, Tool))
+    return list(dict.fromkeys(found))
+
+
+def _server(found: object, target: str, public_url: str | None) -> ToolServer:
+    if isinstance(found, ToolServer):
+        return found
+    candidates = list(found) if isinstance(found, Iterable) else [found]
+    tools = [tool for tool in candidates if isinstance(tool, Tool)]
+    if not tools or len(tools) != len(candidates):
+        message = f"{target} is no tool, no list of tools and no ToolServer"
+        raise UsageError("target_unknown", message, hint=_HINT)
+    return ToolServer(tools, public_url=public_url)

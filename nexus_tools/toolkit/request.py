@@ -1,0 +1,160 @@
+"""One request to `/invoke`: its headers, and its body within a limit."""
+
+import asyncio
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+
+from starlette.types import Receive
+
+from nexus_tools.toolkit.answer import ProblemError
+from nexus_tools.toolkit.call import Call
+
+_CONTENT_TYPE = b"content-type"
+_CONTENT_LENGTH = b"content-length"
+_CONTENT_ENCODING = b"content-encoding"
+_INVOCATION = b"nexus-invocation"
+_IDEMPOTENCY_KEY = b"idempotency-key"
+_TOOL = b"nexus-tool"
+_DEADLINE = b"nexus-deadline"
+_MAX_OUTCOME_BYTES = b"nexus-max-outcome-bytes"
+
+_KNOWN = frozenset(
+    (
+        _CONTENT_TYPE,
+        _CONTENT_LENGTH,
+        _CONTENT_ENCODING,
+        _INVOCATION,
+        _IDEMPOTENCY_KEY,
+        _TOOL,
+        _DEADLINE,
+        _MAX_OUTCOME_BYTES,
+    )
+)
+_KEY = re.compile(r"[!-~]{1,255}", re.ASCII)
+_MEDIA_TYPE = re.compile(r'\s*application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class ClientGoneError(Exception):
+    """The client closed the connection before its request was complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvokeHead:
+    """The headers of an invocation that mean something here."""
+
+    key: str | None
+    tool: str | None
+    content_length: int | None
+    call: Call
+
+    @classmethod
+    def parse(cls, headers: Iterable[tuple[bytes, bytes]]) -> "InvokeHead":
+        """Read the headers, or raise `ProblemError`: 415 for another media type, else 400."""
+        known = {name: value.decode("latin-1") for name, value in headers if name in _KNOWN}
+        _check_media_type(known)
+        invocation = key = _key(known, _INVOCATION)
+        if known.get(_IDEMPOTENCY_KEY) != known.get(_INVOCATION):
+            key = _key(known, _IDEMPOTENCY_KEY)
+        if key and invocation and key != invocation:
+            raise _bad_header("Idempotency-Key and Nexus-Invocation differ")
+        call = Call(invocation, _deadline(known), _number(known, _MAX_OUTCOME_BYTES))
+        return cls(key or invocation, known.get(_TOOL), _number(known, _CONTENT_LENGTH), call)
+
+
+async def read_body(receive: Receive, declared: int | None, limit: int, timeout_s: float) -> bytes:
+    """The whole body, of at most `limit` bytes.
+
+    Raises `ProblemError` 413 as soon as the body is known to be longer, and 408 when a body that
+    comes in parts takes longer than `timeout_s`. Most come in one, and no timer is set for them.
+    """
+    if declared is not None and declared > limit:
+        raise _too_large()
+    body, is_complete = await _next_part(receive, limit)
+    if is_complete:
+        return body
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _remaining(receive, bytearray(body), limit)
+    except TimeoutError as error:
+        detail = f"the body did not arrive within {timeout_s:g} s"
+        raise ProblemError(HTTPStatus.REQUEST_TIMEOUT, "body_timed_out", detail) from error
+
+
+async def _remaining(receive: Receive, body: bytearray, limit: int) -> bytes:
+    is_complete = False
+    while not is_complete:
+        part, is_complete = await _next_part(receive, limit - len(body))
+        body += part
+    return bytes(body)
+
+
+async def _next_part(receive: Receive, limit: int) -> tuple[bytes, bool]:
+    """The next bytes of the body, and whether they are the last."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGoneError
+    part: bytes = message.get("body", b"")
+    if len(part) > limit:
+        raise _too_large()
+    return part, not message.get("more_body", False)
+
+
+def _check_media_type(known: dict[bytes, str]) -> None:
+    unsupported = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+    media_type = known.get(_CONTENT_TYPE, "")
+    if media_type != "application/json" and not _MEDIA_TYPE.fullmatch(media_type):
+        detail = "send the ports as application/json in UTF-8"
+        raise ProblemError(unsupported, "media_type_unsupported", detail)
+    if known.get(_CONTENT_ENCODING, "identity").lower() != "identity":
+        detail = "send the body without a content encoding"
+        raise ProblemError(unsupported, "encoding_unsupported", detail)
+
+
+def _key(known: dict[bytes, str], header: bytes) -> str | None:
+    """A key, plain or as a quoted string (RFC 9651)."""
+    value = known.get(header)
+    if value is None:
+        return None
+    bare = value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
+    if not _KEY.fullmatch(bare):
+        raise _bad_header(f"{header.decode()} is not 1 to 255 visible ASCII characters")
+    return bare
+
+
+def _number(known: dict[bytes, str], header: bytes) -> int | None:
+    value = known.get(header)
+    if value is None:
+        return None
+    if not _NUMBER.fullmatch(value):
+        raise _bad_header(f"{header.decode()} is no number of bytes")
+    return int(value)
+
+
+def _deadline(known: dict[bytes, str]) -> datetime | None:
+    value = known.get(_DEADLINE)
+    if value is None:
+        return None
+    try:
+        deadline = datetime.fromisoformat(value)
+    except ValueError:
+        deadline = None
+    if deadline is None or deadline.tzinfo is None:
+        raise _bad_header("Nexus-Deadline is no RFC 3339 time with an offset")
+    return deadline
+
+
+def _bad_header(detail: str) -> ProblemError:
+    return ProblemError(HTTPStatus.BAD_REQUEST, "header_invalid", detail)
+
+
+def _too_large() -> ProblemError:
+    return ProblemError(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "body_too_large",
+        "the body is larger than this server takes",
+        headers=((b"connection", b"close"),),
+    )

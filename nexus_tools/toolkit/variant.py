@@ -1,0 +1,32 @@
+"""A variant: one of the ways in which a tool can answer, with its ports as fields."""
+
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from nexus_tools.errors import ValidationError
+
+
+class Variant(BaseModel):
+    """Base of an author's variants: `class Sum(Variant, name="ok")` with a field for each port.
+
+    Names that start with `err` are error variants. The docstring becomes a description.
+    """
+
+    # A NaN stays one, so that the check of the output refuses it instead of sending null.
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
+
+    variant_name: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, name: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.variant_name = name or cls.variant_name
+
+    @classmethod
+    def named(cls) -> str:
+        """The variant's name, or `ValidationError` (`tool_invalid`) if the class has none."""
+        if not cls.variant_name:
+            message = f"the variant class {cls.__name__} has no name"
+            hint = f'write class {cls.__name__}(Variant, name="ok")'
+            raise ValidationError("tool_invalid", message, hint=hint)
+        return cls.variant_name

@@ -1,0 +1,152 @@
+import json
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import ToolDefinition, ToolType
+
+
+def test_a_full_document_comes_back_as_it_was(document):
+    assert ToolDefinition.parse(document).as_json() == document
+
+
+def test_a_document_without_type_is_offchain(document):
+    del document["type"]
+    assert ToolDefinition.parse(document).type is ToolType.OFFCHAIN
+
+
+def test_description_is_empty_and_timeout_ten_seconds_by_default(document):
+    del document["description"], document["timeout"]
+    definition = ToolDefinition.parse(document)
+    assert (definition.description, definition.timeout_ms) == ("", 10_000)
+
+
+def test_an_onchain_tool_has_a_move_function_as_url(document):
+    document |= {"type": "onchain", "url": "0x2::math::add"}
+    assert ToolDefinition.parse(document).type is ToolType.ONCHAIN
+
+
+@pytest.mark.parametrize("name", ["fqn", "url", "input_schema", "output_schema"])
+def test_a_missing_field_is_named(document, name):
+    del document[name]
+    with pytest.raises(ValidationError, match=f"{name} is missing"):
+        ToolDefinition.parse(document)
+
+
+def test_unknown_fields_are_named(document):
+    document |= {"timeout_ms": 1, "kind": "x"}
+    with pytest.raises(ValidationError, match="timeout_ms, kind are unknown") as caught:
+        ToolDefinition.parse(document)
+    assert caught.value.code == "definition_invalid"
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 1])
+def test_a_document_is_an_object(value):
+    with pytest.raises(ValidationError, match="no JSON object"):
+        ToolDefinition.parse(value)
+
+
+@pytest.mark.parametrize("timeout", [999, 120_001, 5000.0, True, "5000", None])
+def test_timeouts_out_of_range_are_refused(document, timeout):
+    document["timeout"] = timeout
+    with pytest.raises(ValidationError, match="timeout"):
+        ToolDefinition.parse(document)
+
+
+@pytest.mark.parametrize("timeout", [1_000, 120_000])
+def test_the_bounds_of_the_timeout_are_allowed(document, timeout):
+    document["timeout"] = timeout
+    assert ToolDefinition.parse(document).timeout_ms == timeout
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8080",
+        "https://tools.example.com/",
+        "https://[2001:db8::1]:8443/a/b",
+        "https://tools.example.com/xyz.example.add@1",
+        "https://t.example/" + "a" * 2_030,
+    ],
+)
+def test_absolute_http_urls_are_allowed(document, url):
+    document["url"] = url
+    assert ToolDefinition.parse(document).url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "tools.example.com",
+        "//tools.example.com/add",
+        "ftp://tools.example.com",
+        "file:///etc/passwd",
+        "https://",
+        "https:///add",
+        "https://user:secret@tools.example.com",
+        "https://user@tools.example.com",
+        "https://tools.example.com/?a=1",
+        "https://tools.example.com/?",
+        "https://tools.example.com/#a",
+        "https://tools.example.com:99999",
+        "https://tools.example.com:0",
+        "https://tools.example.com:",
+        "https://[::1",
+        "https://tools.example.com/a b",
+        "https://tools.example.com/\n",
+        "https://tools.example.com\\@evil.example",
+        "https://tööls.example.com",
+        "https://t.example/" + "a" * 2_031,
+        "0x2::math::add",
+    ],
+)
+def test_other_urls_are_refused(document, url):
+    document["url"] = url
+    with pytest.raises(ValidationError) as caught:
+        ToolDefinition.parse(document)
+    assert caught.value.code == "definition_invalid"
+
+
+@pytest.mark.parametrize("url", ["0x2::math", "math::add", "0x::math::add", "https://a.example"])
+def test_an_onchain_tool_has_no_other_url(document, url):
+    document |= {"type": "onchain", "url": url}
+    with pytest.raises(ValidationError, match="package::module::function"):
+        ToolDefinition.parse(document)
+
+
+def test_descriptions_are_measured_in_bytes(document):
+    document["description"] = "é" * 2_048
+    assert ToolDefinition.parse(document)
+    document["description"] += "x"
+    with pytest.raises(ValidationError, match="4097 bytes"):
+        ToolDefinition.parse(document)
+
+
+@pytest.mark.parametrize("kind", ["", "OFFCHAIN", None, 1, ["offchain"]])
+def test_other_types_are_refused(document, kind):
+    document["type"] = kind
+    with pytest.raises(ValidationError, match="neither 'offchain' nor 'onchain'"):
+        ToolDefinition.parse(document)
+
+
+def test_a_wrong_schema_is_refused_with_its_field_and_pointer(document):
+    document["input_schema"]["properties"]["a"]["type"] = "int"
+    with pytest.raises(ValidationError) as caught:
+        ToolDefinition.parse(document)
+    assert caught.value.code == "schema_invalid"
+    assert caught.value.details["field"] == "input_schema"
+    assert caught.value.details["failures"][0]["pointer"] == "/properties/a/type"
+
+
+def test_the_order_of_names_does_not_change_the_interface(document):
+    shuffled = json.loads(json.dumps(document, sort_keys=True))
+    shuffled["url"] = "https://elsewhere.example"
+    one, other = ToolDefinition.parse(document), ToolDefinition.parse(shuffled)
+    assert one.has_interface_of(other)
+
+
+def test_another_port_is_another_interface(document):
+    one = ToolDefinition.parse(document)
+    document["input_schema"] = {"type": "object", "properties": {"c": {}}}
+    assert not one.has_interface_of(ToolDefinition.parse(document))

@@ -1,0 +1,162 @@
+from dataclasses import dataclass
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition
+
+
+@dataclass(frozen=True)
+class Interface:
+    input_schema: dict
+    output_schema: dict
+
+
+@pytest.fixture
+def validator(document):
+    return InterfaceValidator(ToolDefinition.parse(document))
+
+
+@pytest.fixture
+def for_port(output_schema):
+    """A validator of an input with one port `a` of the given schema."""
+
+    def build(schema, **root):
+        ports = {"type": "object", "properties": {"a": schema}, **root}
+        return InterfaceValidator(Interface(ports, output_schema))
+
+    return build
+
+
+def _failures(check, value):
+    with pytest.raises(ValidationError) as caught:
+        check(value)
+    found = [(f["pointer"], f["message"]) for f in caught.value.details["failures"]]
+    return caught.value.code, found
+
+
+def test_a_matching_input_passes(validator):
+    validator.check_input({"a": 1, "b": -2})
+
+
+def test_each_failure_of_an_input_has_its_pointer(validator):
+    code, found = _failures(validator.check_input, {"a": "x", "b": 1.5})
+    assert code == "input_invalid"
+    assert [pointer for pointer, _ in found] == ["/a", "/b"]
+    assert 'not of type "integer"' in found[0][1]
+
+
+def test_a_missing_port_is_named(validator):
+    _, found = _failures(validator.check_input, {"a": 1})
+    assert found == [("", '"b" is a required property')]
+
+
+def test_messages_never_repeat_the_value(validator):
+    _, found = _failures(validator.check_input, {"a": "my password", "b": 1})
+    assert "my password" not in str(found)
+
+
+def test_a_matching_output_is_an_outcome(validator):
+    assert validator.check_output({"ok": {"sum": 3}}) == Outcome("ok", {"sum": 3})
+
+
+def test_variants_are_known_by_name(validator):
+    assert validator.variants == ("ok", "err")
+
+
+@pytest.mark.parametrize(
+    ("value", "pointer"),
+    [
+        ({}, ""),
+        ([], ""),
+        ("ok", ""),
+        ({"ok": {"sum": 1}, "err": {}}, ""),
+        ({"ko": {}}, ""),
+        ({"ok": {}}, "/ok"),
+        ({"ok": {"sum": "1"}}, "/ok/sum"),
+        ({"ok": None}, "/ok"),
+        ({"err": {"reason": 1}}, "/err/reason"),
+    ],
+)
+def test_an_output_that_does_not_match_is_refused(validator, value, pointer):
+    code, found = _failures(validator.check_output, value)
+    assert code == "output_invalid"
+    assert [place for place, _ in found] == [pointer]
+
+
+def test_the_alternative_that_got_furthest_is_described(for_port):
+    point = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+    validator = for_port({"anyOf": [{"type": "null"}, point]})
+    _, found = _failures(validator.check_input, {"a": {"x": "far"}})
+    assert [pointer for pointer, _ in found] == ["/a/x"]
+
+
+def test_failures_are_listed_up_to_a_number(for_port):
+    validator = for_port({"items": {"type": "integer"}})
+    _, found = _failures(validator.check_input, {"a": ["x"] * 100})
+    assert len(found) == 20
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), b"x", object(), {1: 2}])
+def test_a_value_that_is_no_json_is_refused(for_port, value):
+    code, _ = _failures(for_port(True).check_input, {"a": value})
+    assert code == "input_invalid"
+
+
+def test_half_a_surrogate_pair_is_refused(for_port):
+    code, _ = _failures(for_port({"type": "string"}).check_input, {"a": "\ud800"})
+    assert code == "input_invalid"
+
+
+def test_a_value_of_any_depth_is_refused_without_recursion(for_port):
+    value = []
+    for _ in range(200_000):
+        value = [value]
+    validator = for_port(
+        {"$ref": "#/$defs/L"}, **{"$defs": {"L": {"items": {"$ref": "#/$defs/L"}}}}
+    )
+    _, found = _failures(validator.check_input, {"a": value})
+    assert "deeper than 64" in found[0][1]
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|a)*$", "^(a*)*b$", r"^(\w+\s?)*$"])
+def test_patterns_that_backtrack_elsewhere_are_decided(for_port, pattern):
+    validator = for_port({"type": "string", "pattern": pattern})
+    code, _ = _failures(validator.check_input, {"a": "a" * 50_000 + "!"})
+    assert code == "input_invalid"
+
+
+def test_a_value_is_refused_where_a_schema_makes_it_too_expensive(for_port):
+    kinds = [
+        {
+            "type": "object",
+            "properties": {"kind": {"const": kind}, "left": {"$ref": "#/$defs/Tree"}},
+            "required": ["kind", "left"],
+        }
+        for kind in ("a", "b", "c", "d")
+    ]
+    shared = {"$defs": {"Tree": {"anyOf": [{"type": "number"}, *kinds]}}}
+    validator = for_port({"$ref": "#/$defs/Tree"}, **shared)
+    shallow = deep = 1
+    for _ in range(4):
+        shallow = {"kind": "d", "left": shallow}
+    for _ in range(40):
+        deep = {"kind": "d", "left": deep}
+    validator.check_input({"a": shallow})
+    _, found = _failures(validator.check_input, {"a": deep})
+    assert "too large or too deep" in found[0][1]
+
+
+def test_long_lists_of_plain_values_are_checked(for_port):
+    for_port({"type": "array", "items": {"type": "integer"}}).check_input({"a": [1] * 100_000})
+
+
+def test_format_is_an_annotation(for_port):
+    for_port({"type": "string", "format": "date"}).check_input({"a": "tomorrow"})
+
+
+def test_the_end_of_a_pattern_is_the_end_of_the_text(for_port):
+    # ECMA-262, which JSON Schema follows; Python's own `$` also matches before a last newline.
+    validator = for_port({"type": "string", "pattern": "^a$"})
+    validator.check_input({"a": "a"})
+    assert _failures(validator.check_input, {"a": "a\n"})[0] == "input_invalid"

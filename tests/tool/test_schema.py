@@ -1,0 +1,257 @@
+import socket
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import check_input_schema, check_output_schema, is_error_variant, variants
+
+
+def _pointers(check, schema):
+    with pytest.raises(ValidationError) as caught:
+        check(schema)
+    assert caught.value.code == "schema_invalid"
+    return [failure["pointer"] for failure in caught.value.details["failures"]]
+
+
+def _input(**ports):
+    return {"type": "object", "properties": ports}
+
+
+def _output(*branches):
+    return {"oneOf": list(branches)}
+
+
+def _branch(name, ports=None):
+    ports = ports or {"type": "object"}
+    return {"type": "object", "properties": {name: ports}, "required": [name]}
+
+
+def test_an_input_may_have_no_ports():
+    check_input_schema({"type": "object"})
+
+
+def test_an_input_may_be_described_by_reference():
+    schema = {"$ref": "#/$defs/Ports", "$defs": {"Ports": _input(a={"type": "integer"})}}
+    check_input_schema(schema)
+
+
+@pytest.mark.parametrize("schema", [None, [], True, "object", 1])
+def test_a_schema_is_an_object(schema):
+    assert _pointers(check_input_schema, schema) == [""]
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "array"}, {"type": ["object", "null"]}])
+def test_an_input_is_an_object_of_ports(schema):
+    assert _pointers(check_input_schema, schema) == [""]
+
+
+@pytest.mark.parametrize("name", ["A", "a-b", "1a", "_a", "", "é", "a b", "a\n"])
+def test_ports_are_named_in_snake_case(name):
+    [pointer] = _pointers(check_input_schema, _input(**{name: {}}))
+    assert pointer == f"/properties/{name}"
+
+
+def test_every_broken_place_is_listed():
+    schema = _input(a={"type": "int"}, b={"minimum": "1"}, c={"required": "a"})
+    found = _pointers(check_input_schema, schema)
+    assert set(found) == {
+        "/properties/a/type",
+        "/properties/b/minimum",
+        "/properties/c/required",
+    }
+
+
+@pytest.mark.parametrize(
+    "dialect", ["http://json-schema.org/draft-07/schema#", "https://example.com/own"]
+)
+def test_another_dialect_is_refused(dialect):
+    schema = {"$schema": dialect, "type": "object"}
+    assert _pointers(check_input_schema, schema) == ["/$schema"]
+
+
+def test_a_dialect_is_named_by_a_string():
+    assert _pointers(check_input_schema, {"$schema": 1, "type": "object"}) == ["/$schema"]
+
+
+def test_an_anchor_stands_once():
+    schema = _input(a={"$anchor": "here"}, b={"$dynamicAnchor": "here"}, c={"$ref": "#here"})
+    [pointer] = _pointers(check_input_schema, schema)
+    assert pointer.endswith("nchor")
+
+
+def test_the_dialect_may_be_named():
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}
+    check_input_schema(schema)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["https://example.com/schema", "other.json", "file:///etc/passwd", "//a.example/x", "/x"],
+)
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+def test_references_out_of_the_document_are_refused(keyword, reference):
+    schema = _input(a={keyword: reference})
+    assert _pointers(check_input_schema, schema) == [f"/properties/a/{keyword}"]
+
+
+def test_a_remote_reference_is_never_fetched():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0)
+        port = listener.getsockname()[1]
+        _pointers(check_input_schema, _input(a={"$ref": f"http://127.0.0.1:{port}/schema"}))
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/b", "#nowhere", "#/properties/a/default"])
+def test_references_to_nothing_are_refused(reference):
+    schema = _input(a={"$ref": reference, "default": {}}) | {"$defs": {"a": {}}}
+    assert _pointers(check_input_schema, schema) == ["/properties/a/$ref"]
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/b%20c", "#named", "#/$defs/x~1y"])
+def test_references_within_the_document_are_followed(reference):
+    shared = {"b c": {}, "n": {"$anchor": "named"}, "x/y": {}}
+    check_input_schema(_input(a={"$ref": reference}) | {"$defs": shared})
+
+
+@pytest.mark.parametrize(
+    "keyword", ["dependencies", "additionalItems", "$recursiveRef", "$recursiveAnchor"]
+)
+def test_keywords_that_validators_disagree_on_are_refused(keyword):
+    values = {"dependencies": {}, "additionalItems": {}, "$recursiveRef": "#"}
+    schema = _input(a={keyword: values.get(keyword, True)})
+    assert _pointers(check_input_schema, schema)[0].startswith("/properties/a")
+
+
+def test_an_embedded_document_is_refused():
+    schema = _input(a={"$id": "https://example.com/a"})
+    assert _pointers(check_input_schema, schema) == ["/properties/a/$id"]
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)b", "(?!a)", r"(a)\1", "(", "(a{1000}){1000}"])
+def test_patterns_beyond_the_linear_engine_are_refused(pattern):
+    schema = _input(a={"type": "string", "pattern": pattern})
+    assert _pointers(check_input_schema, schema)[0].startswith("/properties/a/pattern")
+
+
+def test_names_by_pattern_follow_the_same_rule():
+    schema = _input(a={"type": "object", "patternProperties": {"(?=a)b": True}})
+    assert _pointers(check_input_schema, schema)[0].startswith("/properties/a/patternProperties")
+
+
+def test_patterns_are_counted():
+    ports = {f"p{i}": {"type": "string", "pattern": f"^{i}$"} for i in range(101)}
+    assert _pointers(check_input_schema, _input(**ports)) == [""]
+
+
+def test_a_schema_has_a_largest_size():
+    overhead = len('{"description":"","type":"object"}')
+    check_input_schema({"type": "object", "description": "x" * (49_152 - overhead)})
+    schema = {"type": "object", "description": "x" * (49_153 - overhead)}
+    assert _pointers(check_input_schema, schema) == [""]
+
+
+def test_a_schema_has_a_largest_depth():
+    schema = {}
+    for _ in range(100):
+        schema = {"items": schema}
+    assert _pointers(check_input_schema, _input(a=schema)) == [""]
+
+
+def test_a_schema_has_a_largest_number_of_subschemas():
+    assert _pointers(check_input_schema, _input(**{f"p{i}": {} for i in range(2_000)})) == [""]
+
+
+@pytest.mark.parametrize(
+    "port",
+    [{"$ref": "#/properties/a"}, {"allOf": [{"$ref": "#/properties/a"}]}],
+)
+def test_a_reference_that_leads_back_to_its_own_place_is_refused(port):
+    assert _pointers(check_input_schema, _input(a=port))[0].startswith("/properties/a")
+
+
+def test_alternatives_that_double_at_each_level_are_refused():
+    shared = {"a0": {"type": "string"}}
+    for level in range(1, 40):
+        below = {"$ref": f"#/$defs/a{level - 1}"}
+        shared[f"a{level}"] = {"anyOf": [below, below]}
+    schema = _input(a={"$ref": "#/$defs/a39"}) | {"$defs": shared}
+    assert _pointers(check_input_schema, schema) == [""]
+
+
+def test_a_tree_that_refers_to_itself_is_allowed():
+    node = _input(children={"type": "array", "items": {"$ref": "#/$defs/Node"}})
+    check_input_schema(_input(root={"$ref": "#/$defs/Node"}) | {"$defs": {"Node": node}})
+
+
+def test_variants_are_read_in_order():
+    schema = _output(_branch("ok", _input(a={})), _branch("err_http"))
+    assert list(variants(schema).items()) == [
+        ("ok", _input(a={})),
+        ("err_http", {"type": "object"}),
+    ]
+
+
+def test_variants_may_be_described_by_reference():
+    schema = _output({"$ref": "#/$defs/B"}) | {
+        "$defs": {"B": _branch("ok", {"$ref": "#/$defs/P"}), "P": _input(a={})}
+    }
+    assert variants(schema) == {"ok": _input(a={})}
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "object"}, {"anyOf": [_branch("ok")]}])
+def test_an_output_has_a_top_level_one_of(schema):
+    assert _pointers(check_output_schema, schema) == [""]
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        True,
+        {"type": "object"},
+        {"type": "string", "enum": ["ok"]},
+        {"type": "object", "properties": {"ok": {"type": "object"}}},
+        {"type": "object", "required": ["ok"]},
+        {
+            "type": "object",
+            "properties": {"ok": {"type": "object"}, "more": {}},
+            "required": ["ok"],
+        },
+        {
+            "type": "object",
+            "properties": {"ok": {"type": "object"}, "b": {"type": "object"}},
+            "required": ["ok", "b"],
+        },
+    ],
+)
+def test_a_branch_is_an_object_with_one_required_property(branch):
+    assert _pointers(check_output_schema, _output(_branch("err"), branch)) == ["/oneOf/1"]
+
+
+@pytest.mark.parametrize("ports", [{"type": "string"}, {"items": {}}])
+def test_the_value_of_a_variant_is_an_object_of_ports(ports):
+    found = _pointers(check_output_schema, _output(_branch("ok", ports)))
+    assert found == ["/oneOf/0/properties/ok"]
+
+
+def test_a_variant_is_described_once():
+    found = _pointers(check_output_schema, _output(_branch("ok"), _branch("ok")))
+    assert found == ["/oneOf/1"]
+
+
+@pytest.mark.parametrize("name", ["Ok", "err-http", "1", ""])
+def test_variants_are_named_in_snake_case(name):
+    assert _pointers(check_output_schema, _output(_branch(name))) == ["/oneOf/0"]
+
+
+def test_ports_of_variants_are_named_in_snake_case():
+    found = _pointers(check_output_schema, _output(_branch("ok", _input(theSum={}))))
+    assert found == ["/oneOf/0/properties/ok/properties/theSum"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("err", True), ("err_http", True), ("ok", False), ("failure", False)]
+)
+def test_error_variants_begin_with_err(name, expected):
+    assert is_error_variant(name) is expected

@@ -1,0 +1,67 @@
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import canonical_json, measure, parse_json, pointer_of
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'{"a": 1, "a": 2}', "occurs twice"),
+        (b'[{"b": {"c": 1, "c": 1}}]', "occurs twice"),
+        (b"[NaN]", "NaN"),
+        (b"[-Infinity]", "-Infinity"),
+        (b"[1e999]", "too large"),
+        (b'"\xff"', "UTF-8"),
+        (b'"\\ud800"', "surrogate"),
+        (b'"\xed\xa0\x80"', "UTF-8"),
+        (b"\xef\xbb\xbf{}", "no acceptable JSON"),
+        (b'{"a": 1} x', "Extra data"),
+        (b"", "Expecting value"),
+        (b"[" * 66 + b"]" * 66, "deeper than 64"),
+        (b"[" * 100_000, "no acceptable JSON"),
+        (b"9" * 5_000, "too many digits"),
+    ],
+)
+def test_hostile_text_is_refused(text, problem):
+    with pytest.raises(ValidationError, match=problem) as caught:
+        parse_json(text)
+    assert caught.value.code == "json_invalid"
+
+
+def test_values_that_every_reader_agrees_on_are_parsed():
+    assert parse_json('{"ä": [1, 2.5, "\\ud83d\\ude00", null, true]}'.encode()) == {
+        "ä": [1, 2.5, "😀", None, True]
+    }
+
+
+def test_sixty_four_levels_are_parsed():
+    assert measure(parse_json(b"[" * 64 + b"]" * 64)).depth == 64
+
+
+def test_canonical_json_has_sorted_names_and_no_spaces():
+    assert canonical_json({"b": [1, {"z": "é", "y": None}], "a": True}) == (
+        '{"a":true,"b":[1,{"y":null,"z":"é"}]}'.encode()
+    )
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"x", "\ud800"])
+def test_canonical_json_refuses_what_is_no_json(value):
+    with pytest.raises(ValidationError):
+        canonical_json(value)
+
+
+def test_extent_counts_values_levels_and_stretches_of_text():
+    extent = measure({"a": [1, 2, {"b": None}], "c": "x" * 80})
+    # object, array, 1, 2, object, null: six; a text of 80 characters: 1 + 80 / 8.
+    assert (extent.nodes, extent.depth) == (17, 3)
+
+
+@pytest.mark.parametrize("value", [float("inf"), [b"x"], {1: 2}, {"a": object()}])
+def test_values_that_are_no_json_are_not_measured(value):
+    with pytest.raises(ValidationError):
+        measure(value)
+
+
+def test_pointers_escape_as_rfc_6901_says():
+    assert pointer_of(["a/b", "m~n", 0, ""]) == "/a~1b/m~0n/0/"
