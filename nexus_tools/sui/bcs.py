@@ -58,7 +58,7 @@ class Codec(Generic[T]):
         out = bytearray()
         try:
             self.write(value, out)
-        except (OverflowError, TypeError, AttributeError, KeyError) as error:
+        except (OverflowError, ValueError, TypeError, AttributeError, KeyError) as error:
             raise BcsError(f"{value!r:.80} does not fit the type: {error}") from None
         return bytes(out)
 

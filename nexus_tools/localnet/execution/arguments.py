@@ -1,0 +1,175 @@
+"""Using the values of a transaction as arguments: by value, by `&`, by `&mut`.
+
+Source: `static_programmable_transactions/typing` of `sui-adapter`. There all commands are checked
+before the first is executed, here each is checked when its turn comes: a transaction with two
+mistakes may end with the other one.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.environment import Mode
+from nexus_tools.localnet.execution.errors import argument_failed
+from nexus_tools.localnet.execution.pure import pure_check
+from nexus_tools.localnet.execution.slots import PureSlot, ReceivingSlot, Slot, ValueSlot
+from nexus_tools.localnet.vm import Reference, Value, copy_value
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.execution_status import ArgumentErrorKind
+from nexus_tools.sui.object import Shared
+from nexus_tools.sui.transaction import Argument
+from nexus_tools.sui.type_tag import StructTag, TypeTag
+
+_PURE_ABILITIES = Ability.COPY | Ability.DROP | Ability.STORE
+
+
+class Arguments:
+    """The arguments of one command, in the order in which they are taken.
+
+    `cliques` are those of all values that were used; `mutated` are the arguments lent as `&mut`.
+    """
+
+    def __init__(self, context: ExecutionContext, *, gas_by_value: bool = False) -> None:
+        self._context = context
+        self._gas_by_value = gas_by_value
+        self._borrowed: dict[int, tuple[int, bool]] = {}
+        self.cliques: list[int] = []
+        self.consumes_shared_object = False
+        self.mutated: list[tuple[Argument, ValueSlot]] = []
+
+    def by_value(self, index: int, argument: Argument, tag: TypeTag) -> Value:
+        """A value of this type, copied if it may be, else moved out of its slot."""
+        return self.take(index, self.typed(index, argument, tag))
+
+    def reference(
+        self, index: int, argument: Argument, tag: TypeTag, *, mutable: bool
+    ) -> Reference:
+        """A reference to a value of this type."""
+        slot = self.typed(index, argument, tag)
+        return self.lend(index, argument, slot, mutable=mutable)
+
+    def typed(self, index: int, argument: Argument, tag: TypeTag) -> ValueSlot:
+        """The slot of an argument, which has to be of this type."""
+        slot = self._context.slot(argument, index)
+        if isinstance(slot, PureSlot):
+            return self._typed_pure(index, slot, tag)
+        if isinstance(slot, ReceivingSlot):
+            return self._typed_receiving(index, slot, tag)
+        if slot.type != tag:
+            raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
+        return slot
+
+    def object(self, index: int, argument: Argument) -> ValueSlot:
+        """The slot of an argument that has a type of its own, whatever it is."""
+        slot: Slot = self._context.slot(argument, index)
+        if isinstance(slot, PureSlot):
+            raise argument_failed(index, ArgumentErrorKind.INVALID_USAGE_OF_PURE_ARGUMENT)
+        if isinstance(slot, ReceivingSlot):
+            raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
+        return slot
+
+    def take(self, index: int, slot: ValueSlot) -> Value:
+        """The value of a slot, copied if it may be, else moved."""
+        cell = self._context.cell(slot)
+        if not cell:
+            raise argument_failed(index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
+        self.cliques.append(slot.clique)
+        slot.used_by_value_last = True
+        if slot.abilities & Ability.COPY:
+            return copy_value(cell[0])
+        if id(slot) in self._borrowed:
+            raise argument_failed(index, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
+        self._check_may_be_moved(index, slot)
+        if slot.is_hot_potato:
+            self._context.cliques.cool(slot.clique)
+        slot.cell = []
+        return cell[0]
+
+    def lend(self, index: int, argument: Argument, slot: ValueSlot, *, mutable: bool) -> Reference:
+        """A reference to the value of a slot."""
+        cell = self._context.cell(slot)
+        if not cell:
+            raise argument_failed(index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
+        first, lent_mutably = self._borrowed.get(id(slot), (index, False))
+        if lent_mutably or (mutable and id(slot) in self._borrowed):
+            raise argument_failed(first, ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT)
+        self._borrowed[id(slot)] = (first, mutable)
+        self.cliques.append(slot.clique)
+        slot.used_by_value_last = False
+        if mutable:
+            self._check_may_be_changed(index, slot)
+            slot.lent_mutably = True
+            self.mutated.append((argument, slot))
+        return Reference(cell, 0)
+
+    def finish(self) -> int:
+        """The clique of all that was used, and of what comes out of the command."""
+        cliques = self._context.cliques
+        merged = cliques.merge(self.cliques)
+        if self.consumes_shared_object:
+            cliques.heat_for_ever(merged)
+        return merged
+
+    def _check_may_be_moved(self, index: int, slot: ValueSlot) -> None:
+        if slot.is_gas_coin and not self._gas_by_value:
+            raise argument_failed(index, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)
+        if slot.input is None:
+            return
+        if not slot.input.mutable and self._context.mode is not Mode.INSPECT:
+            raise argument_failed(index, ArgumentErrorKind.INVALID_OBJECT_BY_VALUE)
+        if isinstance(slot.input.object.owner, Shared):
+            self.consumes_shared_object = True
+
+    def _check_may_be_changed(self, index: int, slot: ValueSlot) -> None:
+        immutable = slot.input is not None and not slot.input.mutable
+        if immutable and self._context.mode is not Mode.INSPECT:
+            raise argument_failed(index, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
+
+    def _typed_pure(self, index: int, slot: PureSlot, tag: TypeTag) -> ValueSlot:
+        found = slot.typed.get(tag)
+        if found is None:
+            found = slot.typed[tag] = self._decode_pure(index, slot, tag)
+        return found
+
+    def _decode_pure(self, index: int, slot: PureSlot, tag: TypeTag) -> ValueSlot:
+        inspecting = self._context.mode is Mode.INSPECT
+        check = pure_check(tag)
+        if check is None and not inspecting:
+            raise argument_failed(index, ArgumentErrorKind.INVALID_USAGE_OF_PURE_ARGUMENT)
+        try:
+            value = self._context.machine.decode(tag, slot.data)
+        except BcsError:
+            raise argument_failed(index, ArgumentErrorKind.INVALID_BCS_BYTES) from None
+        if check is not None and not check(value):
+            raise argument_failed(index, ArgumentErrorKind.INVALID_BCS_BYTES)
+        abilities = _PURE_ABILITIES if check else self._context.abilities(tag)
+        return ValueSlot(tag, abilities, slot.clique, [value])
+
+    def _typed_receiving(self, index: int, slot: ReceivingSlot, tag: TypeTag) -> ValueSlot:
+        if slot.typed is None:
+            if not _is_receiving(tag):
+                raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
+            reference = slot.reference
+            value = [[bytes(reference.object_id)], reference.version]
+            slot.typed = ValueSlot(tag, Ability.DROP, slot.clique, [value])
+        if slot.typed.type != tag:
+            raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
+        return slot.typed
+
+
+def _is_receiving(tag: TypeTag) -> bool:
+    return isinstance(tag, StructTag) and (tag.address, tag.module, tag.name) == (
+        SUI_FRAMEWORK,
+        "transfer",
+        "Receiving",
+    )
+
+
+def by_value_all(
+    arguments: Arguments, values: Sequence[Argument], tag: TypeTag, start: int = 0
+) -> list[Value]:
+    """Values of one type, of arguments that begin at the command's `start`th."""
+    return [
+        arguments.by_value(index, argument, tag) for index, argument in enumerate(values, start)
+    ]

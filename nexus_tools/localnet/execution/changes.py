@@ -1,0 +1,224 @@
+"""What a transaction changed, found out when all its commands are done.
+
+Source: `ExecutionContext::finish` of `sui-adapter` and `ObjectRuntimeState::finish` of
+`sui-move-natives`.
+"""
+
+from dataclasses import dataclass, field
+
+from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.environment import Mode
+from nexus_tools.localnet.execution.errors import CommandFailed
+from nexus_tools.localnet.execution.gas_payment import GasPayment
+from nexus_tools.localnet.execution.inputs import TransactionInputs
+from nexus_tools.localnet.execution.limits import (
+    MAX_MOVE_OBJECT_SIZE,
+    MAX_SIZE_WRITTEN_OBJECTS,
+)
+from nexus_tools.localnet.execution.slots import ValueSlot
+from nexus_tools.localnet.natives import ChildObject, Transfer
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.execution_status import ErrorKind
+from nexus_tools.sui.object import (
+    Immutable,
+    MoveObject,
+    MovePackage,
+    Object,
+    ObjectOwner,
+    Owner,
+    Shared,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An object that the transaction leaves behind, before its rebate is known."""
+
+    owner: Owner
+    data: MoveObject | MovePackage
+
+
+@dataclass(slots=True)
+class Changes:
+    """The objects after and before: `modified` are those that existed and are written or gone.
+
+    `received` are objects that were taken by a ticket: the transaction depends on their makers.
+    """
+
+    written: dict[Address, Write] = field(default_factory=dict)
+    modified: dict[Address, Object] = field(default_factory=dict)
+    created_ids: set[Address] = field(default_factory=set)
+    deleted_ids: set[Address] = field(default_factory=set)
+    received: tuple[Object, ...] = ()
+
+
+def untouched(inputs: TransactionInputs, payment: GasPayment | None, version: int) -> Changes:
+    """What is left of a transaction that failed: inputs get the version, gas coins are smashed."""
+    changes = Changes()
+    for object_id, value in inputs.objects.items():
+        if value.mutable:
+            changes.modified[object_id] = value.object
+            assert isinstance(value.object.data, MoveObject)
+            changes.written[object_id] = Write(
+                value.object.owner, _at_version(value.object.data, version)
+            )
+    _smash(changes, payment, version)
+    return changes
+
+
+def _smash(changes: Changes, payment: GasPayment | None, version: int) -> None:
+    if payment is None:
+        return
+    written = payment.coin_with(payment.balance, version)
+    changes.written[payment.coin.id] = Write(payment.coin.owner, written)
+    _delete_smashed(changes, payment)
+
+
+def _delete_smashed(changes: Changes, payment: GasPayment | None) -> None:
+    for coin in payment.smashed if payment else ():
+        changes.written.pop(coin.id, None)
+        changes.modified[coin.id] = coin
+        changes.deleted_ids.add(coin.id)
+
+
+def _at_version(data: MoveObject, version: int) -> MoveObject:
+    return MoveObject(data.type, data.has_public_transfer, version, data.contents)
+
+
+class ChangeCollector:
+    """Collects the changes of one transaction. Raises `CommandFailed`."""
+
+    def __init__(
+        self,
+        context: ExecutionContext,
+        inputs: TransactionInputs,
+        payment: GasPayment | None,
+        version: int,
+    ) -> None:
+        self._context = context
+        self._inputs = inputs
+        self._payment = payment
+        self._version = version
+        self._changes = Changes()
+
+    def collect(self) -> Changes:
+        """All changes."""
+        if self._context.mode is not Mode.INSPECT:
+            self._check_unused()
+        changes, runtime = self._changes, self._context.runtime
+        self._collect_inputs()
+        for transfer in self._context.transfers.values():
+            self._write(transfer)
+        for transfer in runtime.transfers.values():
+            self._write(transfer)
+        for object_id, child in runtime.children.used():
+            self._collect_child(object_id, child)
+        changes.modified.update(runtime.received)
+        changes.received = tuple(runtime.received.values())
+        changes.created_ids.update(runtime.new_ids)
+        changes.deleted_ids.update(runtime.deleted_ids)
+        for package in self._context.new_packages:
+            changes.written[package.id] = Write(Immutable(), package)
+            changes.created_ids.add(package.id)
+        self._check_consumed_shared_objects()
+        _delete_smashed(changes, self._payment)
+        self._check_sizes()
+        return changes
+
+    def _check_unused(self) -> None:
+        for command, slots in enumerate(self._context.results):
+            for index, slot in enumerate(slots):
+                if not slot.cell or slot.abilities & Ability.DROP:
+                    continue
+                if slot.abilities & Ability.COPY and slot.used_by_value_last:
+                    continue
+                raise CommandFailed(ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (command, index))
+
+    def _collect_inputs(self) -> None:
+        slots = [
+            slot
+            for slot in (*self._context.input_slots, self._context.gas_slot)
+            if isinstance(slot, ValueSlot)
+        ]
+        for slot in slots:
+            if slot.input is None or not slot.input.mutable:
+                continue
+            before = slot.input.object
+            self._changes.modified[before.id] = before
+            if slot.cell is None or (slot.cell and not slot.lent_mutably and not slot.is_gas_coin):
+                assert isinstance(before.data, MoveObject)
+                self._changes.written[before.id] = Write(
+                    before.owner, _at_version(before.data, self._version)
+                )
+            elif slot.cell:
+                self._write_slot(slot)
+        if self._payment is not None:
+            self._changes.modified[self._payment.coin.id] = self._payment.coin
+
+    def _write_slot(self, slot: ValueSlot) -> None:
+        assert slot.input is not None
+        assert slot.cell
+        before = slot.input.object
+        assert isinstance(before.data, MoveObject)
+        self._write(Transfer(before.owner, before.data.type, slot.cell[0]))
+
+    def _write(self, transfer: Transfer) -> None:
+        contents = self._context.machine.encode(transfer.type, transfer.value)
+        self._write_contents(transfer, contents)
+
+    def _write_contents(self, transfer: Transfer, contents: bytes) -> None:
+        if len(contents) > MAX_MOVE_OBJECT_SIZE:
+            raise CommandFailed(
+                ErrorKind.MOVE_OBJECT_TOO_BIG, (len(contents), MAX_MOVE_OBJECT_SIZE)
+            )
+        public = self._context.has_public_transfer(transfer.type)
+        data = MoveObject(transfer.type, public, self._version, contents)
+        self._changes.written[data.id] = Write(transfer.owner, data)
+
+    def _collect_child(self, object_id: Address, child: ChildObject) -> None:
+        """A child is written if it is new, or its value or its parent is another than before."""
+        stored = child.stored
+        if not child.cell:
+            if stored is not None:
+                self._changes.modified[object_id] = stored
+            return
+        if not child.writable:
+            return
+        owner = ObjectOwner(child.parent)
+        contents = self._context.machine.encode(child.type, child.cell[0])
+        if stored is not None:
+            assert isinstance(stored.data, MoveObject)
+            before = (stored.owner, stored.data.type, stored.data.contents)
+            if before == (owner, child.type, contents):
+                return
+            self._changes.modified[object_id] = stored
+        self._write_contents(Transfer(owner, child.type, child.cell[0]), contents)
+
+    def _check_consumed_shared_objects(self) -> None:
+        """A shared object that was taken by value is deleted, or shared again."""
+        for object_id, before in self._changes.modified.items():
+            if not isinstance(before.owner, Shared):
+                continue
+            write = self._changes.written.get(object_id)
+            allowed = (
+                object_id in self._changes.deleted_ids
+                if write is None
+                else isinstance(write.owner, Shared)
+            )
+            if not allowed:
+                raise CommandFailed(
+                    ErrorKind.SHARED_OBJECT_OPERATION_NOT_ALLOWED,
+                    message=f"Shared object operation on {object_id} not allowed",
+                )
+
+    def _check_sizes(self) -> None:
+        size = sum(
+            len(write.data.contents)
+            for write in self._changes.written.values()
+            if isinstance(write.data, MoveObject)
+        )
+        if size > MAX_SIZE_WRITTEN_OBJECTS:
+            raise CommandFailed(
+                ErrorKind.WRITTEN_OBJECTS_TOO_LARGE, (size, MAX_SIZE_WRITTEN_OBJECTS)
+            )

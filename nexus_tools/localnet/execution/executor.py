@@ -1,0 +1,62 @@
+"""Executing transactions: from what the sender signed to what it did."""
+
+from nexus_tools.localnet.execution.digests import DigestCache
+from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
+from nexus_tools.localnet.execution.errors import TransactionRefused
+from nexus_tools.localnet.execution.genesis_transaction import execute_genesis
+from nexus_tools.localnet.execution.programmable import ProgrammableExecution
+from nexus_tools.localnet.execution.result import ExecutionResult
+from nexus_tools.localnet.execution.system import as_programmable
+from nexus_tools.localnet.natives import NATIVES
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import MovePackage
+from nexus_tools.sui.system_transaction import Genesis
+from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
+
+
+def machine_over(store: ObjectStore) -> Machine:
+    """A machine with all natives that reads packages from a store."""
+
+    def find_package(package: Address) -> MovePackage | None:
+        found = store.get(package)
+        return found.data if found and isinstance(found.data, MovePackage) else None
+
+    return Machine(NATIVES, find_package)
+
+
+class Executor:
+    """Executes one transaction after the other; changes nothing but the machine's packages.
+
+    `machine` reads packages where the stores have theirs.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._digests = DigestCache()
+
+    def execute(
+        self,
+        transaction: TransactionData,
+        digest: Digest,
+        store: ObjectStore,
+        environment: Environment,
+        mode: Mode = Mode.COMMIT,
+    ) -> ExecutionResult:
+        """What the transaction does to the objects of `store`.
+
+        Signatures are the caller's business. A package that a transaction publishes in mode COMMIT
+        is known to the machine from then on. Raises `TransactionRefused` if the transaction is not
+        executed at all.
+        """
+        if isinstance(transaction.kind, Genesis):
+            return execute_genesis(transaction.kind, digest, environment.epoch, self._digests)
+        if not isinstance(transaction.kind, ProgrammableTransaction):
+            if mode is not Mode.COMMIT:
+                raise TransactionRefused(
+                    "unsupported", "Feature is not supported: simulating system transactions"
+                )
+            transaction, mode = as_programmable(transaction, store), Mode.SYSTEM
+        execution = ProgrammableExecution(self.machine, self._digests, store, environment, mode)
+        return execution.execute(transaction, digest)

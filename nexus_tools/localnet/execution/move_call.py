@@ -1,0 +1,168 @@
+"""The command `MoveCall`."""
+
+from collections.abc import Sequence
+
+from nexus_tools.localnet.bytecode.module import Visibility
+from nexus_tools.localnet.execution.arguments import Arguments
+from nexus_tools.localnet.execution.command import CommandOutcome
+from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
+from nexus_tools.localnet.execution.environment import Mode
+from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
+from nexus_tools.localnet.execution.type_arguments import resolve_type_arguments
+from nexus_tools.localnet.vm import (
+    Function,
+    Reference,
+    ReferenceType,
+    Type,
+    Value,
+    copy_value,
+    substitute,
+)
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.execution_status import ArgumentErrorKind, ErrorKind
+from nexus_tools.sui.transaction import Argument, MoveCall
+from nexus_tools.sui.type_tag import StructTag, TypeTag
+
+TX_CONTEXT = StructTag(SUI_FRAMEWORK, "tx_context", "TxContext")
+
+_INIT = "init"
+# What only the module that defines the type may call: `private_generics.rs` of `sui-verifier`.
+_PRIVATE_TRANSFERS = frozenset(
+    {"transfer", "freeze_object", "share_object", "receive", "party_transfer"}
+)
+
+
+def move_call(context: ExecutionContext, command: MoveCall) -> CommandOutcome:
+    """Call a function of a package with arguments of the transaction."""
+    function = _function(context, command)
+    type_arguments = resolve_type_arguments(
+        context, command.type_arguments, function.type_parameters
+    )
+    returns = _return_types(context, function, type_arguments)
+    arguments = Arguments(context)
+    values = _argument_values(context, function, type_arguments, command.arguments, arguments)
+    if function.is_entry and function.visibility is not Visibility.PUBLIC:
+        _check_not_hot(context, arguments, command.arguments)
+    results = call(context, function, type_arguments, values)
+    return CommandOutcome(
+        [
+            ResultValue(tag, copy_value(value.read()) if isinstance(value, Reference) else value)
+            for tag, value in zip(returns, results, strict=True)
+        ],
+        arguments,
+    )
+
+
+def call(
+    context: ExecutionContext,
+    function: Function,
+    type_arguments: tuple[TypeTag, ...],
+    values: Sequence[Value],
+) -> list[Value]:
+    """Run a function, and note the events that it emits as its module's."""
+    results = context.machine.call(function, type_arguments, values, context.call_context)
+    sender = context.runtime.transaction.sender
+    for event in context.runtime.take_events():
+        context.events.append(
+            Event(function.package, function.module.name, sender, event.type, event.contents)
+        )
+    return results
+
+
+def is_tx_context(type_: Type) -> bool:
+    """Whether a parameter is filled in by the transaction itself."""
+    return isinstance(type_, ReferenceType) and type_.target == TX_CONTEXT
+
+
+def tx_context_argument(context: ExecutionContext) -> Reference:
+    """A reference to a fresh `TxContext`."""
+    return Reference([context.runtime.transaction.as_move_value()], 0)
+
+
+def _function(context: ExecutionContext, command: MoveCall) -> Function:
+    function = context.machine.function(command.package, command.module, command.function)
+    if function is None:
+        raise CommandFailed(
+            ErrorKind.FUNCTION_NOT_FOUND,
+            message=f"Could not resolve function '{command.function}' in module"
+            f" {command.package}::{command.module}",
+        )
+    if context.mode in (Mode.INSPECT, Mode.SYSTEM):
+        return function
+    callable_ = function.is_entry or function.visibility is Visibility.PUBLIC
+    if not callable_ or command.function == _INIT or _is_private_generic(function):
+        raise CommandFailed(
+            ErrorKind.NON_ENTRY_FUNCTION_INVOKED,
+            message=f"{command.module}::{command.function} cannot be called by a transaction",
+        )
+    return function
+
+
+def _is_private_generic(function: Function) -> bool:
+    module = function.module
+    if module.address != SUI_FRAMEWORK:
+        return False
+    return module.name == "event" or (
+        module.name == "transfer" and function.name in _PRIVATE_TRANSFERS
+    )
+
+
+def _return_types(
+    context: ExecutionContext, function: Function, type_arguments: tuple[TypeTag, ...]
+) -> list[TypeTag]:
+    """The types of the results; references are results only when a transaction is inspected."""
+    types: list[TypeTag] = []
+    for index, declared in enumerate(function.returns):
+        type_ = substitute(declared, type_arguments)
+        if isinstance(type_, ReferenceType):
+            if context.mode is not Mode.INSPECT:
+                raise CommandFailed(ErrorKind.INVALID_PUBLIC_FUNCTION_RETURN_TYPE, index)
+            type_ = type_.target
+        types.append(_closed(type_))
+    return types
+
+
+def _argument_values(
+    context: ExecutionContext,
+    function: Function,
+    type_arguments: tuple[TypeTag, ...],
+    given: Sequence[Argument],
+    arguments: Arguments,
+) -> list[Value]:
+    parameters = [substitute(parameter, type_arguments) for parameter in function.parameters]
+    expected = sum(not is_tx_context(parameter) for parameter in parameters)
+    if expected != len(given):
+        raise CommandFailed(
+            ErrorKind.ARITY_MISMATCH,
+            message=f"Expected {expected} arguments calling function '{function.name}', but found"
+            f" {len(given)}",
+        )
+    values: list[Value] = []
+    remaining = enumerate(given)
+    for parameter in parameters:
+        if is_tx_context(parameter):
+            values.append(tx_context_argument(context))
+            continue
+        index, argument = next(remaining)
+        if isinstance(parameter, ReferenceType):
+            target = _closed(parameter.target)
+            values.append(arguments.reference(index, argument, target, mutable=parameter.mutable))
+        else:
+            values.append(arguments.by_value(index, argument, _closed(parameter)))
+    return values
+
+
+def _closed(type_: Type) -> TypeTag:
+    """A type without references and type parameters, which it is known to be."""
+    return type_  # type: ignore[return-value]
+
+
+def _check_not_hot(
+    context: ExecutionContext, arguments: Arguments, given: Sequence[Argument]
+) -> None:
+    for index, clique in zip(range(len(given)), arguments.cliques, strict=True):
+        if context.cliques.is_hot(clique):
+            raise argument_failed(
+                index, ArgumentErrorKind.INVALID_ARGUMENT_TO_PRIVATE_ENTRY_FUNCTION
+            )

@@ -1,0 +1,281 @@
+"""The execution of one programmable transaction, from its checks to its effects."""
+
+from dataclasses import dataclass, replace
+
+from nexus_tools.localnet.execution.changes import ChangeCollector, Changes, Write, untouched
+from nexus_tools.localnet.execution.coins import coin_balance
+from nexus_tools.localnet.execution.commands import CommandRun
+from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.digests import DigestCache
+from nexus_tools.localnet.execution.effects import Outcome, build_effects, written_objects
+from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
+from nexus_tools.localnet.execution.gas import GasStatus, StorageCharge, UnmeteredGas
+from nexus_tools.localnet.execution.gas_payment import (
+    GasPayment,
+    mock_payment,
+    needs_mock_payment,
+    smash,
+    with_simulated_gas,
+)
+from nexus_tools.localnet.execution.inputs import InputLoader, TransactionInputs
+from nexus_tools.localnet.execution.result import CommandResult, ExecutionResult
+from nexus_tools.localnet.execution.status import EXECUTION_FAILURES, execution_error
+from nexus_tools.localnet.execution.storage import storage_bytes, storage_cost
+from nexus_tools.localnet.execution.validity import check_programmable, check_transaction
+from nexus_tools.localnet.natives import ObjectRuntime, TransactionContext
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.execution_status import (
+    ErrorKind,
+    ExecutionError,
+    ExecutionStatus,
+    Failure,
+    Success,
+)
+from nexus_tools.sui.object import MoveObject
+from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
+
+SYSTEM_PACKAGES = frozenset({MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM})
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the commands did, before anything is paid; `failure` explains the status."""
+
+    status: ExecutionStatus
+    changes: Changes
+    events: tuple[Event, ...]
+    results: tuple[CommandResult, ...]
+    failure: str
+
+    @property
+    def succeeded(self) -> bool:
+        return isinstance(self.status, Success)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settlement:
+    """What was paid: MIST for computation, the charge for storage, the new rebates by id."""
+
+    computation_cost: int
+    storage: StorageCharge
+    rebates: dict[Address, int]
+
+
+class ProgrammableExecution:
+    """One transaction on its way. Raises `TransactionRefused` while it is prepared."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        digests: DigestCache,
+        store: ObjectStore,
+        environment: Environment,
+        mode: Mode,
+    ) -> None:
+        self._machine = machine
+        self._digests = digests
+        self._store = store
+        self._environment = environment
+        self._mode = mode
+
+    def execute(self, data: TransactionData, digest: Digest) -> ExecutionResult:
+        """Check, execute, charge, and write down what happened."""
+        data, inputs = self._prepare(data)
+        payment = smash(inputs.gas) if inputs.gas else None
+        gas = self._gas(data, payment)
+        run = self._run(data, digest, inputs, payment, gas)
+        run, settlement = self._settle(run, inputs, payment, gas)
+        costs = gas.summary(settlement.computation_cost, settlement.storage)
+        if payment is not None:
+            self._pay(run, inputs.lamport_version, payment, gas, costs.net)
+        coin = payment.coin.id if payment else None
+        outcome = Outcome(
+            digest, self._environment.epoch, run.status, run.changes, costs, run.events, coin
+        )
+        return self._result(outcome, run, settlement, inputs)
+
+    # --- Before
+
+    def _prepare(self, data: TransactionData) -> tuple[TransactionData, TransactionInputs]:
+        """Check the transaction and load its inputs."""
+        assert isinstance(data.kind, ProgrammableTransaction)
+        loader = InputLoader(data, self._store, self._digests, self._mode)
+        if self._mode is Mode.SYSTEM:
+            return data, loader.load(())
+        mocked = needs_mock_payment(data, self._mode)
+        if mocked:
+            data = with_simulated_gas(data, self._environment)
+        if self._mode is Mode.INSPECT:
+            assert isinstance(data.kind, ProgrammableTransaction)
+            check_programmable(data.kind)
+        else:
+            check_transaction(data, self._environment)
+        coins = mock_payment(data.gas.owner) if mocked else None
+        return data, loader.load(coins)
+
+    def _gas(self, data: TransactionData, payment: GasPayment | None) -> GasStatus:
+        if payment is None:
+            return UnmeteredGas(data.gas)
+        if self._mode is Mode.INSPECT:
+            return GasStatus(replace(data.gas, budget=min(data.gas.budget, payment.balance)))
+        gas = GasStatus(data.gas)
+        gas.check_budget(payment.balance)
+        return gas
+
+    # --- The commands
+
+    def _run(
+        self,
+        data: TransactionData,
+        digest: Digest,
+        inputs: TransactionInputs,
+        payment: GasPayment | None,
+        gas: GasStatus,
+    ) -> _Run:
+        assert isinstance(data.kind, ProgrammableTransaction)
+        runtime = self._runtime(data, digest, inputs, gas)
+        context = ExecutionContext(
+            machine=self._machine,
+            store=self._store,
+            runtime=runtime,
+            gas=gas,
+            mode=self._mode,
+            inputs=inputs,
+        )
+        context.open(data.kind.inputs, payment)
+        commands = CommandRun(context, data.kind.commands)
+        version = inputs.lamport_version
+        try:
+            gas.charge_read(_bytes_read(inputs))
+            commands.run()
+            changes = ChangeCollector(context, inputs, payment, version).collect()
+            status: ExecutionStatus = Success()
+            events, failure = tuple(context.events), ""
+        except EXECUTION_FAILURES as error:
+            status = Failure(execution_error(error), commands.index)
+            changes = untouched(inputs, payment, version)
+            events, failure = (), str(error)
+        self._forget(context, status)
+        return _Run(status, changes, events, tuple(commands.results), failure)
+
+    def _runtime(
+        self, data: TransactionData, digest: Digest, inputs: TransactionInputs, gas: GasStatus
+    ) -> ObjectRuntime:
+        sponsor = data.gas.owner if data.gas.owner != data.sender else None
+        transaction = TransactionContext(
+            data.sender,
+            digest,
+            self._environment.epoch,
+            self._environment.epoch_timestamp_ms,
+            self._environment.reference_gas_price,
+            data.gas.price,
+            data.gas.budget,
+            sponsor,
+        )
+        owners = {object_id: value.object.owner for object_id, value in inputs.objects.items()}
+        return ObjectRuntime(
+            transaction, owners, self._store.get, self._machine.decode, gas.natives
+        )
+
+    def _forget(self, context: ExecutionContext, status: ExecutionStatus) -> None:
+        """Take packages back that will not be on the ledger."""
+        if self._mode is Mode.COMMIT and isinstance(status, Success):
+            return
+        for package in context.new_packages:
+            self._machine.forget(package.id)
+
+    # --- The bill
+
+    def _settle(
+        self,
+        run: _Run,
+        inputs: TransactionInputs,
+        payment: GasPayment | None,
+        gas: GasStatus,
+    ) -> tuple[_Run, _Settlement]:
+        """Charge what was done; if the budget does not suffice, nothing is done but to charge."""
+        computation, enough = gas.computation_cost()
+        if not enough and run.succeeded:
+            run = self._out_of_gas(run, inputs, payment)
+        settlement = _settlement(computation, run.changes, gas)
+        if gas.can_pay(computation, settlement.storage):
+            return run, settlement
+        run = self._out_of_gas(run, inputs, payment)
+        settlement = _settlement(computation, run.changes, gas)
+        if gas.can_pay(computation, settlement.storage):
+            return run, settlement
+        # Not even the inputs can be stored again: the budget goes whole, rebates stay as they are.
+        rebates = {
+            object_id: value.storage_rebate for object_id, value in run.changes.modified.items()
+        }
+        gone = sum(
+            rebate for object_id, rebate in rebates.items() if object_id not in run.changes.written
+        )
+        return run, _Settlement(gas.budget, StorageCharge(0, gone), rebates)
+
+    def _out_of_gas(self, run: _Run, inputs: TransactionInputs, payment: GasPayment | None) -> _Run:
+        status, failure = run.status, run.failure
+        if run.succeeded:
+            status = Failure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
+            failure = "the gas budget does not suffice"
+        changes = untouched(inputs, payment, inputs.lamport_version)
+        return _Run(status, changes, (), run.results, failure)
+
+    def _pay(
+        self, run: _Run, version: int, payment: GasPayment, gas: GasStatus, net_cost: int
+    ) -> None:
+        """Take the costs out of the gas coin, wherever it is now."""
+        write = run.changes.written[payment.coin.id]
+        assert isinstance(write.data, MoveObject)
+        # While commands ran, the coin lacked the budget.
+        refund = gas.budget if run.succeeded else 0
+        balance = coin_balance(write.data) + refund - net_cost
+        run.changes.written[payment.coin.id] = Write(
+            write.owner, payment.coin_with(balance, version)
+        )
+
+    # --- After
+
+    def _result(
+        self,
+        outcome: Outcome,
+        run: _Run,
+        settlement: _Settlement,
+        inputs: TransactionInputs,
+    ) -> ExecutionResult:
+        changes, version = run.changes, inputs.lamport_version
+        written = written_objects(changes, settlement.rebates, outcome.transaction, version)
+        effects = build_effects(outcome, inputs, written, self._digests)
+        read = {object_id: value.object for object_id, value in inputs.objects.items()}
+        return ExecutionResult(
+            effects=effects,
+            events=run.events,
+            written=written,
+            removed={
+                object_id: value
+                for object_id, value in changes.modified.items()
+                if object_id not in written
+            },
+            input_objects=tuple((read | changes.modified).values()),
+            command_results=run.results,
+            failure=run.failure,
+        )
+
+
+def _bytes_read(inputs: TransactionInputs) -> int:
+    """The size of all inputs but the packages of the system."""
+    values = [value.object for value in inputs.objects.values()]
+    values.extend(package for package in inputs.packages if package.id not in SYSTEM_PACKAGES)
+    return sum(storage_bytes(value.data) for value in values)
+
+
+def _settlement(computation: int, changes: Changes, gas: GasStatus) -> _Settlement:
+    """What storing the changes costs, and what comes back for what was there before."""
+    if isinstance(gas, UnmeteredGas):
+        return _Settlement(0, StorageCharge(0, 0), {})
+    rebates = {object_id: storage_cost(write.data) for object_id, write in changes.written.items()}
+    returned = sum(value.storage_rebate for value in changes.modified.values())
+    return _Settlement(computation, StorageCharge(sum(rebates.values()), returned), rebates)

@@ -1,0 +1,43 @@
+"""How many bytes an object occupies for the price of storage.
+
+Source: `object_size_for_gas_metering` in `sui-types/src/{object,move_package}.rs`: fixed sizes for
+owner (40), digest (32) and rebate (8) whatever they are, and the data.
+"""
+
+from functools import lru_cache
+
+from nexus_tools.localnet.execution.limits import STORAGE_COST_PER_BYTE
+from nexus_tools.sui.object import OBJECT_TYPE, MoveObject, MovePackage
+from nexus_tools.sui.type_tag import StructTag
+
+_METADATA_BYTES = 40 + 32 + 8
+_MOVE_OBJECT_BYTES = 1 + 8  # has_public_transfer, version
+_ADDRESS_BYTES, _VERSION_BYTES = 32, 8
+
+
+@lru_cache(maxsize=4_096)
+def _type_bytes(tag: StructTag) -> int:
+    return len(OBJECT_TYPE.encode(tag))
+
+
+def storage_bytes(data: MoveObject | MovePackage) -> int:
+    """The bytes that are paid for."""
+    if isinstance(data, MovePackage):
+        return _METADATA_BYTES + package_bytes(data)
+    return _METADATA_BYTES + _MOVE_OBJECT_BYTES + _type_bytes(data.type) + len(data.contents)
+
+
+def package_bytes(package: MovePackage) -> int:
+    """The size of a package, which has a limit too."""
+    modules = sum(len(name.encode()) + len(code) for name, code in package.modules)
+    origins = sum(
+        len(origin.module) + len(origin.datatype) + _ADDRESS_BYTES
+        for origin in package.type_origins
+    )
+    linkage = len(package.linkage) * (2 * _ADDRESS_BYTES + _VERSION_BYTES)
+    return _VERSION_BYTES + modules + origins + linkage
+
+
+def storage_cost(data: MoveObject | MovePackage) -> int:
+    """MIST for storing an object."""
+    return storage_bytes(data) * STORAGE_COST_PER_BYTE

@@ -1,0 +1,63 @@
+"""Types as transactions name them, made into the types of running code.
+
+A transaction may name a type by any version of its package that has it; values are of the type by
+the version that first defined it.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.errors import CommandFailed, type_argument_failed
+from nexus_tools.sui.execution_status import ErrorKind, TypeArgumentErrorKind
+from nexus_tools.sui.object import MovePackage
+from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
+
+
+def resolve_type_arguments(
+    context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
+) -> tuple[TypeTag, ...]:
+    """Type arguments for a function with these constraints. Raises `CommandFailed`."""
+    resolved = tuple(resolve_type_argument(context, tag, index) for index, tag in enumerate(tags))
+    if len(resolved) != len(constraints):
+        raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
+    for index, (tag, constraint) in enumerate(zip(resolved, constraints, strict=True)):
+        if constraint and constraint & ~context.abilities(tag):
+            raise type_argument_failed(index, TypeArgumentErrorKind.CONSTRAINT_NOT_SATISFIED)
+    return resolved
+
+
+def resolve_type_argument(context: ExecutionContext, tag: TypeTag, index: int) -> TypeTag:
+    """The type that the command's `index`th type argument names. Raises `CommandFailed`."""
+    if isinstance(tag, VectorTag):
+        return VectorTag(resolve_type_argument(context, tag.element, index))
+    if not isinstance(tag, StructTag):
+        return tag
+    params = tuple(resolve_type_argument(context, param, index) for param in tag.type_params)
+    package = context.store.get(tag.address)
+    origin = None
+    if package is not None and isinstance(package.data, MovePackage):
+        origin = next(
+            (
+                origin.package
+                for origin in package.data.type_origins
+                if (origin.module, origin.datatype) == (tag.module, tag.name)
+            ),
+            None,
+        )
+    if origin is None:
+        raise type_argument_failed(index, TypeArgumentErrorKind.TYPE_NOT_FOUND)
+    resolved = StructTag(origin, tag.module, tag.name, params)
+    _check_parameters(context, resolved, index)
+    return resolved
+
+
+def _check_parameters(context: ExecutionContext, tag: StructTag, index: int) -> None:
+    datatype = context.machine.datatype(tag)
+    if datatype is None:
+        raise type_argument_failed(index, TypeArgumentErrorKind.TYPE_NOT_FOUND)
+    if len(datatype.type_parameters) != len(tag.type_params):
+        raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
+    for parameter, argument in zip(datatype.type_parameters, tag.type_params, strict=True):
+        if parameter.constraints & ~context.abilities(argument):
+            raise type_argument_failed(index, TypeArgumentErrorKind.CONSTRAINT_NOT_SATISFIED)

@@ -1,0 +1,75 @@
+"""Running the framework's own code before there is a ledger.
+
+What it creates has no version yet and no transaction that made it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.localnet.vm import Context, Machine, Meter, Reference, Value
+from nexus_tools.sui.address import SUI_FRAMEWORK, ZERO, Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import MoveObject, ObjectOwner, Owner, Shared
+from nexus_tools.sui.system_transaction import GenesisObject
+from nexus_tools.sui.type_tag import StructTag, TypeTag
+
+_UNMETERED = 1 << 62
+_UNVERSIONED = 0
+
+
+class _FoundingRuntime(ObjectRuntime):
+    """At genesis every object is new, those with a fixed id too, whose id is not drawn."""
+
+    def may_be_shared(self, object_id: Address) -> bool:  # noqa: ARG002
+        return True
+
+
+class Founding:
+    """Calls of functions as address 0x0, which see what earlier ones have created."""
+
+    def __init__(self, machine: Machine, seed: Digest, timestamp_ms: int) -> None:
+        transaction = TransactionContext(
+            sender=ZERO,
+            digest=seed,
+            epoch=0,
+            epoch_timestamp_ms=timestamp_ms,
+            reference_gas_price=1,
+            gas_price=1,
+            gas_budget=0,
+            sponsor=None,
+        )
+        self._machine = machine
+        self._runtime = _FoundingRuntime(
+            transaction, {}, lambda _object_id: None, machine.decode, NativeGas(_UNMETERED)
+        )
+        self._context = Context(machine, Meter(_UNMETERED), self._runtime)
+
+    def call(
+        self,
+        module: str,
+        name: str,
+        *arguments: Value,
+        types: Sequence[TypeTag] = (),
+    ) -> list[Value]:
+        """Call a function of 0x2; a `TxContext` at the end of its parameters is filled in."""
+        function = self._machine.function(SUI_FRAMEWORK, module, name)
+        assert function is not None
+        values = list(arguments)
+        if len(values) < len(function.parameters):
+            values.append(Reference([self._runtime.transaction.as_move_value()], 0))
+        return self._machine.call(function, types, values, self._context)
+
+    def objects(self) -> Iterator[GenesisObject]:
+        """All objects that the calls have created."""
+        for transfer in self._runtime.transfers.values():
+            yield self._object(transfer.owner, transfer.type, transfer.value)
+        for _, child in self._runtime.children.used():
+            if child.cell:
+                yield self._object(ObjectOwner(child.parent), child.type, child.cell[0])
+
+    def _object(self, owner: Owner, tag: StructTag, value: Value) -> GenesisObject:
+        public = bool(self._machine.abilities(tag) & Ability.STORE)
+        contents = self._machine.encode(tag, value)
+        owner = Shared(_UNVERSIONED) if isinstance(owner, Shared) else owner
+        return GenesisObject(MoveObject(tag, public, _UNVERSIONED, contents), owner)

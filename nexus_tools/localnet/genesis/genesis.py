@@ -1,0 +1,94 @@
+"""The world at checkpoint 0.
+
+Packages, system objects and money come into being by one transaction, as on a real network. The
+objects are made by the framework's own functions, called as Sui's genesis and its changes of epoch
+call them (`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapter`).
+
+There are no validators, and so no system state 0x5: its first function divides by their number.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from nexus_tools.localnet.execution import Environment, Executor
+from nexus_tools.localnet.genesis.founding import Founding
+from nexus_tools.localnet.genesis.framework_packages import framework_packages
+from nexus_tools.localnet.genesis.system_data import SYSTEM_SIGNATURE, system_data
+from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
+from nexus_tools.localnet.vm import Machine, Reference
+from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.digest import Digest, blake2b256, transaction_digest
+from nexus_tools.sui.object import Immutable, MoveObject
+from nexus_tools.sui.system_transaction import Genesis, GenesisObject
+from nexus_tools.sui.type_tag import GAS_COIN, SUI
+
+TOTAL_SUPPLY_MIST = 10_000_000_000 * 1_000_000_000
+"""All SUI that there is: `TOTAL_SUPPLY_MIST` of the Move module `0x2::sui`."""
+
+COINS = 50
+"""In how many coins the money is at first."""
+
+# Modules whose `create` makes a shared object with an id of its own: 0x6, 0x7, 0x8, 0x403, 0xc and
+# 0xacc.
+_MODULES_WITH_AN_OBJECT = (
+    "clock",
+    "authenticator_state",
+    "random",
+    "deny_list",
+    "coin_registry",
+    "accumulator",
+)
+
+
+def found_network(
+    ledger: Ledger, executor: Executor, faucet: Address, timestamp_ms: int
+) -> Checkpoint:
+    """Write checkpoint 0 of a new network, where all money belongs to `faucet`.
+
+    Raises `framework_not_found` and `framework_version_mismatch`.
+    """
+    packages = framework_packages()
+    for package in packages:
+        executor.machine.publish(package)
+    objects = [GenesisObject(package, Immutable()) for package in packages]
+    objects += _created_objects(executor.machine, faucet, timestamp_ms)
+    data = system_data(Genesis(tuple(objects)))
+    data_bytes = data.encode()
+    environment = Environment(0, timestamp_ms, 1)
+    result = executor.execute(data, transaction_digest(data_bytes), ledger, environment)
+    executed = ExecutedTransaction.at(
+        Place(0, timestamp_ms), data, data_bytes, (SYSTEM_SIGNATURE,), result
+    )
+    checkpoint = Checkpoint.after(None, (executed,), timestamp_ms)
+    ledger.apply(checkpoint)
+    return checkpoint
+
+
+def _created_objects(
+    machine: Machine, faucet: Address, timestamp_ms: int
+) -> Iterator[GenesisObject]:
+    """The objects that the framework's code creates: system objects and coins."""
+    seed = Digest(blake2b256(faucet, u64.encode(timestamp_ms)))
+    founding = Founding(machine, seed, timestamp_ms)
+    for module in _MODULES_WITH_AN_OBJECT:
+        founding.call(module, "create")
+    _distribute(founding, faucet)
+    for created in founding.objects():
+        yield _with_time(created, timestamp_ms) if created.data.id == CLOCK else created
+
+
+def _distribute(founding: Founding, recipient: Address) -> None:
+    """Mint the supply of SUI, and give it away in equal coins."""
+    supply = Reference(founding.call("sui", "new"), 0)
+    for _ in range(COINS):
+        (coin,) = founding.call("coin", "take", supply, TOTAL_SUPPLY_MIST // COINS, types=(SUI,))
+        founding.call("transfer", "public_transfer", coin, bytes(recipient), types=(GAS_COIN,))
+    founding.call("balance", "destroy_zero", supply.read(), types=(SUI,))
+
+
+def _with_time(clock: GenesisObject, timestamp_ms: int) -> GenesisObject:
+    """The clock at the start of the chain: behind its id, `timestamp_ms: u64`."""
+    assert isinstance(clock.data, MoveObject)
+    contents = clock.data.contents[:32] + u64.encode(timestamp_ms)
+    return GenesisObject(replace(clock.data, contents=contents), clock.owner)

@@ -1,0 +1,77 @@
+"""A checkpoint with its transactions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
+from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.effects import GasCostSummary
+
+# `CheckpointVersionSpecificData::V1` without randomness rounds; genesis has none.
+_NO_RANDOMNESS = b"\0\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The head of a checkpoint, its contents and the transactions in their order."""
+
+    digest: Digest
+    summary: CheckpointSummary
+    contents: CheckpointContents
+    transactions: tuple[ExecutedTransaction, ...]
+
+    @classmethod
+    def after(
+        cls,
+        previous: "Checkpoint | None",
+        transactions: Sequence[ExecutedTransaction],
+        timestamp_ms: int,
+        epoch: int = 0,
+    ) -> Self:
+        """The checkpoint that follows `previous` in the same epoch; without one, genesis."""
+        contents = CheckpointContents(
+            tuple((executed.digest, executed.effects_digest) for executed in transactions),
+            tuple(executed.signatures if previous else () for executed in transactions),
+        )
+        before = previous.summary if previous else None
+        summary = CheckpointSummary(
+            epoch=epoch,
+            sequence_number=before.sequence_number + 1 if before else 0,
+            network_total_transactions=len(transactions)
+            + (before.network_total_transactions if before else 0),
+            content_digest=contents.digest(),
+            previous_digest=previous.digest if previous else None,
+            epoch_rolling_gas_cost_summary=_gas_used(before, transactions),
+            timestamp_ms=timestamp_ms,
+            checkpoint_commitments=(),
+            end_of_epoch_data=None,
+            version_specific_data=_NO_RANDOMNESS if before else b"",
+        )
+        return cls(summary.digest(), summary, contents, tuple(transactions))
+
+    @property
+    def number(self) -> int:
+        """The sequence number; 0 is genesis."""
+        return self.summary.sequence_number
+
+    @property
+    def first_transaction(self) -> int:
+        """How many transactions the chain held before this checkpoint."""
+        return self.summary.network_total_transactions - len(self.contents.transactions)
+
+
+def _gas_used(
+    before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
+) -> GasCostSummary:
+    """What all transactions of the epoch have cost, these included."""
+    costs = [executed.effects.gas_used for executed in transactions]
+    if before is not None:
+        costs.append(before.epoch_rolling_gas_cost_summary)
+    return GasCostSummary(
+        sum(cost.computation_cost for cost in costs),
+        sum(cost.storage_cost for cost in costs),
+        sum(cost.storage_rebate for cost in costs),
+        sum(cost.non_refundable_storage_fee for cost in costs),
+    )

@@ -1,0 +1,305 @@
+"""The ledger: what exists, what happened, and how it got there."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Self
+
+from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.localnet.ledger import chain
+from nexus_tools.localnet.ledger.checkpoint import Checkpoint
+from nexus_tools.localnet.ledger.event_filter import EventFilter
+from nexus_tools.localnet.ledger.events import EventPosition, LedgerEvent, select_events
+from nexus_tools.localnet.ledger.live_objects import CoinBalance, LiveObjects, original_id
+from nexus_tools.localnet.ledger.object_versions import (
+    read_live,
+    read_newest,
+    read_object,
+    removed_objects,
+)
+from nexus_tools.localnet.ledger.state import State, damaged
+from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.checkpoint import CheckpointSummary
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.effects import ObjectWrite, PackageWrite
+from nexus_tools.sui.object import MovePackage, Object
+from nexus_tools.sui.type_tag import StructTag, TypeTag
+
+Settings = Mapping[str, bytes]
+"""Values that belong to the network as a whole, by name."""
+
+_RECENT_TRANSACTIONS = 512
+_LAST_NUMBER = 2**63 - 1  # the largest that the durable log knows
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A point of the chain to which the ledger can go back, as often as wanted."""
+
+    checkpoint: int
+    digest: Digest
+
+
+class Ledger:
+    """Objects in all versions, transactions, checkpoints and events.
+
+    The objects that exist are in memory, with their indexes; history is in the durable log, which
+    is in memory too unless `state` has a file. A checkpoint is taken in whole or not at all.
+    """
+
+    __slots__ = ("_latest", "_live", "_recent", "_state")
+
+    def __init__(self, state: State | None = None) -> None:
+        self._state = state or State()
+        self._live = LiveObjects()
+        self._latest: Checkpoint | None = None
+        self._recent: OrderedDict[Digest, ExecutedTransaction] = OrderedDict()
+        self._load()
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """The ledger that is kept in a directory, or a new one there. Raises as `State.open`."""
+        state = State.open(directory)
+        try:
+            return cls(state)
+        except BaseException:
+            state.close()
+            raise
+
+    def close(self) -> None:
+        """Let the durable log go."""
+        self._state.close()
+
+    def _load(self) -> None:
+        number = chain.last_checkpoint_number(self._state)
+        for value in read_live(self._state):
+            self._live.set(value)
+        if number is not None:
+            self._latest = self.checkpoint(number)
+        self._check_length()
+
+    def _check_length(self) -> None:
+        rows = self._state.rows(
+            "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM transactions)"
+        )
+        latest = self._latest
+        expected = (
+            (latest.number + 1, latest.summary.network_total_transactions) if latest else (0, 0)
+        )
+        if rows[0] != expected:
+            raise damaged(self._state.path, "checkpoints or transactions are missing")
+
+    # --- Objects
+
+    def get(self, object_id: Address) -> Object | None:
+        """An object as it is now; None if it does not exist."""
+        return self._live.get(object_id)
+
+    def get_version(self, object_id: Address, version: int) -> Object | None:
+        """An object as it was at a version; None too for the version that deleted or wrapped it."""
+        live = self._live.get(object_id)
+        if live is not None and live.version == version:
+            return live
+        if not 0 <= version <= _LAST_NUMBER:
+            return None
+        return read_object(self._state, object_id, version)
+
+    def owned_by(
+        self,
+        owner: Address,
+        type_filter: StructTag | None = None,
+        *,
+        after: Address | None = None,
+        limit: int | None = None,
+    ) -> list[Object]:
+        """Objects of an address, in the order of their ids, from behind the id `after`.
+
+        A filter with type arguments means that type, one without means all its instantiations.
+        """
+        return self._live.owned_by(owner, type_filter, after, limit)
+
+    def children_of(
+        self, parent: Address, *, after: Address | None = None, limit: int | None = None
+    ) -> list[Object]:
+        """Dynamic fields of an object, in the order of their ids."""
+        return self._live.children_of(parent, after, limit)
+
+    def of_type(
+        self, tag: StructTag, *, after: Address | None = None, limit: int | None = None
+    ) -> list[Object]:
+        """Objects of a type, whoever owns them, in the order of their ids; see `owned_by`."""
+        return self._live.of_type(tag, after, limit)
+
+    def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
+        """The coins of one type that an address owns."""
+        return self._live.balances(owner).get(coin_type, CoinBalance())
+
+    def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
+        """The coins that an address owns, by coin type."""
+        return MappingProxyType(self._live.balances(owner))
+
+    def package_versions(self, original_id: Address) -> tuple[MovePackage, ...]:
+        """All versions of the package that was first published under an id, oldest first."""
+        return self._live.package_versions(original_id)
+
+    # --- History
+
+    @property
+    def latest(self) -> Checkpoint:
+        """The newest checkpoint. Raises `genesis_missing` if there is none yet."""
+        if self._latest is None:
+            raise NotNowError("genesis_missing", "the ledger is empty: it has no genesis yet")
+        return self._latest
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no checkpoint yet."""
+        return self._latest is None
+
+    def transaction(self, digest: Digest) -> ExecutedTransaction | None:
+        """A transaction by its digest."""
+        known = self._recent.get(digest)
+        return known or chain.read_transaction(self._state, digest)
+
+    def transactions(self, first: int, count: int) -> tuple[ExecutedTransaction, ...]:
+        """`count` transactions from the `first`th of the chain on, or as many as there are."""
+        return chain.read_transactions(self._state, min(first, _LAST_NUMBER - count), count)
+
+    def checkpoint(self, number: int) -> Checkpoint | None:
+        """A checkpoint by its sequence number."""
+        if self._latest is not None and number == self._latest.number:
+            return self._latest
+        return chain.read_checkpoint(self._state, min(number, _LAST_NUMBER))
+
+    def checkpoint_by_digest(self, digest: Digest) -> Checkpoint | None:
+        """A checkpoint by its digest."""
+        number = chain.checkpoint_number(self._state, digest)
+        return None if number is None else self.checkpoint(number)
+
+    def summary(self, number: int) -> CheckpointSummary | None:
+        """The head of a checkpoint, without its transactions."""
+        return chain.read_summary(self._state, min(number, _LAST_NUMBER))
+
+    def events(
+        self,
+        event_filter: EventFilter | None = None,
+        *,
+        start: EventPosition = EventPosition(0),  # noqa: B008 - immutable
+        end: EventPosition | None = None,
+        limit: int = 1000,
+        descending: bool = False,
+    ) -> list[LedgerEvent]:
+        """At most `limit` events that pass a filter, from `start` up to, but without, `end`.
+
+        `descending` begins with the last one before `end`.
+        """
+        return select_events(
+            self._state, event_filter, start, end, limit=limit, descending=descending
+        )
+
+    # --- Changing
+
+    def apply(self, checkpoint: Checkpoint, settings: Settings | None = None) -> None:
+        """Take in the next checkpoint: all of it, durably, or, if this raises, nothing.
+
+        `settings` are kept together with it. Raises `checkpoint_invalid` if it does not follow the
+        latest one, or if the objects are not those of the effects.
+        """
+        self._check(checkpoint)
+        with self._state.commit():
+            chain.write_checkpoint(self._state, checkpoint)
+            self._write_settings(settings)
+        for transaction in checkpoint.transactions:
+            self._perform(transaction)
+        self._latest = checkpoint
+
+    def _perform(self, transaction: ExecutedTransaction) -> None:
+        for object_id in removed_objects(transaction.effects):
+            self._live.remove(object_id)
+        for value in transaction.output_objects:
+            self._live.set(value)
+        self._recent[transaction.digest] = transaction
+        if len(self._recent) > _RECENT_TRANSACTIONS:
+            self._recent.popitem(last=False)
+
+    def _check(self, checkpoint: Checkpoint) -> None:
+        latest, summary = self._latest, checkpoint.summary
+        follows = (
+            summary.sequence_number == (latest.number + 1 if latest else 0)
+            and summary.previous_digest == (latest.digest if latest else None)
+            and checkpoint.first_transaction
+            == (latest.summary.network_total_transactions if latest else 0)
+            and len(checkpoint.transactions) == len(checkpoint.contents.transactions)
+        )
+        if not follows:
+            raise _invalid(checkpoint, "it does not follow the latest one")
+        for transaction in checkpoint.transactions:
+            written = {
+                object_id
+                for object_id, change in transaction.effects.changed_objects
+                if isinstance(change.output, ObjectWrite | PackageWrite)
+            }
+            if written != {value.id for value in transaction.output_objects}:
+                raise _invalid(checkpoint, f"objects of {transaction.digest} miss its effects")
+            for value in transaction.output_objects:
+                if isinstance(value.data, MovePackage):
+                    original_id(value.data)  # raises now, and not when half is taken in
+
+    # --- Going back
+
+    def snapshot(self) -> Snapshot:
+        """The point at which the chain is now; takes no time and no memory."""
+        return Snapshot(self.latest.number, self.latest.digest)
+
+    def revert(self, snapshot: Snapshot, settings: Settings | None = None) -> set[Address]:
+        """Go back to a snapshot, in time proportional to what changed since.
+
+        Gives the ids of packages that are gone. `settings` are kept together with it. Raises
+        `snapshot_gone` if the ledger has since gone back to a point before the snapshot.
+        """
+        if chain.checkpoint_number(self._state, snapshot.digest) != snapshot.checkpoint:
+            raise NotNowError(
+                "snapshot_gone",
+                f"the snapshot at checkpoint {snapshot.checkpoint} is gone:"
+                " the ledger went back to a point before it",
+                hint="take a new snapshot after a revert to an earlier one",
+            )
+        with self._state.commit():
+            concerned = chain.delete_after(self._state, snapshot.checkpoint)
+            self._write_settings(settings)
+        self._recent.clear()
+        self._latest = chain.read_checkpoint(self._state, snapshot.checkpoint)
+        packages = {object_id for object_id in concerned if self._is_package(object_id)}
+        for object_id in concerned:
+            self._live.remove(object_id)
+        for value in read_newest(self._state, concerned):
+            self._live.set(value)
+        return packages
+
+    def _is_package(self, object_id: Address) -> bool:
+        value = self._live.get(object_id)
+        return value is not None and isinstance(value.data, MovePackage)
+
+    # --- Settings
+
+    def setting(self, key: str) -> bytes | None:
+        """A value that belongs to the network as a whole, such as the key of its faucet."""
+        return self._state.setting(key)
+
+    def set_setting(self, key: str, value: bytes) -> None:
+        """Keep a value that belongs to the network as a whole, durably."""
+        with self._state.commit():
+            self._write_settings({key: value})
+
+    def _write_settings(self, settings: Settings | None) -> None:
+        for key, value in (settings or {}).items():
+            self._state.set_setting(key, value)
+
+
+def _invalid(checkpoint: Checkpoint, reason: str) -> ValidationError:
+    return ValidationError(
+        "checkpoint_invalid", f"checkpoint {checkpoint.number} is not taken in: {reason}"
+    )

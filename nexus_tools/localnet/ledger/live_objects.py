@@ -1,0 +1,143 @@
+"""The objects that exist now, and the indexes by which they are found."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
+from nexus_tools.localnet.ledger.object_index import ObjectIndex
+from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.sui.object import (
+    AddressOwner,
+    ConsensusAddressOwner,
+    MoveObject,
+    MovePackage,
+    Object,
+    ObjectOwner,
+)
+from nexus_tools.sui.type_tag import StructTag, TypeTag
+
+
+@dataclass(frozen=True, slots=True)
+class CoinBalance:
+    """The coins of one type that an address owns: their sum, and how many they are."""
+
+    amount: int = 0
+    coins: int = 0
+
+
+class LiveObjects:
+    """Objects by id; by owner, by parent and by type; coin balances; versions of packages."""
+
+    __slots__ = ("_balances", "_by_owner", "_by_parent", "_by_type", "_objects", "_packages")
+
+    def __init__(self) -> None:
+        self._objects: dict[Address, Object] = {}
+        self._by_owner = ObjectIndex()
+        self._by_parent = ObjectIndex()
+        self._by_type = ObjectIndex()
+        self._balances: dict[Address, dict[TypeTag, CoinBalance]] = {}
+        self._packages: dict[Address, dict[int, MovePackage]] = {}
+
+    # --- Reading
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def get(self, object_id: Address) -> Object | None:
+        """The object with an id, if it exists."""
+        return self._objects.get(object_id)
+
+    def owned_by(
+        self, owner: Address, tag: StructTag | None, after: Address | None, limit: int | None
+    ) -> list[Object]:
+        """Objects that an address owns, by id."""
+        return self._known(self._by_owner.page(owner, tag, after, limit))
+
+    def children_of(
+        self, parent: Address, after: Address | None, limit: int | None
+    ) -> list[Object]:
+        """Dynamic fields of an object, by id."""
+        return self._known(self._by_parent.page(parent, None, after, limit))
+
+    def of_type(self, tag: StructTag, after: Address | None, limit: int | None) -> list[Object]:
+        """Objects of a type, by id, whoever owns them."""
+        return self._known(self._by_type.page(ZERO, tag, after, limit))
+
+    def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
+        """The coins that an address owns, by coin type."""
+        return self._balances.get(owner, {})
+
+    def package_versions(self, original_id: Address) -> tuple[MovePackage, ...]:
+        """All versions of the package that was first published under an id, oldest first."""
+        versions = self._packages.get(original_id, {})
+        return tuple(versions[version] for version in sorted(versions))
+
+    def _known(self, ids: Iterator[Address]) -> list[Object]:
+        return [self._objects[object_id] for object_id in ids]
+
+    # --- Changing
+
+    def set(self, value: Object) -> None:
+        """Take in an object, in place of its earlier version."""
+        object_id = value.id
+        self.remove(object_id)
+        self._objects[object_id] = value
+        if isinstance(value.data, MovePackage):
+            self._packages.setdefault(original_id(value.data), {})[value.version] = value.data
+            return
+        for index, key in self._places(value):
+            index.add(key, value.data.type, object_id)
+        self._count_coin(value, 1)
+
+    def remove(self, object_id: Address) -> None:
+        """Take out an object, if it is there."""
+        value = self._objects.pop(object_id, None)
+        if value is None:
+            return
+        if isinstance(value.data, MovePackage):
+            self._remove_package(value.data)
+            return
+        for index, key in self._places(value):
+            index.remove(key, value.data.type, object_id)
+        self._count_coin(value, -1)
+
+    def _remove_package(self, package: MovePackage) -> None:
+        original = original_id(package)
+        versions = self._packages[original]
+        del versions[package.version]
+        if not versions:
+            del self._packages[original]
+
+    def _places(self, value: Object) -> Iterator[tuple[ObjectIndex, Address]]:
+        yield self._by_type, ZERO
+        if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
+            yield self._by_owner, value.owner.address
+        elif isinstance(value.owner, ObjectOwner):
+            yield self._by_parent, value.owner.parent
+
+    def _count_coin(self, value: Object, sign: int) -> None:
+        data, owner = value.data, value.owner
+        if not isinstance(owner, AddressOwner | ConsensusAddressOwner):
+            return
+        if not isinstance(data, MoveObject) or not is_coin(data.type):
+            return
+        coin_type = data.type.type_params[0]
+        balances = self._balances.setdefault(owner.address, {})
+        known = balances.get(coin_type, CoinBalance())
+        changed = CoinBalance(known.amount + sign * coin_balance(data), known.coins + sign)
+        if changed.coins:
+            balances[coin_type] = changed
+        else:
+            del balances[coin_type]
+        if not balances:
+            del self._balances[owner.address]
+
+
+def original_id(package: MovePackage) -> Address:
+    """The id under which the first version of a package was published.
+
+    It is the address that every version's modules have as their own.
+    """
+    smallest = min((data for _, data in package.modules), key=len)
+    return Address(deserialize(smallest).address)

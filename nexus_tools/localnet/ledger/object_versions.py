@@ -1,0 +1,114 @@
+"""All versions of all objects, in the durable log."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from nexus_tools.localnet.ledger.schema import PLACE_BITS
+from nexus_tools.localnet.ledger.state import State, damaged
+from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.digest import Digest, object_digest
+from nexus_tools.sui.effects import (
+    Absent,
+    InputState,
+    ObjectWrite,
+    PackageWrite,
+    TransactionEffects,
+)
+from nexus_tools.sui.object import OBJECT, Object
+
+
+def write_objects(state: State, number: int, transaction: ExecutedTransaction) -> None:
+    """Append what the `number`th transaction did to objects; only inside a commit."""
+    rows = _object_rows(number << PLACE_BITS, transaction)
+    state.write_all("INSERT INTO objects VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _object_rows(place: int, transaction: ExecutedTransaction) -> Iterator[tuple[Any, ...]]:
+    digests = _output_digests(transaction.effects)
+    for value in transaction.output_objects:
+        yield place, value.id, value.version, digests[value.id], value.encode()
+        place += 1
+    for object_id in removed_objects(transaction.effects):
+        yield place, object_id, transaction.effects.lamport_version, None, None
+        place += 1
+
+
+def _output_digests(effects: TransactionEffects) -> dict[Address, Digest]:
+    return {
+        object_id: change.output.digest
+        for object_id, change in effects.changed_objects
+        if isinstance(change.output, ObjectWrite | PackageWrite)
+    }
+
+
+def removed_objects(effects: TransactionEffects) -> Iterator[Address]:
+    """The objects that a transaction deleted or wrapped."""
+    for object_id, change in effects.changed_objects:
+        if isinstance(change.input, InputState) and isinstance(change.output, Absent):
+            yield object_id
+
+
+def delete_objects(state: State, number: int) -> set[Address]:
+    """Take back what transactions did from the `number`th on; gives the objects concerned."""
+    since = (number << PLACE_BITS,)
+    concerned = {
+        Address(row[0]) for row in state.rows("SELECT id FROM objects WHERE number >= ?", since)
+    }
+    state.write("DELETE FROM objects WHERE number >= ?", since)
+    return concerned
+
+
+def read_object(state: State, object_id: Address, version: int) -> Object | None:
+    """One version of an object; None if there is none, or it did not exist at that version."""
+    return _first(
+        state,
+        "SELECT digest, bytes FROM objects WHERE id = ? AND version = ?",
+        (object_id, version),
+    )
+
+
+def read_newest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
+    """The newest version of each of these objects that still exists."""
+    newest = "SELECT digest, bytes FROM objects WHERE id = ? ORDER BY version DESC LIMIT 1"
+    for object_id in object_ids:
+        value = _first(state, newest, (object_id,))
+        if value is not None:
+            yield value
+
+
+def read_live(state: State) -> Iterator[Object]:
+    """All objects that exist, in their newest version."""
+    # SQLite takes the other columns from the row with the maximum.
+    return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
+
+
+def read_written(state: State, number: int) -> tuple[Object, ...]:
+    """What the `number`th transaction wrote."""
+    return tuple(
+        _all(
+            state,
+            "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
+            (number << PLACE_BITS, number + 1 << PLACE_BITS),
+        )
+    )
+
+
+def _first(state: State, query: str, parameters: tuple[Any, ...]) -> Object | None:
+    return next(_all(state, query, parameters), None)
+
+
+def _all(state: State, query: str, parameters: tuple[Any, ...]) -> Iterator[Object]:
+    for digest, data, *_ in state.rows(query, parameters):
+        if data is not None:
+            yield _object(state, digest, data)
+
+
+def _object(state: State, digest: bytes, data: bytes) -> Object:
+    if object_digest(data) != digest:
+        raise damaged(state.path, "an object does not have its digest")
+    try:
+        return OBJECT.decode(data)
+    except BcsError as error:
+        raise damaged(state.path, f"an object cannot be read: {error}") from error

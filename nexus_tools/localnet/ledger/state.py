@@ -1,0 +1,173 @@
+"""The durable log: one SQLite database, in a directory or in memory.
+
+What a commit wrote survives the death of the process at any moment: the write-ahead log is in the
+hands of the operating system before `commit` returns. A power failure can take the last commits,
+never a part of one.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from nexus_tools.errors import NexusError, NotNowError, ValidationError
+from nexus_tools.localnet.ledger.schema import APPLICATION_ID, FORMAT, TABLES
+
+FILE_NAME = "ledger.sqlite"
+
+
+class State:
+    """The database of one network, which one process holds at a time.
+
+    Every method raises `state_damaged` if the database cannot be read, `state_write_failed` if the
+    disk does not take what is written, and `state_conflict` if it contradicts what is there.
+    """
+
+    __slots__ = ("_connection", "path")
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        with self._translated():
+            self._connection = sqlite3.connect(
+                path or ":memory:", timeout=0, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._translated():
+                self._prepare()
+        except NexusError:
+            self._connection.close()
+            raise
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """The state in a directory, which is made if it is missing.
+
+        Raises `state_locked` if another process holds it, `state_format_unsupported` and
+        `state_damaged` if it is not one that this version reads.
+        """
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise NexusError(
+                "state_write_failed", f"the directory {directory} cannot be made: {error.strerror}"
+            ) from None
+        return cls(directory / FILE_NAME)
+
+    def close(self) -> None:
+        """Let the database go. What was committed stays."""
+        self._connection.close()
+
+    # --- Reading
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows that a query gives."""
+        with self._translated():
+            return self._connection.execute(statement, parameters).fetchall()
+
+    def row(self, statement: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """The first row that a query gives."""
+        with self._translated():
+            row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
+            return row
+
+    def setting(self, key: str) -> bytes | None:
+        """A value that belongs to the network as a whole."""
+        row = self.row("SELECT value FROM settings WHERE key = ?", (key,))
+        return None if row is None else bytes(row[0])
+
+    # --- Writing
+
+    @contextmanager
+    def commit(self) -> Iterator[None]:
+        """All writes inside become durable together at its end, or none if it raises."""
+        with self._translated():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def write(self, statement: str, *rows: Sequence[Any]) -> None:
+        """Run a statement once for each row of parameters; only inside `commit`."""
+        self.write_all(statement, rows)
+
+    def write_all(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """As `write`."""
+        self._connection.executemany(statement, rows)
+
+    def set_setting(self, key: str, value: bytes) -> None:
+        """Keep a value that belongs to the network as a whole; only inside `commit`."""
+        self.write("INSERT OR REPLACE INTO settings VALUES (?, ?)", (key, value))
+
+    # --- Opening
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA locking_mode = EXCLUSIVE")
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        # The lock is taken here and kept until the connection is closed.
+        execute("BEGIN EXCLUSIVE")
+        if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            self._create()
+        execute("COMMIT")
+        self._check_format()
+
+    def _create(self) -> None:
+        for statement in TABLES:
+            self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _check_format(self) -> None:
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (number,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION_ID:
+            raise self._damaged("it is another program's database")
+        if number != FORMAT:
+            raise ValidationError(
+                "state_format_unsupported",
+                f"the state in {self.path} has format {number}, this version reads {FORMAT}",
+                hint="start with a new directory, or use the version that made it",
+            )
+
+    # --- Errors
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.IntegrityError as error:
+            raise ValidationError(
+                "state_conflict", f"what is written contradicts what is there: {error}"
+            ) from error
+        except sqlite3.OperationalError as error:
+            raise self._operational(error) from error
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(str(error)) from error
+
+    def _operational(self, error: sqlite3.OperationalError) -> NexusError:
+        reason = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if reason in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return NotNowError(
+                "state_locked",
+                f"the state in {self.path} is in use by another process",
+                hint="stop the other localnet, or give this one a directory of its own",
+            )
+        return NexusError("state_write_failed", f"the state in {self.path} fails: {error}")
+
+    def _damaged(self, reason: str) -> ValidationError:
+        return damaged(self.path, reason)
+
+
+def damaged(path: Path | None, reason: str) -> ValidationError:
+    """The error for a state that is not what was written."""
+    return ValidationError(
+        "state_damaged",
+        f"the state in {path} is damaged: {reason}",
+        hint="restore a copy of it, or start with a new directory",
+    )

@@ -1,0 +1,112 @@
+"""A Sui network of one node, behind one port of this machine."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nexus_tools.errors import NotNowError
+from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
+from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.rpc import Limits, Server
+from nexus_tools.sui.address import Address
+
+
+class Localnet:
+    """A network that lives as long as it is started.
+
+    `port` 0 asks for a free one. With a directory as `state` the chain outlives the process; else
+    it begins anew each time. `cache` is a folder for files that make starting faster.
+
+    The network is used in the thread of the event loop in which it was started.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        state: Path | None = None,
+        cache: Path | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._host = host
+        self._wanted_port = port
+        self._state = state
+        self._cache = cache
+        self._limits = limits
+        self._port = 0
+        self._node: Node | None = None
+        self._server: Server | None = None
+
+    # --- Life
+
+    async def start(self) -> None:
+        """Make or load the chain, and listen. Raises `port_unavailable`, `state_locked`."""
+        if self._node is not None:
+            raise NotNowError("localnet_running", "the local network is running already")
+        node = Node.open(self._state)
+        try:
+            server = Server(node, limits=self._limits, cache=self._cache)
+            self._port = await server.start(self._host, self._wanted_port)
+        except BaseException:
+            node.close()
+            raise
+        self._node, self._server = node, server
+
+    async def stop(self) -> None:
+        """End all connections, and let the state go. Stopping again does nothing."""
+        node, server = self._node, self._server
+        self._node = self._server = None
+        if server is not None:
+            await server.stop()
+        if node is not None:
+            node.close()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    # --- Use
+
+    @property
+    def node(self) -> Node:
+        """The node. Raises `localnet_stopped`."""
+        if self._node is None:
+            raise NotNowError(
+                "localnet_stopped", "the local network does not run", hint="start it first"
+            )
+        return self._node
+
+    @property
+    def port(self) -> int:
+        """The port of gRPC, gRPC's clients and the faucet alike."""
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """Where clients find the network."""
+        return f"http://{self._host}:{self._port}"
+
+    def fund(self, recipient: Address, amount_mist: int) -> ExecutedTransaction:
+        """Send SUI from the faucet's account to an address, as one coin."""
+        return self.node.fund(recipient, amount_mist)
+
+    def advance_clock(self, milliseconds: int) -> int:
+        """Move the clock forwards at once; gives the time in ms that it shows then."""
+        return self.node.advance_clock(milliseconds).timestamp_ms
+
+    def snapshot(self) -> Snapshot:
+        """The present, to come back to."""
+        return self.node.snapshot()
+
+    def revert(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot: whatever happened since did not happen."""
+        self.node.revert(snapshot)

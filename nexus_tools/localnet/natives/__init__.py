@@ -1,0 +1,80 @@
+"""Functions of the framework that are not written in Move: one file per module that has some."""
+
+from nexus_tools.localnet.natives import (
+    std_bcs,
+    std_debug,
+    std_hash,
+    std_string,
+    std_type_name,
+    std_vector,
+    sui_address,
+    sui_dynamic_field,
+    sui_ecdsa_k1,
+    sui_ecdsa_r1,
+    sui_ed25519,
+    sui_event,
+    sui_hash,
+    sui_hmac,
+    sui_object,
+    sui_protocol_config,
+    sui_transfer,
+    sui_tx_context,
+    sui_types,
+    unsupported,
+)
+from nexus_tools.localnet.natives.child_objects import ChildObject
+from nexus_tools.localnet.natives.errors import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
+from nexus_tools.localnet.natives.object_runtime import (
+    EmittedEvent,
+    ObjectRuntime,
+    Transfer,
+    object_id_of,
+)
+from nexus_tools.localnet.natives.sui_transfer import UNASSIGNED_VERSION
+from nexus_tools.localnet.natives.table import NativeTable
+from nexus_tools.localnet.natives.transaction_context import TransactionContext
+
+_MODULES = (
+    unsupported,
+    std_bcs,
+    std_debug,
+    std_hash,
+    std_string,
+    std_type_name,
+    std_vector,
+    sui_address,
+    sui_dynamic_field,
+    sui_ecdsa_k1,
+    sui_ecdsa_r1,
+    sui_ed25519,
+    sui_event,
+    sui_hash,
+    sui_hmac,
+    sui_object,
+    sui_protocol_config,
+    sui_transfer,
+    sui_tx_context,
+    sui_types,
+)
+
+NATIVES: NativeTable = {
+    key: native for module in _MODULES for key, native in module.NATIVES.items()
+}
+"""Every native of the packages 0x1, 0x2 and 0x3, by address, module and function."""
+
+__all__ = [
+    "INTERNAL_UNITS_PER_GAS_UNIT",
+    "NATIVES",
+    "UNASSIGNED_VERSION",
+    "ChildObject",
+    "EmittedEvent",
+    "LimitExceeded",
+    "NativeGas",
+    "NativeTable",
+    "ObjectRuntime",
+    "TransactionContext",
+    "Transfer",
+    "UnsupportedNative",
+    "object_id_of",
+]

@@ -1,0 +1,131 @@
+"""Dynamic fields: objects that belong to objects, loaded when Move code asks for them.
+
+Source: `object_runtime/object_store.rs` of `sui-move-natives`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from nexus_tools.localnet.natives.errors import LimitExceeded
+from nexus_tools.localnet.natives.limits import (
+    OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS,
+    OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES,
+)
+from nexus_tools.localnet.vm import Value
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.object import MoveObject, Object, ObjectOwner
+from nexus_tools.sui.type_tag import StructTag
+
+FindObject = Callable[[Address], Object | None]
+Decode = Callable[[StructTag, bytes], Value]
+
+
+class MismatchedType(Exception):  # noqa: N818 - it says what was found
+    """There is a child with this id, of another type."""
+
+
+@dataclass(slots=True)
+class ChildObject:
+    """A child that was used: `cell` holds its value, or is empty if it was taken out.
+
+    `stored` is the object before the transaction; `writable` says that its value may differ now.
+    """
+
+    parent: Address
+    type: StructTag
+    cell: list[Value]
+    stored: Object | None
+    writable: bool
+
+
+class ChildObjects:
+    """The children that one transaction has looked at or used, by their ids."""
+
+    def __init__(self, find: FindObject, decode: Decode) -> None:
+        self._find = find
+        self._decode = decode
+        self._cached: dict[Address, Object | None] = {}
+        self._used: dict[Address, ChildObject] = {}
+
+    def used(self) -> Iterator[tuple[Address, ChildObject]]:
+        """Every child that was borrowed, added or taken out."""
+        return iter(self._used.items())
+
+    def exists(self, parent: Address, child: Address) -> bool:
+        """Whether `parent` has this child now."""
+        used = self._used.get(child)
+        if used is not None:
+            return bool(used.cell)
+        return self._stored(parent, child) is not None
+
+    def exists_with_type(self, parent: Address, child: Address, tag: StructTag) -> bool:
+        """Whether `parent` has this child now, and it is of this type."""
+        used = self._used.get(child)
+        if used is not None:
+            return bool(used.cell) and used.type == tag
+        stored = self._stored(parent, child)
+        return stored is not None and stored.type == tag
+
+    def borrow(
+        self, parent: Address, child: Address, tag: StructTag, *, mutable: bool
+    ) -> list[Value] | None:
+        """The cell of a child; None if there is none. Raises `MismatchedType`."""
+        used = self._use(parent, child, tag)
+        if used is None or not used.cell:
+            return None
+        used.writable = used.writable or mutable
+        return used.cell
+
+    def remove(self, parent: Address, child: Address, tag: StructTag) -> list[Value] | None:
+        """Take a child out: its value in a list; None if there is none."""
+        used = self._use(parent, child, tag)
+        if used is None or not used.cell:
+            return None
+        used.writable = True
+        cell, used.cell = used.cell, []
+        return cell
+
+    def add(self, parent: Address, child: Address, tag: StructTag, value: Value) -> None:
+        """Give `parent` a child. Raises `LimitExceeded`."""
+        earlier = self._used.get(child)
+        if earlier is None:
+            self._check_entries()
+        stored = earlier.stored if earlier else None
+        self._used[child] = ChildObject(parent, tag, [value], stored, writable=True)
+
+    def _use(self, parent: Address, child: Address, tag: StructTag) -> ChildObject | None:
+        used = self._used.get(child)
+        if used is not None:
+            if used.type != tag:
+                raise MismatchedType
+            return used
+        stored = self._stored(parent, child)
+        if stored is None:
+            return None
+        if stored.type != tag:
+            raise MismatchedType
+        self._check_entries()
+        assert isinstance(stored.data, MoveObject)
+        value = self._decode(tag, stored.data.contents)
+        used = ChildObject(parent, tag, [value], stored, writable=False)
+        self._used[child] = used
+        return used
+
+    def _stored(self, parent: Address, child: Address) -> Object | None:
+        """The child before the transaction, if it belonged to this parent and no other."""
+        if child not in self._cached:
+            if len(self._cached) >= OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS:
+                raise LimitExceeded(
+                    f"more than {OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS} dynamic fields are read"
+                )
+            self._cached[child] = self._find(child)
+        stored = self._cached[child]
+        if stored is None or stored.owner != ObjectOwner(parent):
+            return None
+        return stored if isinstance(stored.data, MoveObject) else None
+
+    def _check_entries(self) -> None:
+        if len(self._used) >= OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES:
+            raise LimitExceeded(
+                f"more than {OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES} dynamic fields are used"
+            )

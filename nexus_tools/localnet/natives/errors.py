@@ -1,0 +1,17 @@
+"""How a native function ends a transaction other than by aborting."""
+
+
+class UnsupportedNative(Exception):  # noqa: N818 - it says what was called
+    """A native function that the localnet does not have: `FEATURE_NOT_YET_SUPPORTED`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"not supported by the localnet: {name}")
+        self.name = name
+
+
+class LimitExceeded(Exception):  # noqa: N818 - it says what happened
+    """More ids, transfers, events or children than the protocol allows one transaction.
+
+    On a real network this is the VM's MEMORY_LIMIT_EXCEEDED, which the effects show as a
+    `MOVE_PRIMITIVE_RUNTIME_ERROR`.
+    """

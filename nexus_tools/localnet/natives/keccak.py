@@ -1,0 +1,77 @@
+"""Keccak-256, the hash that Ethereum uses: SHA-3 before NIST changed its padding.
+
+Source: the Keccak reference, version 3.0, and FIPS 202 for the permutation.
+"""
+
+_RATE = 136
+_PADDING, _PADDING_END = 0x01, 0x80
+_ROUNDS = 24
+_LANE = (1 << 64) - 1
+
+
+def _round_constants() -> tuple[int, ...]:
+    """The constants of the step iota, made by a linear feedback shift register (section 1.2)."""
+    constants, register = [], 1
+    for _ in range(_ROUNDS):
+        constant = 0
+        for exponent in range(7):
+            if register & 1:
+                constant |= 1 << ((1 << exponent) - 1)
+            register = (register << 1) ^ (0x171 if register & 0x80 else 0)
+        constants.append(constant)
+    return tuple(constants)
+
+
+def _rotations() -> tuple[tuple[int, int, int], ...]:
+    """For each lane in the order of the step pi: where it is, where it goes, by how much."""
+    moves, x, y, offset = [], 1, 0, 0
+    for step in range(_ROUNDS):
+        offset += step + 1
+        target = (y, (2 * x + 3 * y) % 5)
+        moves.append((x + 5 * y, target[0] + 5 * target[1], offset % 64))
+        x, y = target
+    return tuple(moves)
+
+
+_CONSTANTS = _round_constants()
+_MOVES = _rotations()
+
+
+def keccak256(message: bytes) -> bytes:
+    """The 32 bytes of the hash."""
+    padding = bytearray(_RATE - len(message) % _RATE)
+    padding[0] = _PADDING
+    padding[-1] |= _PADDING_END
+    padded = message + padding
+    lanes = [0] * 25
+    for start in range(0, len(padded), _RATE):
+        for place in range(_RATE // 8):
+            position = start + 8 * place
+            lanes[place] ^= int.from_bytes(padded[position : position + 8], "little")
+        lanes = _permute(lanes)
+    return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])
+
+
+def _permute(lanes: list[int]) -> list[int]:
+    """Keccak-f[1600]: the steps theta, rho and pi, chi, iota, in 24 rounds."""
+    for constant in _CONSTANTS:
+        columns = [
+            lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20]
+            for x in range(5)
+        ]
+        theta = [columns[(x + 4) % 5] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
+        lanes = [lane ^ theta[place % 5] for place, lane in enumerate(lanes)]
+        moved = lanes[:]
+        for source, target, offset in _MOVES:
+            moved[target] = _rotate(lanes[source], offset)
+        lanes = [
+            moved[row + x] ^ (~moved[row + (x + 1) % 5] & _LANE & moved[row + (x + 2) % 5])
+            for row in range(0, 25, 5)
+            for x in range(5)
+        ]
+        lanes[0] ^= constant
+    return lanes
+
+
+def _rotate(lane: int, offset: int) -> int:
+    return ((lane << offset) | (lane >> (64 - offset))) & _LANE

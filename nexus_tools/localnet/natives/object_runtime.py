@@ -1,0 +1,161 @@
+"""What one transaction has done to objects so far.
+
+Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is changed: rolling back is
+throwing the runtime away.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nexus_tools.localnet.natives.child_objects import (
+    ChildObjects,
+    Decode,
+    FindObject,
+    MismatchedType,
+)
+from nexus_tools.localnet.natives.errors import LimitExceeded
+from nexus_tools.localnet.natives.gas import NativeGas
+from nexus_tools.localnet.natives.limits import (
+    MAX_EVENT_EMIT_SIZE,
+    MAX_EVENT_EMIT_SIZE_TOTAL,
+    MAX_NUM_DELETED_MOVE_OBJECT_IDS,
+    MAX_NUM_EVENT_EMIT,
+    MAX_NUM_NEW_MOVE_OBJECT_IDS,
+    MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
+)
+from nexus_tools.localnet.natives.transaction_context import TransactionContext
+from nexus_tools.localnet.vm import Value
+from nexus_tools.sui.address import CLOCK, SYSTEM_STATE, Address
+from nexus_tools.sui.object import AddressOwner, MoveObject, Object, Owner, Shared
+from nexus_tools.sui.type_tag import StructTag
+
+_CREATED_BY_THE_FRAMEWORK = frozenset({SYSTEM_STATE, CLOCK})
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A Move value that is to become an object of this owner."""
+
+    owner: Owner
+    type: StructTag
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedEvent:
+    """An event's type and BCS bytes."""
+
+    type: StructTag
+    contents: bytes
+
+
+class ObjectRuntime:
+    """Ids created and deleted, objects transferred, events, dynamic fields.
+
+    `inputs` are the owners of the objects that the transaction names; `find` gives live objects.
+    """
+
+    def __init__(
+        self,
+        transaction: TransactionContext,
+        inputs: Mapping[Address, Owner],
+        find: FindObject,
+        decode: Decode,
+        gas: NativeGas,
+    ) -> None:
+        self.transaction = transaction
+        self.gas = gas
+        self.children = ChildObjects(find, decode)
+        self.new_ids: dict[Address, None] = {}
+        self.deleted_ids: dict[Address, None] = {}
+        self.transfers: dict[Address, Transfer] = {}
+        self.received: dict[Address, Object] = {}
+        self._inputs = inputs
+        self._find = find
+        self._decode = decode
+        self._events: list[EmittedEvent] = []
+        self._event_count = 0
+        self._event_bytes = 0
+
+    # --- Ids
+
+    def fresh_id(self) -> Address:
+        """Create the id of a new object. Raises `LimitExceeded`."""
+        object_id = self.transaction.fresh_id()
+        self.record_new_id(object_id)
+        return object_id
+
+    def record_new_id(self, object_id: Address) -> None:
+        """Remember that an id is new; one deleted before in this transaction is alive again."""
+        if len(self.new_ids) >= MAX_NUM_NEW_MOVE_OBJECT_IDS:
+            raise LimitExceeded(f"more than {MAX_NUM_NEW_MOVE_OBJECT_IDS} ids are created")
+        if object_id in self.deleted_ids:
+            del self.deleted_ids[object_id]
+        else:
+            self.new_ids[object_id] = None
+
+    def delete_id(self, object_id: Address) -> None:
+        """Remember that an id is deleted; a new one is forgotten. Raises `LimitExceeded`."""
+        if len(self.deleted_ids) >= MAX_NUM_DELETED_MOVE_OBJECT_IDS:
+            raise LimitExceeded(f"more than {MAX_NUM_DELETED_MOVE_OBJECT_IDS} ids are deleted")
+        if object_id in self.new_ids:
+            del self.new_ids[object_id]
+        else:
+            self.deleted_ids[object_id] = None
+
+    # --- Owners
+
+    def transfer(self, owner: Owner, tag: StructTag, value: Value) -> None:
+        """Give an object to an owner. Raises `LimitExceeded`."""
+        if len(self.transfers) >= MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS:
+            raise LimitExceeded(
+                f"more than {MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS} objects are transferred"
+            )
+        self.transfers[object_id_of(value)] = Transfer(owner, tag, value)
+
+    def may_be_shared(self, object_id: Address) -> bool:
+        """Whether the object is new in this transaction, or shared already."""
+        if object_id in self.new_ids or object_id in _CREATED_BY_THE_FRAMEWORK:
+            return True
+        return isinstance(self._inputs.get(object_id), Shared)
+
+    def receive(
+        self, parent: Address, object_id: Address, version: int, tag: StructTag
+    ) -> Value | None:
+        """Take an object that was transferred to `parent`'s address.
+
+        None if there is none at this version, or it was received already. Raises `MismatchedType`.
+        """
+        stored = self._find(object_id)
+        if stored is None or object_id in self.received or stored.version != version:
+            return None
+        if stored.owner != AddressOwner(parent) or not isinstance(stored.data, MoveObject):
+            return None
+        if stored.data.type != tag:
+            raise MismatchedType
+        self.received[object_id] = stored
+        return self._decode(tag, stored.data.contents)
+
+    # --- Events
+
+    def emit(self, tag: StructTag, contents: bytes) -> None:
+        """Emit an event. Raises `LimitExceeded`."""
+        if self._event_count >= MAX_NUM_EVENT_EMIT:
+            raise LimitExceeded(f"more than {MAX_NUM_EVENT_EMIT} events are emitted")
+        if len(contents) > MAX_EVENT_EMIT_SIZE:
+            raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")
+        self._event_bytes += len(contents)
+        if self._event_bytes > MAX_EVENT_EMIT_SIZE_TOTAL:
+            raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
+        self._event_count += 1
+        self._events.append(EmittedEvent(tag, contents))
+
+    def take_events(self) -> list[EmittedEvent]:
+        """The events since the last time that this was called, in order."""
+        events, self._events = self._events, []
+        return events
+
+
+def object_id_of(value: Value) -> Address:
+    """The id of an object: its first field is a `UID`, which holds an `ID`, which holds it."""
+    return Address(value[0][0][0])

@@ -1,0 +1,57 @@
+"""`std::string`: UTF-8 in vectors of bytes."""
+
+from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.vm import Context, Reference
+from nexus_tools.sui.address import MOVE_STDLIB
+from nexus_tools.sui.type_tag import TypeTag
+
+_COST_BASE, _COST_PER_BYTE = 52, 2
+
+
+def internal_check_utf8(context: Context, _types: tuple[TypeTag, ...], string: Reference) -> bool:
+    """Whether the bytes are UTF-8."""
+    data = string.read()
+    charge(context, _COST_BASE, _COST_PER_BYTE, len(data))
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def internal_is_char_boundary(
+    context: Context, _types: tuple[TypeTag, ...], string: Reference, place: int
+) -> bool:
+    """Whether a character begins at this byte, or the string ends."""
+    data = string.read()
+    charge(context, _COST_BASE)
+    return place == len(data) or (place < len(data) and data[place] & 0xC0 != 0x80)
+
+
+def internal_sub_string(
+    context: Context, _types: tuple[TypeTag, ...], string: Reference, start: int, end: int
+) -> bytearray:
+    """The bytes from `start` up to `end`; the Move function has checked both."""
+    data: bytearray = string.read()
+    charge(context, _COST_BASE, _COST_PER_BYTE, max(end - start, 0))
+    return data[start:end]
+
+
+def internal_index_of(
+    context: Context, _types: tuple[TypeTag, ...], string: Reference, sought: Reference
+) -> int:
+    """Where the other string begins first, or the length if nowhere."""
+    data: bytearray = string.read()
+    charge(context, _COST_BASE, _COST_PER_BYTE, len(data) + len(sought.read()))
+    place = data.find(sought.read())
+    return place if place >= 0 else len(data)
+
+
+NATIVES = natives_of(
+    MOVE_STDLIB,
+    "string",
+    internal_check_utf8=internal_check_utf8,
+    internal_is_char_boundary=internal_is_char_boundary,
+    internal_sub_string=internal_sub_string,
+    internal_index_of=internal_index_of,
+)

@@ -1,0 +1,15 @@
+"""`sui::ecdsa_r1`: signatures on secp256r1, as passkeys make them."""
+
+from nexus_tools.localnet.natives.ecdsa import EcdsaCurve
+from nexus_tools.localnet.natives.table import natives_of
+from nexus_tools.localnet.natives.weierstrass import SECP256R1
+from nexus_tools.sui.address import SUI_FRAMEWORK
+
+_CURVE = EcdsaCurve("SECP256R1", SECP256R1)
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "ecdsa_r1",
+    secp256r1_ecrecover=_CURVE.recover,
+    secp256r1_verify=_CURVE.verify,
+)

@@ -1,0 +1,21 @@
+"""`sui::hmac`: HMAC with SHA3-256."""
+
+import hmac
+
+from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.vm import Context, Reference
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.type_tag import TypeTag
+
+_COST_BASE, _COST_PER_BYTE = 52, 2
+
+
+def hmac_sha3_256(
+    context: Context, _types: tuple[TypeTag, ...], key: Reference, message: Reference
+) -> bytearray:
+    """The authentication code of a message under a key."""
+    charge(context, _COST_BASE, _COST_PER_BYTE, len(key.read()) + len(message.read()))
+    return bytearray(hmac.digest(bytes(key.read()), bytes(message.read()), "sha3_256"))
+
+
+NATIVES = natives_of(SUI_FRAMEWORK, "hmac", hmac_sha3_256=hmac_sha3_256)

@@ -1,0 +1,20 @@
+"""`sui::protocol_config`: which features the framework may use here."""
+
+from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.vm import Context
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.type_tag import TypeTag
+
+_COST = 100
+
+ENABLED_FEATURES = frozenset({b"enable_party_transfer"})
+"""Features of the protocol by the names of its flags. Address balances are not among them."""
+
+
+def is_feature_enabled(context: Context, _types: tuple[TypeTag, ...], flag: bytearray) -> bool:
+    """Whether a feature of the protocol is on."""
+    charge(context, _COST)
+    return bytes(flag) in ENABLED_FEATURES
+
+
+NATIVES = natives_of(SUI_FRAMEWORK, "protocol_config", is_feature_enabled=is_feature_enabled)

@@ -1,0 +1,24 @@
+"""`sui::types`: one-time witnesses."""
+
+from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.vm import Context, Reference
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag
+
+_COST = 52
+
+
+def is_one_time_witness(
+    context: Context, type_arguments: tuple[TypeTag, ...], _witness: Reference
+) -> bool:
+    """Whether the type is its module's name in capitals, with no field but a boolean."""
+    charge(context, _COST)
+    tag = type_arguments[0]
+    if not isinstance(tag, StructTag) or tag.type_params or tag.name != tag.module.upper():
+        return False
+    datatype = context.machine.datatype(tag)
+    fields = datatype.fields if datatype else None
+    return fields is not None and [type_ for _, type_ in fields] == [Primitive.BOOL]
+
+
+NATIVES = natives_of(SUI_FRAMEWORK, "types", is_one_time_witness=is_one_time_witness)

@@ -1,0 +1,85 @@
+"""The next checkpoint, transaction by transaction."""
+
+from collections.abc import Iterator, Sequence
+
+from nexus_tools.localnet.execution import (
+    Environment,
+    ExecutionResult,
+    Executor,
+    Mode,
+)
+from nexus_tools.localnet.genesis import SYSTEM_SIGNATURE, system_data
+from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
+from nexus_tools.localnet.node.pending_objects import PendingObjects
+from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.object import MoveObject, MovePackage
+from nexus_tools.sui.system_transaction import CancelledTransactions, ConsensusCommitPrologueV4
+from nexus_tools.sui.transaction import TransactionData
+
+_NO_DIGEST = Digest(bytes(32))
+
+
+class CheckpointBuilder:
+    """Executes transactions one on the other; nothing is changed until the ledger takes it in."""
+
+    def __init__(
+        self, ledger: Ledger, executor: Executor, environment: Environment, timestamp_ms: int
+    ) -> None:
+        self._executor = executor
+        self._environment = environment
+        self._previous = ledger.latest
+        self._objects = PendingObjects(ledger)
+        self._executed: list[ExecutedTransaction] = []
+        self.number = self._previous.number + 1
+        self.timestamp_ms = timestamp_ms
+
+    def set_clock(self) -> None:
+        """Execute the transaction that brings the clock 0x6 to the time of the checkpoint."""
+        prologue = ConsensusCommitPrologueV4(
+            epoch=self._environment.epoch,
+            round=self.number,
+            sub_dag_index=None,
+            commit_timestamp_ms=self.timestamp_ms,
+            consensus_commit_digest=_NO_DIGEST,
+            version_assignments=CancelledTransactions(()),
+            additional_state_digest=_NO_DIGEST,
+        )
+        data = system_data(prologue)
+        self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))
+
+    def shows_time(self) -> bool:
+        """Whether the clock 0x6 shows the time of the checkpoint already."""
+        clock = self._objects.get(CLOCK)
+        assert clock is not None
+        assert isinstance(clock.data, MoveObject)
+        return int.from_bytes(clock.data.contents[32:40], "little") >= self.timestamp_ms
+
+    def execute(
+        self,
+        data: TransactionData,
+        data_bytes: bytes,
+        signatures: Sequence[bytes],
+        mode: Mode = Mode.COMMIT,
+    ) -> tuple[ExecutedTransaction, ExecutionResult]:
+        """Execute the next transaction. Raises `TransactionRefused`."""
+        digest = transaction_digest(data_bytes)
+        result = self._executor.execute(data, digest, self._objects, self._environment, mode)
+        place = Place(self.number, self.timestamp_ms, len(self._executed))
+        executed = ExecutedTransaction.at(place, data, data_bytes, signatures, result)
+        self._executed.append(executed)
+        self._objects.take_in(result)
+        return executed, result
+
+    def finish(self) -> Checkpoint:
+        """The checkpoint with all transactions so far."""
+        return Checkpoint.after(
+            self._previous, self._executed, self.timestamp_ms, self._environment.epoch
+        )
+
+    def packages(self) -> Iterator[Address]:
+        """The packages that the transactions have published."""
+        for executed in self._executed:
+            for value in executed.output_objects:
+                if isinstance(value.data, MovePackage):
+                    yield value.id

@@ -1,0 +1,97 @@
+"""The faucet's account: the money of a new network, given to whoever asks for it."""
+
+import secrets
+from collections.abc import Sequence
+
+from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.localnet.execution import Environment
+from nexus_tools.localnet.ledger import Ledger
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.object import MoveObject, Object
+from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
+from nexus_tools.sui.transaction import GasData, NoExpiration, TransactionData
+from nexus_tools.sui.type_tag import GAS_COIN
+
+KEY_SETTING = "faucet_key"
+"""Under which name the ledger keeps the seed of the key."""
+
+_BUDGET_MIST = 50_000_000
+_MAX_AMOUNTS = 250
+_MAX_GAS_COINS = 256
+
+
+class Faucet:
+    """An Ed25519 key, and transfers of what its address owns."""
+
+    def __init__(self, seed: bytes) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415 - 40 ms
+            Ed25519PrivateKey,
+        )
+
+        self._key = Ed25519PrivateKey.from_private_bytes(seed)
+        self._public_key = self._key.public_key().public_bytes_raw()
+        self.address = key_address(SignatureScheme.ED25519, self._public_key)
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> "Faucet":
+        """The faucet of a network: its key is random, and kept in the ledger."""
+        seed = ledger.setting(KEY_SETTING)
+        if seed is None:
+            seed = secrets.token_bytes(32)
+            ledger.set_setting(KEY_SETTING, seed)
+        return cls(seed)
+
+    def transfer(
+        self, ledger: Ledger, environment: Environment, recipient: Address, amounts: Sequence[int]
+    ) -> TransactionData:
+        """A transaction that gives a coin of each amount (MIST).
+
+        Raises `faucet_amount_invalid` and `faucet_empty`.
+        """
+        if not 1 <= len(amounts) <= _MAX_AMOUNTS or any(amount <= 0 for amount in amounts):
+            raise ValidationError(
+                "faucet_amount_invalid",
+                f"the faucet gives 1 to {_MAX_AMOUNTS} coins of more than 0 MIST",
+            )
+        coins = self._coins(ledger, sum(amounts) + _BUDGET_MIST * len(amounts))
+        builder = TransactionBuilder()
+        split = builder.split_coins(builder.gas, amounts)
+        builder.transfer_objects([split[place] for place in range(len(amounts))], recipient)
+        gas = GasData(
+            payment=tuple(coin.reference() for coin in coins),
+            owner=self.address,
+            price=environment.reference_gas_price,
+            budget=_BUDGET_MIST * len(amounts),
+        )
+        return TransactionData(builder.finish(), self.address, gas, NoExpiration())
+
+    def sign(self, data_bytes: bytes) -> bytes:
+        """The serialized signature of a transaction."""
+        signature = self._key.sign(blake2b256(TRANSACTION_INTENT, data_bytes))
+        return bytes([SignatureScheme.ED25519]) + signature + self._public_key
+
+    def _coins(self, ledger: Ledger, needed_mist: int) -> list[Object]:
+        """The first coin that suffices, or else the largest ones together, which gas merges."""
+        coins = ledger.owned_by(self.address, GAS_COIN)
+        for coin in coins:
+            if _balance(coin) >= needed_mist:
+                return [coin]
+        coins = sorted(coins, key=_balance, reverse=True)[:_MAX_GAS_COINS]
+        balance, chosen = 0, []
+        for coin in coins:
+            chosen.append(coin)
+            balance += _balance(coin)
+            if balance >= needed_mist:
+                return chosen
+        raise NotNowError(
+            "faucet_empty",
+            f"the faucet has {balance} MIST left, which is less than {needed_mist}",
+            hint="ask for less, or start a new network",
+        )
+
+
+def _balance(coin: Object) -> int:
+    assert isinstance(coin.data, MoveObject)
+    return int.from_bytes(coin.data.contents[32:40], "little")

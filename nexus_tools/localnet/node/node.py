@@ -1,0 +1,210 @@
+"""The one authority of the network: what it is sent, it checks, executes, commits."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+from nexus_tools.errors import NexusError
+from nexus_tools.localnet.execution import (
+    Environment,
+    ExecutionResult,
+    Executor,
+    Mode,
+    TransactionRefused,
+    machine_over,
+)
+from nexus_tools.localnet.genesis import found_network
+from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Snapshot
+from nexus_tools.localnet.node.checkpoint_builder import CheckpointBuilder
+from nexus_tools.localnet.node.clock import ADVANCES, NetworkClock, WallClock, milliseconds
+from nexus_tools.localnet.node.faucet import Faucet
+from nexus_tools.localnet.node.signatures import check_signatures
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.checkpoint import CheckpointSummary
+from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.transaction import (
+    TRANSACTION_DATA,
+    ProgrammableTransaction,
+    SharedObject,
+    TransactionData,
+)
+
+REFERENCE_GAS_PRICE = 1000
+"""MIST per gas unit."""
+
+_CLOCK_SETTING = "clock_advances"
+_CATCH_UP_MS = 1000
+
+Subscriber = Callable[[Checkpoint], None]
+
+
+class Node:
+    """A node over a ledger; one without a genesis gets one.
+
+    Every transaction is a checkpoint of its own, and final when `execute` returns. Used by one
+    thread at a time.
+    """
+
+    def __init__(
+        self, ledger: Ledger, executor: Executor, *, wall_clock: WallClock = milliseconds
+    ) -> None:
+        self.ledger = ledger
+        self.machine: Machine = executor.machine
+        self._executor = executor
+        self._faucet = Faucet.of(ledger)
+        self._subscribers: list[Subscriber] = []
+        if ledger.is_empty:
+            found_network(ledger, executor, self._faucet.address, wall_clock())
+        genesis = ledger.checkpoint(0)
+        assert genesis is not None
+        self.chain_id: Digest = genesis.digest
+        self.environment = Environment(0, genesis.summary.timestamp_ms, REFERENCE_GAS_PRICE)
+        advances = ADVANCES.decode(ledger.setting(_CLOCK_SETTING) or ADVANCES.encode(()))
+        self._clock = NetworkClock(wall_clock, advances, ledger.latest.summary.timestamp_ms)
+
+    @classmethod
+    def open(cls, directory: Path | None = None, *, wall_clock: WallClock = milliseconds) -> Self:
+        """The node of the network that is kept in a directory; without one, of a new network.
+
+        Raises `state_locked`, `state_damaged`, `state_format_unsupported`, `framework_not_found`.
+        """
+        ledger = Ledger.open(directory) if directory else Ledger()
+        try:
+            return cls(ledger, Executor(machine_over(ledger)), wall_clock=wall_clock)
+        except BaseException:
+            ledger.close()
+            raise
+
+    def close(self) -> None:
+        """Let the ledger go. What was committed stays."""
+        self.ledger.close()
+
+    # --- Transactions
+
+    def execute(self, data_bytes: bytes, signatures: Sequence[bytes]) -> ExecutedTransaction:
+        """Execute a signed transaction and commit it; the same one again changes nothing.
+
+        `data_bytes` are BCS of `TransactionData`, signatures are serialized. Raises `BcsError`,
+        `signature_invalid` and `TransactionRefused`; then nothing happened.
+        """
+        data = TRANSACTION_DATA.decode(data_bytes)
+        if not isinstance(data.kind, ProgrammableTransaction):
+            raise TransactionRefused(
+                "unsupported", "Feature is not supported: system transactions of users"
+            )
+        check_signatures(data, data_bytes, signatures)
+        known = self.ledger.transaction(transaction_digest(data_bytes))
+        if known is not None:
+            return known
+        builder = self._builder_for(data)
+        executed, _ = builder.execute(data, data_bytes, signatures)
+        self._commit(builder)
+        return executed
+
+    def simulate(
+        self, data: TransactionData, mode: Mode = Mode.SIMULATE
+    ) -> tuple[ExecutedTransaction, ExecutionResult]:
+        """What a transaction would do now. Raises `TransactionRefused`."""
+        return self._builder_for(data).execute(data, data.encode(), (), mode)
+
+    def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
+        """Give a coin of each amount from the faucet's account.
+
+        Raises `faucet_amount_invalid` and `faucet_empty`.
+        """
+        data = self._faucet.transfer(self.ledger, self.environment, recipient, amounts_mist)
+        data_bytes = data.encode()
+        executed = self.execute(data_bytes, [self._faucet.sign(data_bytes)])
+        if not isinstance(executed.effects.status, Success):
+            raise NexusError(
+                "faucet_failed", f"the faucet's transfer failed: {executed.effects.status}"
+            )
+        return executed
+
+    # --- Time
+
+    def now_ms(self) -> int:
+        """The time of the network in ms since 1970."""
+        return self._clock.now_ms()
+
+    def advance_clock(self, milliseconds: int) -> CheckpointSummary:
+        """Move the clock ahead, and make a checkpoint in which it shows the new time.
+
+        Raises `clock_runs_forwards`.
+        """
+        advances = self._clock.advanced(milliseconds, self.ledger.latest.number + 1)
+        builder = self._builder(self.now_ms() + milliseconds)
+        builder.set_clock()
+        self._commit(builder, {_CLOCK_SETTING: ADVANCES.encode(advances)})
+        self._clock.restore(advances, builder.timestamp_ms)
+        return self.ledger.latest.summary
+
+    def catch_up(self) -> None:
+        """Make a checkpoint that sets the clock if the latest one is a second old.
+
+        Who watches the network sees a clock that runs; while nobody does, nothing happens.
+        """
+        now_ms = self.now_ms()
+        if now_ms - self.ledger.latest.summary.timestamp_ms >= _CATCH_UP_MS:
+            builder = self._builder(now_ms)
+            builder.set_clock()
+            self._commit(builder)
+
+    # --- Watching and going back
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Have a function called with each new checkpoint; gives one that ends it."""
+        self._subscribers.append(subscriber)
+
+        def unsubscribe() -> None:
+            if subscriber in self._subscribers:
+                self._subscribers.remove(subscriber)
+
+        return unsubscribe
+
+    def snapshot(self) -> Snapshot:
+        """The present, to come back to."""
+        return self.ledger.snapshot()
+
+    def revert(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot, as often as wanted; the clock goes back too.
+
+        Raises `snapshot_gone`.
+        """
+        advances = self._clock.until(snapshot.checkpoint)
+        gone = self.ledger.revert(snapshot, {_CLOCK_SETTING: ADVANCES.encode(advances)})
+        for package in gone:
+            self.machine.forget(package)
+        self._clock.restore(advances, self.ledger.latest.summary.timestamp_ms)
+
+    # --- Checkpoints
+
+    def _builder(self, timestamp_ms: int) -> CheckpointBuilder:
+        return CheckpointBuilder(self.ledger, self._executor, self.environment, timestamp_ms)
+
+    def _builder_for(self, data: TransactionData) -> CheckpointBuilder:
+        """The next checkpoint, up to the place of a transaction: the clock is set if it is used."""
+        builder = self._builder(self.now_ms())
+        if _uses_clock(data) and not builder.shows_time():
+            builder.set_clock()
+        return builder
+
+    def _commit(self, builder: CheckpointBuilder, settings: dict[str, bytes] | None = None) -> None:
+        checkpoint = builder.finish()
+        try:
+            self.ledger.apply(checkpoint, settings)
+        except BaseException:
+            for package in builder.packages():
+                self.machine.forget(package)
+            raise
+        for subscriber in tuple(self._subscribers):
+            subscriber(checkpoint)
+
+
+def _uses_clock(data: TransactionData) -> bool:
+    kind = data.kind
+    return isinstance(kind, ProgrammableTransaction) and any(
+        isinstance(value, SharedObject) and value.object_id == CLOCK for value in kind.inputs
+    )

@@ -1,0 +1,34 @@
+"""What every procedure works with."""
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+
+from google.protobuf.descriptor import Descriptor
+
+from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.rpc.definitions import SUI_PACKAGE
+from nexus_tools.localnet.rpc.limits import Limits
+from nexus_tools.localnet.rpc.messages import Message, Messages
+from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """The node that is served, and what it is served with."""
+
+    node: Node
+    messages: Messages
+    limits: Limits
+    json: JsonRenderer
+    subscriptions: set[object] = field(default_factory=set)
+
+    def descriptor(self, name: str) -> Descriptor:
+        """The descriptor of a message of `sui.rpc.v2`."""
+        return self.messages.descriptor(f"{SUI_PACKAGE}.{name}")
+
+
+Unary = Callable[[Backend, Message, Message], None]
+"""Serves a request by filling the response, which is given empty."""
+
+Streaming = Callable[[Backend, Message, type[Message]], AsyncGenerator[Message]]
+"""Serves a request with messages of the given class."""

@@ -1,0 +1,126 @@
+"""`sui.rpc.v2.TransactionExecutionService`: execute a transaction, or see what it would do."""
+
+from nexus_tools.errors import NotAllowedError
+from nexus_tools.localnet.execution import CommandResult, ExecutionResult, Mode, TransactionRefused
+from nexus_tools.localnet.rpc.backend import Backend, Unary
+from nexus_tools.localnet.rpc.gas_selection import with_estimated_budget, with_payment
+from nexus_tools.localnet.rpc.messages import Message
+from nexus_tools.localnet.rpc.read_mask import EXECUTION, Mask, prune, requested_mask
+from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
+from nexus_tools.localnet.rpc.rendering.command import render_argument
+from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed, render_outcome
+from nexus_tools.localnet.rpc.status import RpcError, invalid
+from nexus_tools.localnet.rpc.transaction_request import parse_transaction
+from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.transaction import TransactionData
+from nexus_tools.sui.type_tag import TypeTag
+
+_CHECKS_DISABLED = 1
+
+
+# --- Execution
+
+
+def _execute_transaction(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), EXECUTION)
+    data = _transaction_bytes(backend, request)
+    signatures = [_signature(index, each) for index, each in enumerate(request.signatures)]
+    try:
+        executed = backend.node.execute(data, signatures)
+    except BcsError as error:
+        raise invalid(f"invalid transaction: {error.message}") from None
+    except NotAllowedError as error:
+        raise invalid(f"Invalid user signature: {error.message}") from None
+    except TransactionRefused as error:
+        raise _refused(error) from None
+    render_executed(response.transaction, executed, mask, backend.node, backend.json)
+
+
+def _transaction_bytes(backend: Backend, request: Message) -> bytes:
+    if not request.HasField("transaction"):
+        raise invalid("missing transaction")
+    if request.transaction.HasField("bcs"):
+        return bytes(request.transaction.bcs.value)
+    price = backend.node.environment.reference_gas_price
+    return parse_transaction(request.transaction, price).encode()
+
+
+def _signature(index: int, message: Message) -> bytes:
+    """A serialized signature, from its bytes or from its parts."""
+    if message.HasField("bcs"):
+        return bytes(message.bcs.value)
+    if message.WhichOneof("signature") == "simple":
+        simple = message.simple
+        return bytes([simple.scheme]) + bytes(simple.signature) + bytes(simple.public_key)
+    raise invalid(f"invalid signature: signatures[{index}] has neither bcs nor simple")
+
+
+def _refused(error: TransactionRefused) -> RpcError:
+    return invalid(
+        "Transaction execution failed due to issues with transaction inputs, please review the"
+        f" errors and try again: {error.message}."
+    )
+
+
+# --- Simulation
+
+
+def _simulate_transaction(backend: Backend, request: Message, response: Message) -> None:
+    mask = requested_mask(request, backend.descriptor("SimulateTransactionResponse"), "*")
+    if not request.HasField("transaction"):
+        raise invalid("missing transaction")
+    price = backend.node.environment.reference_gas_price
+    data = parse_transaction(request.transaction, price)
+    mode = Mode.INSPECT if request.checks == _CHECKS_DISABLED else Mode.SIMULATE
+    try:
+        if request.do_gas_selection and mode is Mode.SIMULATE:
+            data = _with_gas(backend, request.transaction, data)
+        executed, result = backend.node.simulate(data, mode)
+    except TransactionRefused as error:
+        raise invalid(f"Error checking transaction input objects: {error.message}") from None
+    if (wanted := mask.get("transaction")) is not None:
+        target = response.transaction
+        render_outcome(target, executed, wanted, backend.node, backend.json)
+    if (wanted := mask.get("command_outputs")) is not None:
+        _render_outputs(backend, response, result, wanted)
+    prune(response, mask)
+
+
+def _with_gas(backend: Backend, message: Message, data: TransactionData) -> TransactionData:
+    """Budget and coins, where the client left them open."""
+    has_budget = message.HasField("bcs") or message.gas_payment.HasField("budget")
+    if not has_budget:
+        data = with_estimated_budget(backend.node, data)
+    return data if data.gas.payment else with_payment(backend.node, data)
+
+
+def _render_outputs(
+    backend: Backend, response: Message, result: ExecutionResult, mask: Mask
+) -> None:
+    for command in result.command_results:
+        _render_command(backend, response.command_outputs.add(), command, mask)
+
+
+def _render_command(backend: Backend, message: Message, command: CommandResult, mask: Mask) -> None:
+    if (wanted := mask.get("return_values")) is not None:
+        for tag, value in command.return_values:
+            _render_value(backend, message.return_values.add(), tag, value, wanted)
+    if (wanted := mask.get("mutated_by_ref")) is not None:
+        for argument, tag, value in command.mutated_by_reference:
+            target = message.mutated_by_ref.add()
+            render_argument(target.argument, argument)
+            _render_value(backend, target, tag, value, wanted)
+
+
+def _render_value(
+    backend: Backend, message: Message, tag: TypeTag, value: bytes, mask: Mask
+) -> None:
+    render_bcs(message.value, str(tag), value)
+    if "json" in mask:
+        backend.json.render(tag, value, lambda: message.json)
+
+
+UNARY: dict[str, Unary] = {
+    "ExecuteTransaction": _execute_transaction,
+    "SimulateTransaction": _simulate_transaction,
+}

@@ -1,0 +1,200 @@
+"""gRPC over HTTP/2: reads a request, serves it, and tells how that ended.
+
+Source: the gRPC protocol over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md). Frames, windows
+and settings of HTTP/2 are grpclib's and h2's affair.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import aclosing, suppress
+from urllib.parse import quote
+
+from grpclib.config import Configuration
+from grpclib.metadata import Deadline
+from grpclib.protocol import AbstractHandler, H2Protocol, Stream
+from h2.config import H2Configuration
+from h2.exceptions import ProtocolError
+
+from nexus_tools.localnet.rpc.backend import Backend
+from nexus_tools.localnet.rpc.coalescing_transport import CoalescingTransport
+from nexus_tools.localnet.rpc.endpoints import Endpoint, endpoint
+from nexus_tools.localnet.rpc.info_headers import info_headers
+from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
+
+_LOG = logging.getLogger(__name__)
+
+_CONTENT_TYPE = "application/grpc"
+_ACCEPTED = (_CONTENT_TYPE, "application/grpc+proto")
+_PREFIX_BYTES = 5
+_FAREWELL_SECONDS = 1.0
+
+_CONFIGURATION = Configuration().__for_server__()
+# What comes in is checked; what goes out is our own, and right.
+_H2_CONFIGURATION = H2Configuration(
+    client_side=False,
+    header_encoding="utf-8",
+    validate_outbound_headers=False,
+    normalize_outbound_headers=False,
+)
+
+
+class GrpcConnection(H2Protocol):
+    """One HTTP/2 connection. Whatever bytes it is sent, it ends only itself."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(_Calls(backend), _CONFIGURATION, _H2_CONFIGURATION)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin."""
+        assert isinstance(transport, asyncio.Transport)
+        super().connection_made(CoalescingTransport(transport))
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the client."""
+        try:
+            super().data_received(data)
+        except Exception:  # noqa: BLE001 - the edge of the server
+            _LOG.debug("closing a connection that sent nonsense", exc_info=True)
+            self.processor.close("nonsense")
+
+
+class _Calls(AbstractHandler):
+    """The calls of one connection, each served by a task."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._tasks: dict[Stream, asyncio.Task[None]] = {}
+
+    def accept(
+        self, stream: Stream, headers: list[tuple[str, str]], release_stream: Callable[[], None]
+    ) -> None:
+        """Serve a call whose headers have come."""
+        task = asyncio.get_running_loop().create_task(serve(self._backend, stream, headers))
+        self._tasks[stream] = task
+
+        def finish(_: asyncio.Task[None]) -> None:
+            self._tasks.pop(stream, None)
+            release_stream()
+
+        task.add_done_callback(finish)
+
+    def cancel(self, stream: Stream) -> None:
+        """Stop serving a call that the client has given up."""
+        if task := self._tasks.get(stream):
+            task.cancel()
+
+    def close(self) -> None:
+        """Stop serving: the connection is gone."""
+        for task in tuple(self._tasks.values()):
+            task.cancel()
+
+
+async def serve(backend: Backend, stream: Stream, headers: list[tuple[str, str]]) -> None:
+    """Serve one call from its headers to its trailers."""
+    reply = _Reply(backend, stream)
+    try:
+        await _answer(backend, reply, dict(headers))
+    except RpcError as error:
+        await reply.finish(error.code, error.message)
+    except TimeoutError:
+        await reply.finish(Code.DEADLINE_EXCEEDED, "the call took too long")
+    except ProtocolError:
+        _LOG.debug("the client is gone", exc_info=True)
+    except Exception:  # noqa: BLE001 - the edge of the server
+        _LOG.exception("a call failed")
+        await reply.finish(Code.INTERNAL, "the local network failed; its log says why")
+
+
+async def _answer(backend: Backend, reply: "_Reply", headers: dict[str, str]) -> None:
+    if not _is_grpc(headers):
+        await reply.refuse()
+        return
+    found = endpoint(backend, headers.get(":path", ""))
+    patience = _patience(backend, found, headers)
+    async with asyncio.timeout(patience):
+        body = await _receive(reply.stream, backend.limits.request_bytes)
+        if found.unary is not None:
+            await reply.send(found.answer(body))
+        else:
+            async with aclosing(found.stream(body)) as frames:
+                async for frame in frames:
+                    await reply.send(frame)
+    await reply.finish(Code.OK)
+
+
+def _is_grpc(headers: dict[str, str]) -> bool:
+    content_type = headers.get("content-type", "").partition(";")[0].strip()
+    return headers.get(":method") == "POST" and content_type in _ACCEPTED
+
+
+def _patience(backend: Backend, found: Endpoint, headers: dict[str, str]) -> float | None:
+    """Seconds that a call may take: the client's deadline, and ours but for subscriptions."""
+    try:
+        deadline = Deadline.from_headers(list(headers.items()))
+    except ValueError:
+        raise invalid("the header grpc-timeout is not valid") from None
+    is_subscription = "SubscriptionService" in found.procedure.path
+    own = None if is_subscription else backend.limits.request_seconds
+    if deadline is None:
+        return own
+    left = deadline.time_remaining()
+    return left if own is None else min(own, left)
+
+
+async def _receive(stream: Stream, limit: int) -> bytes:
+    """The one message of a request. Raises `RpcError`."""
+    try:
+        prefix = await stream.recv_data(_PREFIX_BYTES)
+        if len(prefix) < _PREFIX_BYTES:
+            raise invalid("the request has no message")
+        if prefix[0]:
+            raise RpcError(Code.UNIMPLEMENTED, "compressed messages are not read")
+        size = int.from_bytes(prefix[1:], "big")
+        if size > limit:
+            raise RpcError(
+                Code.RESOURCE_EXHAUSTED, f"the request has {size} bytes; at most {limit} are read"
+            )
+        return await stream.recv_data(size)
+    except AssertionError:  # what grpclib says when a stream ends inside of a message
+        raise invalid("the request ends early") from None
+
+
+class _Reply:
+    """The response of one call: headers, messages, trailers."""
+
+    def __init__(self, backend: Backend, stream: Stream) -> None:
+        self.stream = stream
+        self._backend = backend
+        self._begun = False
+
+    async def send(self, message: bytes) -> None:
+        """Send a message, when the client has room for it."""
+        if not self._begun:
+            self._begun = True
+            await self.stream.send_headers(self._headers())
+        await self.stream.send_data(b"\0" + len(message).to_bytes(4, "big") + message)
+
+    async def finish(self, code: Code, message: str = "") -> None:
+        """Send how the call ended. A client that is gone, or takes nothing, is left alone."""
+        trailers = [] if self._begun else self._headers()
+        trailers.append(("grpc-status", str(int(code))))
+        if message:
+            trailers.append(("grpc-message", quote(message, safe=" !#$&'()*+,/:;=?@[]^`{|}~\"<>")))
+        with suppress(ProtocolError, TimeoutError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await self.stream.send_headers(trailers, end_stream=True)
+            if self.stream.closable:  # the client has not ended its own half
+                self.stream.reset_nowait()
+
+    async def refuse(self) -> None:
+        """Answer something that is not gRPC."""
+        with suppress(ProtocolError):
+            await self.stream.send_headers([(":status", "415")], end_stream=True)
+
+    def _headers(self) -> list[tuple[str, str]]:
+        return [
+            (":status", "200"),
+            ("content-type", "application/grpc+proto"),
+            *info_headers(self._backend.node),
+        ]

@@ -1,0 +1,31 @@
+"""Headers that every response carries: which network this is, and how far it is.
+
+Source: `sui-rpc-api/src/{response,types}.rs`.
+"""
+
+from functools import lru_cache
+
+from nexus_tools.localnet.node import Node
+
+CHAIN_NAME = "localnet"
+
+Headers = tuple[tuple[str, str], ...]
+
+
+def info_headers(node: Node) -> Headers:
+    """The headers as of the latest checkpoint."""
+    latest = node.ledger.latest.summary
+    return _headers(str(node.chain_id), latest.epoch, latest.sequence_number, latest.timestamp_ms)
+
+
+@lru_cache(maxsize=16)
+def _headers(chain: str, epoch: int, height: int, timestamp_ms: int) -> Headers:
+    return (
+        ("x-sui-chain-id", chain),
+        ("x-sui-chain", CHAIN_NAME),
+        ("x-sui-epoch", str(epoch)),
+        ("x-sui-checkpoint-height", str(height)),
+        ("x-sui-timestamp-ms", str(timestamp_ms)),
+        ("x-sui-lowest-available-checkpoint", "0"),
+        ("x-sui-lowest-available-checkpoint-objects", "0"),
+    )

@@ -1,0 +1,29 @@
+"""How much one client may ask of the server."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that keep one client from taking the server away from the others.
+
+    Sizes are in bytes, times in seconds. `frames_behind` is how many frames of a subscription may
+    wait for a client that does not read them.
+    """
+
+    request_bytes: int = 4 * 1024 * 1024
+    page_bytes: int = 512 * 1024
+    http_body_bytes: int = 64 * 1024
+    connections: int = 256
+    streams_per_connection: int = 128
+    subscriptions: int = 256
+    frames_behind: int = 1024
+    request_seconds: float = 30.0
+    idle_seconds: float = 60.0
+
+
+BATCH_ITEMS = 1000
+"""The most objects or transactions that one batch request may name."""
+
+JSON_BYTES = 1024 * 1024
+"""The largest Move value, in BCS, that is rendered as JSON (`max_json_move_value_size`)."""

@@ -1,0 +1,85 @@
+"""The message classes of the interface, made at run time, and the procedures that use them."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
+
+from nexus_tools.localnet.rpc.definitions import SUI_FILE, read_definitions
+from nexus_tools.localnet.rpc.forking_definitions import FORKING_FILE, forking_definitions
+
+Message = Any
+"""A protobuf message. Its class is made at run time, so the type checker knows no fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """One remote procedure. `path` is as in HTTP/2: `/sui.rpc.v2.LedgerService/GetObject`."""
+
+    path: str
+    request: type[Message]
+    response: type[Message]
+    streaming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """All message classes of the interface."""
+
+    pool: DescriptorPool
+    procedures: Mapping[str, Procedure]
+
+    def descriptor(self, name: str) -> Descriptor:
+        """The descriptor of a message, by its full name."""
+        return self.pool.FindMessageTypeByName(name)
+
+    def message(self, name: str) -> type[Message]:
+        """The class of a message, by its full name such as `sui.rpc.v2.Object`."""
+        return GetMessageClass(self.descriptor(name))
+
+
+def load_messages(cache: Path | None = None) -> Messages:
+    """Make the message classes.
+
+    Reading the definitions takes 0.1 s; with a folder as `cache` they are kept there for the next
+    time, by the version of pysui.
+    """
+    definitions = _cached_definitions(cache) if cache else read_definitions()
+    pool = DescriptorPool()
+    for file in (*definitions.file, forking_definitions()):
+        pool.AddSerializedFile(file.SerializeToString())
+    procedures = {found.path: found for found in _procedures(pool)}
+    return Messages(pool, procedures)
+
+
+def _procedures(pool: DescriptorPool) -> Iterator[Procedure]:
+    for file in (SUI_FILE, FORKING_FILE):
+        for service in pool.FindFileByName(file).services_by_name.values():
+            for method in service.methods:
+                yield Procedure(
+                    f"/{service.full_name}/{method.name}",
+                    GetMessageClass(method.input_type),
+                    GetMessageClass(method.output_type),
+                    method.server_streaming,
+                )
+
+
+def _cached_definitions(cache: Path) -> FileDescriptorSet:
+    path = cache / f"sui-rpc-pysui-{version('pysui')}.binpb"
+    try:
+        return FileDescriptorSet.FromString(path.read_bytes())
+    except (OSError, DecodeError):
+        definitions = read_definitions()
+    cache.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_bytes(definitions.SerializeToString())
+    unfinished.replace(path)
+    return definitions

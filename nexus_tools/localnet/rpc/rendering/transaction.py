@@ -1,0 +1,110 @@
+"""Transactions (`sui.rpc.v2.Transaction`)."""
+
+from nexus_tools.localnet.rpc.messages import Message
+from nexus_tools.localnet.rpc.read_mask import Mask
+from nexus_tools.localnet.rpc.rendering.bcs import render_bcs, render_time
+from nexus_tools.localnet.rpc.rendering.command import render_command
+from nexus_tools.localnet.rpc.rendering.input import render_input
+from nexus_tools.localnet.rpc.rendering.object import render_reference
+from nexus_tools.localnet.rpc.rendering.owner import render_owner
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import MoveObject
+from nexus_tools.sui.system_transaction import ConsensusCommitPrologueV4, Genesis
+from nexus_tools.sui.transaction import (
+    EpochExpiration,
+    Expiration,
+    GasData,
+    NoExpiration,
+    ProgrammableTransaction,
+    TransactionData,
+    TransactionKind,
+    Validity,
+)
+
+PROGRAMMABLE_TRANSACTION, GENESIS, CONSENSUS_COMMIT_PROLOGUE_V4 = 1, 3, 10
+NONE, EPOCH, VALID_DURING, VALIDITY = range(1, 5)
+_VERSION = 1
+
+
+def render_transaction(
+    message: Message, data: TransactionData, encoded: bytes, digest: Digest, mask: Mask
+) -> None:
+    """The wanted fields; `encoded` are the BCS bytes of `data`."""
+    if "bcs" in mask:
+        render_bcs(message.bcs, "TransactionData", encoded)
+    message.digest = str(digest)
+    message.version = _VERSION
+    message.sender = str(data.sender)
+    if "kind" in mask:
+        _render_kind(message.kind, data.kind)
+    if "gas_payment" in mask:
+        _render_gas_payment(message.gas_payment, data.gas)
+    if "expiration" in mask:
+        _render_expiration(message.expiration, data.expiration)
+
+
+def _render_kind(message: Message, kind: TransactionKind) -> None:
+    """The kinds that are on this chain: what users send, genesis and the clock's."""
+    if isinstance(kind, ProgrammableTransaction):
+        message.kind = PROGRAMMABLE_TRANSACTION
+        message.programmable_transaction.SetInParent()
+        for value in kind.inputs:
+            render_input(message.programmable_transaction.inputs.add(), value)
+        for command in kind.commands:
+            render_command(message.programmable_transaction.commands.add(), command)
+    elif isinstance(kind, Genesis):
+        message.kind = GENESIS
+        _render_genesis(message.genesis, kind)
+    elif isinstance(kind, ConsensusCommitPrologueV4):
+        message.kind = CONSENSUS_COMMIT_PROLOGUE_V4
+        _render_prologue(message.consensus_commit_prologue, kind)
+
+
+def _render_genesis(message: Message, genesis: Genesis) -> None:
+    for made in genesis.objects:
+        target = message.objects.add(object_id=str(made.data.id), version=made.data.version)
+        render_owner(target.owner, made.owner)
+        if isinstance(made.data, MoveObject):
+            target.object_type = str(made.data.type)
+
+
+def _render_prologue(message: Message, prologue: ConsensusCommitPrologueV4) -> None:
+    message.epoch = prologue.epoch
+    message.round = prologue.round
+    render_time(message.commit_timestamp, prologue.commit_timestamp_ms)
+    message.consensus_commit_digest = str(prologue.consensus_commit_digest)
+    if prologue.sub_dag_index is not None:
+        message.sub_dag_index = prologue.sub_dag_index
+    message.additional_state_digest = str(prologue.additional_state_digest)
+
+
+def _render_gas_payment(message: Message, gas: GasData) -> None:
+    for reference in gas.payment:
+        render_reference(message.objects.add(), reference)
+    message.owner = str(gas.owner)
+    message.price = gas.price
+    message.budget = gas.budget
+
+
+def _render_expiration(message: Message, expiration: Expiration) -> None:
+    if isinstance(expiration, NoExpiration):
+        message.kind = NONE
+        return
+    if isinstance(expiration, EpochExpiration):
+        message.kind = EPOCH
+        message.epoch = expiration.epoch
+        return
+    message.kind = VALIDITY if isinstance(expiration, Validity) else VALID_DURING
+    message.chain = str(expiration.chain)
+    message.nonce = expiration.nonce
+    if expiration.min_epoch is not None:
+        message.min_epoch = expiration.min_epoch
+    if expiration.max_epoch is not None:
+        message.epoch = expiration.max_epoch
+    if expiration.min_timestamp is not None:
+        render_time(message.min_timestamp, expiration.min_timestamp)
+    if expiration.max_timestamp is not None:
+        render_time(message.max_timestamp, expiration.max_timestamp)
+    if isinstance(expiration, Validity) and expiration.allowed_proposers is not None:
+        message.allowed_proposers.epoch, proposers = expiration.allowed_proposers
+        message.allowed_proposers.proposers.extend(proposers)

@@ -1,0 +1,128 @@
+"""`sui.rpc.v2.StateService`: who owns what now."""
+
+from collections.abc import Callable, Sequence
+
+from nexus_tools.localnet.ledger import CoinBalance
+from nexus_tools.localnet.rpc.backend import Backend, Unary
+from nexus_tools.localnet.rpc.coin_info import get_coin_info
+from nexus_tools.localnet.rpc.messages import Message
+from nexus_tools.localnet.rpc.paging import bad_token, page_size, place_of, token_for
+from nexus_tools.localnet.rpc.read_mask import (
+    DYNAMIC_FIELD,
+    OWNED_OBJECT,
+    prune,
+    requested_mask,
+)
+from nexus_tools.localnet.rpc.rendering.dynamic_field import render_dynamic_field
+from nexus_tools.localnet.rpc.rendering.object import render_object
+from nexus_tools.localnet.rpc.request_fields import address, parsed, required, struct_tag
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.object import Object
+from nexus_tools.sui.type_tag import TypeTag, parse_struct_tag
+
+
+def _list_owned_objects(backend: Backend, request: Message, response: Message) -> None:
+    owner = address(request, "owner")
+    object_type = struct_tag(request, "object_type")
+    mask = requested_mask(request, backend.descriptor("Object"), OWNED_OBJECT)
+    question = ("owned", str(owner), str(object_type))
+    size = page_size(request)
+    found = backend.node.ledger.owned_by(
+        owner, object_type, after=_id_place(request, question), limit=size + 1
+    )
+
+    def render(each: Object) -> Message:
+        message = response.objects.add()
+        render_object(message, each, mask, backend.json)
+        prune(message, mask)
+        return message
+
+    last = _fill_page(found, size, render, backend.limits.page_bytes)
+    if last is not None:
+        response.next_page_token = token_for(last, question)
+
+
+def _list_dynamic_fields(backend: Backend, request: Message, response: Message) -> None:
+    parent = address(request, "parent")
+    mask = requested_mask(request, backend.descriptor("DynamicField"), DYNAMIC_FIELD)
+    question = ("dynamic fields", str(parent))
+    size = page_size(request)
+    ledger, machine = backend.node.ledger, backend.node.machine
+    found = ledger.children_of(parent, after=_id_place(request, question), limit=size + 1)
+
+    def render(each: Object) -> Message:
+        message = response.dynamic_fields.add()
+        render_dynamic_field(
+            message, parent, each, mask, ledger=ledger, machine=machine, json=backend.json
+        )
+        return message
+
+    last = _fill_page(found, size, render, backend.limits.page_bytes)
+    if last is not None:
+        response.next_page_token = token_for(last, question)
+
+
+def _id_place(request: Message, question: Sequence[str]) -> Address | None:
+    place = place_of(request, question)
+    if place is None:
+        return None
+    if len(place) != len(Address.of(0)):
+        raise bad_token()
+    return Address(place)
+
+
+def _fill_page(
+    found: Sequence[Object], size: int, render: Callable[[Object], Message], limit: int
+) -> Address | None:
+    """Render a page, which ends when it has `size` objects or `limit` bytes.
+
+    `found` has one object more than fits, if there is one. Gives the id behind which the next page
+    begins; None if this is the last.
+    """
+    total = 0
+    for count, each in enumerate(found[:size], 1):
+        total += render(each).ByteSize()
+        if (count == size or total >= limit) and count < len(found):
+            return each.id
+    return None
+
+
+# --- Balances
+
+
+def _get_balance(backend: Backend, request: Message, response: Message) -> None:
+    owner = address(request, "owner")
+    coin_type = parsed("coin_type", required(request, "coin_type"), parse_struct_tag)
+    balance = backend.node.ledger.balance(owner, coin_type)
+    _render_balance(response.balance, coin_type, balance)
+
+
+def _list_balances(backend: Backend, request: Message, response: Message) -> None:
+    owner = address(request, "owner")
+    question = ("balances", str(owner))
+    size = page_size(request)
+    place = place_of(request, question)
+    after = place.decode("utf-8", "replace") if place is not None else ""
+    balances = {str(tag): (tag, sum_) for tag, sum_ in backend.node.ledger.balances(owner).items()}
+    names = sorted(name for name in balances if name > after)
+    for name in names[:size]:
+        _render_balance(response.balances.add(), *balances[name])
+    if len(names) > size:
+        response.next_page_token = token_for(names[size - 1].encode(), question)
+
+
+def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
+    """All of a balance is in coins: this network has no address balances."""
+    message.coin_type = str(coin_type)
+    message.balance = balance.amount
+    if balance.amount:
+        message.coin_balance = balance.amount
+
+
+UNARY: dict[str, Unary] = {
+    "ListOwnedObjects": _list_owned_objects,
+    "ListDynamicFields": _list_dynamic_fields,
+    "GetBalance": _get_balance,
+    "ListBalances": _list_balances,
+    "GetCoinInfo": get_coin_info,
+}

@@ -1,0 +1,66 @@
+"""The one error that a service raises, and how errors of other rooms become it.
+
+Source of codes and wording: `sui-rpc-api/src/error.rs`.
+"""
+
+from enum import IntEnum
+
+from nexus_tools.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    RefusedOnChainError,
+    ValidationError,
+)
+
+
+class Code(IntEnum):
+    """The status codes of gRPC that are used here (github.com/grpc/grpc, statuscodes.md)."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+
+
+class RpcError(Exception):
+    """What a call ends with instead of a response."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def invalid(message: str) -> RpcError:
+    """The request itself is wrong."""
+    return RpcError(Code.INVALID_ARGUMENT, message)
+
+
+def not_found(message: str) -> RpcError:
+    """There is no such thing on this network."""
+    return RpcError(Code.NOT_FOUND, message)
+
+
+_CODES: dict[type[NexusError], Code] = {
+    NotFoundError: Code.NOT_FOUND,
+    ValidationError: Code.INVALID_ARGUMENT,
+    NotAllowedError: Code.INVALID_ARGUMENT,
+    RefusedOnChainError: Code.INVALID_ARGUMENT,
+}
+
+
+def as_rpc_error(error: NexusError) -> RpcError:
+    """The status that tells a client of an error of the node."""
+    for cls, code in _CODES.items():
+        if isinstance(error, cls):
+            return RpcError(code, str(error))
+    return RpcError(Code.INTERNAL, str(error))

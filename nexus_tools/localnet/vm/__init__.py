@@ -1,0 +1,53 @@
+"""The Move virtual machine: bytecode is translated to Python and run."""
+
+from nexus_tools.localnet.vm.context import Context
+from nexus_tools.localnet.vm.definitions import Datatype, Function, ModuleId
+from nexus_tools.localnet.vm.errors import (
+    ErrorKind,
+    ExecutionFailure,
+    InvalidCode,
+    LinkError,
+    Location,
+    MoveAbort,
+    NativeAbort,
+    OutOfGas,
+    PrimitiveError,
+)
+from nexus_tools.localnet.vm.loaded_module import LoadedModule
+from nexus_tools.localnet.vm.loader import LoadedPackage
+from nexus_tools.localnet.vm.machine import Machine
+from nexus_tools.localnet.vm.metering import Meter
+from nexus_tools.localnet.vm.program import Native, Natives
+from nexus_tools.localnet.vm.types import ReferenceType, Type, TypeParameter, substitute
+from nexus_tools.localnet.vm.values import Reference, Value, Variant, borrow, copy_value
+
+__all__ = [
+    "Context",
+    "Datatype",
+    "ErrorKind",
+    "ExecutionFailure",
+    "Function",
+    "InvalidCode",
+    "LinkError",
+    "LoadedModule",
+    "LoadedPackage",
+    "Location",
+    "Machine",
+    "Meter",
+    "ModuleId",
+    "MoveAbort",
+    "Native",
+    "NativeAbort",
+    "Natives",
+    "OutOfGas",
+    "PrimitiveError",
+    "Reference",
+    "ReferenceType",
+    "Type",
+    "TypeParameter",
+    "Value",
+    "Variant",
+    "borrow",
+    "copy_value",
+    "substitute",
+]

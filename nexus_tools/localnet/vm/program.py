@@ -1,0 +1,182 @@
+"""Running code: translated functions, linked with each other.
+
+A program is what one package calls: its linkage decides which version of each dependency that is.
+A function is linked once for each tuple of type arguments; what it calls is linked when it is first
+called.
+"""
+
+from collections.abc import Callable, Mapping
+from types import FunctionType
+from typing import Any
+
+from nexus_tools.localnet.vm.definitions import Function, ModuleId
+from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, PrimitiveError
+from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
+from nexus_tools.localnet.vm.metering import TYPE_NODES_MAX, VALUE_DEPTH_MAX
+from nexus_tools.localnet.vm.runtime import NAMES
+from nexus_tools.localnet.vm.translator import (
+    Callee,
+    Constant,
+    Symbol,
+    Translation,
+    translate,
+)
+from nexus_tools.localnet.vm.types import Primitive, TypeTag, count_nodes, substitute
+from nexus_tools.localnet.vm.value_depth import ValueDepth
+from nexus_tools.sui.address import Address
+
+Native = Callable[..., Any]
+Natives = Mapping[tuple[bytes, str, str], Native]
+TypeArguments = tuple[TypeTag, ...]
+
+# A program keeps this many linked functions; code that goes on making type arguments gets its
+# functions linked anew at every call.
+_LINKED_MAX = 20_000
+
+
+class Translations:
+    """Functions that were translated, by storage id, module and name: programs share them."""
+
+    def __init__(self) -> None:
+        self._translations: dict[tuple[Address, str, str], Translation] = {}
+
+    def get(self, package: LoadedPackage, function: Function) -> Translation:
+        """The translation of a function of the package."""
+        key = (package.id, function.module.name, function.name)
+        found = self._translations.get(key)
+        if found is None:
+            module = package.module(function.module.name)
+            assert module is not None
+            found = self._translations[key] = translate(module, function)
+        return found
+
+    def forget(self, package: Address) -> None:
+        """Drop the functions of a package."""
+        for key in [key for key in self._translations if key[0] == package]:
+            del self._translations[key]
+
+
+class Program:
+    """The linked functions of one linkage."""
+
+    def __init__(
+        self,
+        root: LoadedPackage,
+        loader: Loader,
+        translations: Translations,
+        natives: Natives,
+        depth: ValueDepth,
+    ) -> None:
+        self.linkage = root.linkage
+        self._loader = loader
+        self._translations = translations
+        self._natives = natives
+        self._depth = depth
+        self._linked: dict[tuple[ModuleId, str, TypeArguments], Callable[..., Any]] = {}
+
+    def linked(
+        self, module: ModuleId, name: str, type_arguments: TypeArguments
+    ) -> Callable[..., Any]:
+        """A function, ready to be called with (context, room, *arguments). Raises `LinkError`."""
+        key = (module, name, type_arguments)
+        found = self._linked.get(key)
+        if found is None:
+            found = self._link(module, name, type_arguments)
+            if self.is_full:
+                return found
+            self._linked[key] = found
+        return found
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more functions are kept."""
+        return len(self._linked) >= _LINKED_MAX
+
+    def _link(
+        self, module: ModuleId, name: str, type_arguments: TypeArguments
+    ) -> Callable[..., Any]:
+        package, function = self._find(module, name)
+        translation = self._translations.get(package, function)
+        names: dict[str, Any] = {**NAMES, "function": function, "calls": translation.calls}
+        if function.is_native:
+            names["implementation"] = self._native(module, name)
+            names["type_arguments"] = type_arguments
+        for symbol_name, symbol in translation.symbols.items():
+            names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
+        linked = FunctionType(translation.code, names, name)
+        names["this"] = linked
+        return self._checked(linked, translation, function, type_arguments)
+
+    def _find(self, module: ModuleId, name: str) -> tuple[LoadedPackage, Function]:
+        storage = self.linkage.get(module.address)
+        if storage is None:
+            raise LinkError(f"the running code is not linked to {module.address.short()}")
+        package = self._loader.load(storage)
+        loaded = package.module(module.name)
+        function = None if loaded is None else loaded.function(name)
+        if function is None:
+            raise LinkError(f"there is no function {storage.short()}::{module.name}::{name}")
+        return package, function
+
+    def _native(self, module: ModuleId, name: str) -> Native:
+        native = self._natives.get((module.address, module.name, name))
+        if native is None:
+            function = f"{module.address.short()}::{module.name}::{name}"
+            raise LinkError(f"the native function {function} is not implemented")
+        return native
+
+    def _resolve(
+        self,
+        names: dict[str, Any],
+        symbol_name: str,
+        symbol: Symbol,
+        function: Function,
+        type_arguments: TypeArguments,
+    ) -> Any:
+        if isinstance(symbol, Constant):
+            return symbol.value
+        if isinstance(symbol, Callee):
+            return self._first_call(names, symbol_name, symbol, function, type_arguments)
+        element = substitute(symbol.element, type_arguments)
+        return bytearray if element is Primitive.U8 else list
+
+    def _first_call(
+        self,
+        names: dict[str, Any],
+        symbol_name: str,
+        callee: Callee,
+        function: Function,
+        type_arguments: TypeArguments,
+    ) -> Callable[..., Any]:
+        """A function that links the callee when it is called, and gives it its own name."""
+
+        def link_and_call(*arguments: Any) -> Any:
+            concrete = tuple([substitute(t, type_arguments) for t in callee.type_arguments])
+            if sum(map(count_nodes, concrete)) > TYPE_NODES_MAX:
+                location = function.location(callee.offset)
+                raise PrimitiveError(ErrorKind.TOO_MANY_TYPE_NODES, None, location)
+            linked = self.linked(callee.module, callee.name, concrete)  # type: ignore[arg-type]
+            if not self.is_full:
+                names[symbol_name] = linked
+            return linked(*arguments)
+
+        return link_and_call
+
+    def _checked(
+        self,
+        linked: Callable[..., Any],
+        translation: Translation,
+        function: Function,
+        type_arguments: TypeArguments,
+    ) -> Callable[..., Any]:
+        """The function, or one that fails because it would make a value that is nested too deep."""
+        for type_, offset in translation.packed:
+            concrete = substitute(type_, type_arguments)
+            if self._depth.of(concrete) > VALUE_DEPTH_MAX:  # type: ignore[arg-type]
+                location = function.location(offset)
+
+                def fail(*_: Any, location: Any = location) -> Any:
+                    raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, location)
+
+                return fail
+        return linked

@@ -1,0 +1,144 @@
+"""What translated code calls: copies, comparisons, errors, and calls that are nested deeply."""
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from nexus_tools.localnet.vm.context import Context
+from nexus_tools.localnet.vm.definitions import Function
+from nexus_tools.localnet.vm.errors import (
+    ErrorKind,
+    Location,
+    MoveAbort,
+    NativeAbort,
+    OutOfGas,
+    PrimitiveError,
+)
+from nexus_tools.localnet.vm.metering import BYTES_PER_UNIT, Meter
+from nexus_tools.localnet.vm.values import Reference, Value, Variant
+
+# Calls of Move functions are calls of Python functions, and Python allows a thread 1000 of them in
+# each other. The caller's thread is used for the first few, and further threads for the others.
+FIRST_FRAMES = 100
+_FURTHER_FRAMES = 300
+
+
+def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function for which the running thread has no room left.
+
+    Raises `PrimitiveError` with `CALL_STACK_OVERFLOW` if no call may be nested deeper.
+    """
+    room = min(context.frames_left, _FURTHER_FRAMES)
+    if not room:
+        raise PrimitiveError(ErrorKind.CALL_STACK_OVERFLOW, None, _calling_instruction())
+    context.frames_left -= room
+    outcome: list[Any] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(function(context, room, *arguments))
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the caller's thread
+            failure.append(error)
+
+    thread = threading.Thread(target=run, name="move-call-stack")
+    thread.start()
+    thread.join()
+    context.frames_left += room
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _calling_instruction() -> Location | None:
+    """Where the function was called that has no room left; a Python frame tells its line."""
+    frame = inspect.currentframe()
+    callees = 0
+    while frame is not None:
+        if "this" in frame.f_globals and frame.f_code is frame.f_globals["this"].__code__:
+            callees += 1
+            if callees == 2:
+                function: Function = frame.f_globals["function"]
+                return function.location(frame.f_globals["calls"][frame.f_lineno])
+        frame = frame.f_back
+    return None
+
+
+def copy(meter: Meter, value: Value) -> Value:
+    """A deep copy, which costs by its size."""
+    kind = type(value)
+    if kind is list:
+        meter.charge(len(value))
+        return [item if type(item) is int else copy(meter, item) for item in value]
+    if kind is bytearray:
+        meter.charge(len(value) // BYTES_PER_UNIT)
+        return value[:]
+    if kind is Variant:
+        return Variant(value.tag, copy(meter, value.fields))
+    return value
+
+
+def copy_flat(meter: Meter, vector: Any) -> Any:
+    """A copy of a vector of integers, booleans or addresses."""
+    meter.charge(len(vector) // BYTES_PER_UNIT)
+    return vector[:]
+
+
+def equal(meter: Meter, one: Value, other: Value) -> bool:
+    """Whether two values of one type are equal, which costs by the size of what is compared."""
+    kind = type(one)
+    if kind is bytearray:
+        meter.charge(len(one) // BYTES_PER_UNIT)
+        return bool(one == other)
+    if kind is Variant:
+        return one.tag == other.tag and equal(meter, one.fields, other.fields)
+    if kind is not list:
+        return bool(one == other)
+    meter.charge(len(one))
+    return len(one) == len(other) and all(
+        equal(meter, item, its) for item, its in zip(one, other, strict=True)
+    )
+
+
+def abort(code: int, function: Function, offset: int) -> MoveAbort:
+    """The error of ABORT."""
+    return MoveAbort(code, function.location(offset))
+
+
+def arithmetic_error(function: Function, offset: int) -> PrimitiveError:
+    """The error of a number that does not fit, a division by zero, a shift too far."""
+    return PrimitiveError(ErrorKind.ARITHMETIC_ERROR, None, function.location(offset))
+
+
+def vector_error(function: Function, offset: int, sub_status: int) -> PrimitiveError:
+    """The error of an instruction on a vector."""
+    location = function.location(offset)
+    return PrimitiveError(ErrorKind.VECTOR_OPERATION_ERROR, sub_status, location)
+
+
+def variant_error(function: Function, offset: int) -> PrimitiveError:
+    """The error of unpacking another variant than there is."""
+    return PrimitiveError(ErrorKind.VARIANT_TAG_MISMATCH, None, function.location(offset))
+
+
+def stack_overflow(function: Function, offset: int) -> PrimitiveError:
+    """The error of too many operands."""
+    return PrimitiveError(ErrorKind.EXECUTION_STACK_OVERFLOW, None, function.location(offset))
+
+
+NAMES: dict[str, Any] = {
+    "NativeAbort": NativeAbort,
+    "OutOfGas": OutOfGas,
+    "Reference": Reference,
+    "Variant": Variant,
+    "abort": abort,
+    "arithmetic_error": arithmetic_error,
+    "copy": copy,
+    "copy_flat": copy_flat,
+    "equal": equal,
+    "go_deeper": go_deeper,
+    "stack_overflow": stack_overflow,
+    "variant_error": variant_error,
+    "vector_error": vector_error,
+}

@@ -1,0 +1,206 @@
+"""The translation of one basic block.
+
+Move's operand stack is empty where a block begins and ends, so that within a block every entry is
+known as an expression, and nothing of the stack is left at run time. References are two Python
+variables, a container and a key, and are no objects.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nexus_tools.localnet.bytecode.module import Instruction
+from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.vm.errors import InvalidCode
+from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX
+from nexus_tools.localnet.vm.translator.frame import Frame
+from nexus_tools.localnet.vm.translator.operand import Operand
+from nexus_tools.localnet.vm.translator.statement import Exit, Line, Statement
+from nexus_tools.localnet.vm.translator.structure import BlockBody
+from nexus_tools.localnet.vm.types import ReferenceType, Type
+
+STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
+
+_EXPRESSION_DEPTH_MAX = 8
+
+
+class BlockTranslator:
+    """The operand stack and the lines so far; instructions are functions on it.
+
+    `offset` is that of the current instruction, for the locations of errors; `following` the
+    instruction after it.
+    """
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self.offset = 0
+        self.following: Instruction | None = None
+        self.units = 0
+        self.condition: str | None = None
+        self.tag: str | None = None
+        self.is_closed = False
+        self._stack: list[Operand] = []
+        self._lines: list[Statement] = []
+        self._temporaries = 0
+
+    def finish(self) -> BlockBody:
+        """The translated block. Raises `InvalidCode` if operands are left over."""
+        if self._stack and not self.is_closed:
+            raise self.invalid("operands are left at the end of a block")
+        return BlockBody(self.units, self._lines, self.condition, self.tag)
+
+    # Errors
+
+    def invalid(self, message: str) -> InvalidCode:
+        """The error to raise for the current instruction."""
+        function = self.frame.function
+        return InvalidCode(f"{message}, in {function.module.name}::{function.name}@{self.offset}")
+
+    def expect(self, operand: Operand, type_: Type) -> Operand:
+        """The operand, if it has the type. Raises `InvalidCode`."""
+        if operand.type != type_:
+            raise self.invalid(f"{type_} is expected, not {operand.type}")
+        return operand
+
+    # The operand stack
+
+    def push(self, operand: Operand) -> None:
+        """Put an operand on the stack; one that has become too long is evaluated now."""
+        if operand.depth > _EXPRESSION_DEPTH_MAX:
+            operand = self._evaluate(operand)
+        self._stack.append(operand)
+        if len(self._stack) > OPERAND_STACK_MAX:
+            self.close(STACK_OVERFLOW)
+
+    @property
+    def has_operands(self) -> bool:
+        """Whether the stack is not empty."""
+        return bool(self._stack)
+
+    def pop(self) -> Operand:
+        """Take the last operand. Raises `InvalidCode` if there is none."""
+        if not self._stack:
+            raise self.invalid("an operand is missing")
+        return self._stack.pop()
+
+    def pop_many(self, count: int) -> list[Operand]:
+        """Take the last operands, in the order in which they were pushed."""
+        if count > len(self._stack):
+            raise self.invalid("an operand is missing")
+        taken = self._stack[len(self._stack) - count :]
+        del self._stack[len(self._stack) - count :]
+        return taken
+
+    def pop_value(self) -> Operand:
+        """Take a value that is no reference."""
+        operand = self.pop()
+        if isinstance(operand.type, ReferenceType):
+            raise self.invalid("a value is expected, not a reference")
+        return operand
+
+    def pop_reference(self, *, mutable: bool = False) -> tuple[Operand, Type]:
+        """Take a reference; gives the type of its target too."""
+        operand = self.pop()
+        if not isinstance(operand.type, ReferenceType) or (mutable and not operand.type.mutable):
+            kind = "mutable reference" if mutable else "reference"
+            raise self.invalid(f"a {kind} is expected, not {operand.type}")
+        return operand, operand.type.target
+
+    # Lines
+
+    def line(self, text: str, *, is_call: bool = False) -> None:
+        """Add a statement; `{offset}` is the current offset."""
+        if not self.is_closed:
+            call = self.offset if is_call else None
+            self._lines.append(Line(text.replace("{offset}", str(self.offset)), call))
+
+    def close(self, text: str) -> None:
+        """Add a statement that leaves the function: nothing of the block comes after it."""
+        if not self.is_closed:
+            self._lines.append(Exit(text.replace("{offset}", str(self.offset))))
+        self.is_closed = True
+
+    def check(self, condition: str, error: str) -> None:
+        """Raise an error if a condition holds at run time."""
+        self.line(f"if {condition}: raise {error}")
+
+    def temporary(self) -> str:
+        """A name that is used nowhere else in the block."""
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+    def name(self, text: str) -> str:
+        """A name for the value of an expression; a name is its own."""
+        if text.isidentifier() or text.isdecimal():
+            return text
+        name = self.temporary()
+        self.line(f"{name} = {text}")
+        return name
+
+    def push_result(self, type_: Type, text: str, *, is_call: bool = False) -> str:
+        """Evaluate an expression now and push the result; gives the name that it has.
+
+        If the next instruction stores it in a local, it is that local's name.
+        """
+        name, locals_ = self._destination(), frozenset[int]()
+        if name is None:
+            name = self.temporary()
+        else:
+            assert self.following is not None and isinstance(self.following.operand, int)
+            locals_ = frozenset({self.following.operand})
+        self.line(f"{name} = {text}", is_call=is_call)
+        self.push(Operand(type_, name, locals=locals_))
+        return name
+
+    def push_items(self, types: Sequence[Type], text: str) -> None:
+        """Push the items of a list or a bytearray, whose length is known."""
+        self.units += len(types)
+        if len(types) == 1:
+            self.push_result(types[0], f"{text}[0]")
+        elif types:
+            names = [self.temporary() for _ in types]
+            self.line(f"{', '.join(names)} = {text}")
+            for name, type_ in zip(names, types, strict=True):
+                self.push(Operand(type_, name))
+
+    def _destination(self) -> str | None:
+        if self.following is None or self.following.opcode is not Opcode.ST_LOC:
+            return None
+        local = self.following.operand
+        assert isinstance(local, int)
+        if not self.frame.is_plain(local):
+            return None
+        self.settle_local(local)
+        return self.frame.value(local)
+
+    # Evaluation of what is still on the stack
+
+    def settle(self) -> None:
+        """Evaluate what looks into containers: the next line changes one."""
+        self._settle(lambda operand: operand.reads_memory)
+
+    def settle_local(self, local: int) -> None:
+        """Evaluate what mentions a local: the next line changes it."""
+        self._settle(lambda operand: local in operand.locals)
+
+    def _settle(self, concerns: Callable[[Operand], bool]) -> None:
+        for index, operand in enumerate(self._stack):
+            if concerns(operand):
+                self._stack[index] = self._evaluate(operand)
+
+    def _evaluate(self, operand: Operand) -> Operand:
+        """The operand with names that nothing changes for its expressions."""
+        text = self.temporary()
+        if operand.key is None:
+            self.line(f"{text} = {operand.text}")
+            return Operand(operand.type, text)
+        self.line(f"{text} = {operand.text}")
+        key = operand.key
+        if not key.isdecimal() and operand.locals:
+            key = self.temporary()
+            self.line(f"{key} = {operand.key}")
+        return replace(operand, text=text, key=key, locals=frozenset(), reads_memory=False, depth=0)
+
+
+# What an instruction does, given its operand.
+InstructionTable = Mapping[Opcode, Callable[[BlockTranslator, Any], None]]

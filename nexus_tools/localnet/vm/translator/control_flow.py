@@ -1,0 +1,206 @@
+"""The control flow graph of a function: basic blocks, dominators, loops.
+
+A block is named by the offset of its first instruction. Blocks that only branch are skipped, and
+blocks that always follow each other are one block. Everything is worked out without recursion: a
+function may have thousands of blocks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nexus_tools.localnet.bytecode.module import Code, Instruction
+from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.vm.errors import InvalidCode
+
+ENTRY = 0
+_EXITS = frozenset({Opcode.RET, Opcode.ABORT})
+_CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
+_ENDS = _EXITS | _CONDITIONS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
+
+
+@dataclass(slots=True)
+class Block:
+    """Instructions that are executed one after the other.
+
+    `successors`: none after RET and ABORT; one; after a condition where it goes if the condition is
+    true, and if it is false; after VARIANT_SWITCH one for each tag.
+    """
+
+    offsets: list[int]
+    successors: tuple[int, ...]
+    predecessors: list[int] = field(default_factory=list)
+
+
+class ControlFlowGraph:
+    """The blocks that can be reached, by name, in an order in which a block follows those that
+    lead to it (loops aside).
+    """
+
+    def __init__(self, code: Code) -> None:
+        blocks = _skip_branches(_split(code), code.instructions)
+        self.blocks = _merge(_reachable(blocks))
+        self.order = tuple(self.blocks)
+        self.rank = {name: rank for rank, name in enumerate(self.order)}
+
+    def joins(self) -> set[int]:
+        """The blocks that several blocks lead to."""
+        joins = {name for name, block in self.blocks.items() if len(block.predecessors) > 1}
+        if self.blocks[ENTRY].predecessors:
+            joins.add(ENTRY)
+        return joins
+
+    def dominators(self) -> dict[int, int]:
+        """The immediate dominator of each block; the entry is its own.
+
+        Source: Cooper, Harvey, Kennedy, A Simple, Fast Dominance Algorithm (2001).
+        """
+        rank, found = self.rank, {ENTRY: ENTRY}
+        changed = True
+        while changed:
+            changed = False
+            for name in self.order[1:]:
+                known = [p for p in self.blocks[name].predecessors if p in found]
+                dominator = known[0]
+                for other in known[1:]:
+                    dominator = _common(dominator, other, found, rank)
+                if found.get(name) != dominator:
+                    found[name] = dominator
+                    changed = True
+        return found
+
+    def loops(self, dominators: dict[int, int]) -> dict[int, set[int]]:
+        """The natural loops: for each header the blocks of its loop, itself included."""
+        loops: dict[int, set[int]] = {}
+        for name, block in self.blocks.items():
+            for target in block.successors:
+                if self.rank[target] <= self.rank[name] and dominates(target, name, dominators):
+                    self._collect(name, loops.setdefault(target, {target}))
+        return loops
+
+    def _collect(self, name: int, body: set[int]) -> None:
+        """Add what leads to `name` without passing the header, which is in `body` already."""
+        todo = [name]
+        while todo:
+            name = todo.pop()
+            if name not in body:
+                body.add(name)
+                todo.extend(self.blocks[name].predecessors)
+
+
+def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
+    """Whether every way to `other` passes `name`."""
+    while other != name:
+        if other == ENTRY:
+            return False
+        other = dominators[other]
+    return True
+
+
+def _common(one: int, other: int, dominators: dict[int, int], rank: dict[int, int]) -> int:
+    while one != other:
+        while rank[one] > rank[other]:
+            one = dominators[one]
+        while rank[other] > rank[one]:
+            other = dominators[other]
+    return one
+
+
+def _split(code: Code) -> dict[int, Block]:
+    instructions = code.instructions
+    if not instructions:
+        raise InvalidCode("a function has no code")
+    leaders = {ENTRY}
+    for offset, instruction in enumerate(instructions):
+        if instruction.opcode in _ENDS:
+            leaders.update(_targets(offset, code), (offset + 1,))
+    starts = sorted(leaders - {len(instructions)})
+    ends = [*starts[1:], len(instructions)]
+    blocks = {}
+    for start, end in zip(starts, ends, strict=True):
+        blocks[start] = Block(list(range(start, end)), _targets(end - 1, code))
+    return blocks
+
+
+def _targets(offset: int, code: Code) -> tuple[int, ...]:
+    """Where execution goes on after the instruction at `offset`."""
+    opcode, operand = code.instructions[offset].opcode, code.instructions[offset].operand
+    if opcode in _EXITS:
+        return ()
+    if opcode is Opcode.VARIANT_SWITCH:
+        assert isinstance(operand, int)
+        return code.jump_tables[operand].offsets
+    if opcode is Opcode.BRANCH:
+        assert isinstance(operand, int)
+        return (operand,)
+    following = offset + 1
+    if following == len(code.instructions):
+        raise InvalidCode("the code runs past its end")
+    if opcode in _CONDITIONS:
+        assert isinstance(operand, int)
+        return (operand, following) if opcode is Opcode.BR_TRUE else (following, operand)
+    return (following,)
+
+
+def _skip_branches(
+    blocks: dict[int, Block], instructions: Sequence[Instruction]
+) -> dict[int, Block]:
+    """Let what leads to a block that only branches lead to where that block branches to."""
+    only_branch = {
+        name: block.successors[0]
+        for name, block in blocks.items()
+        if len(block.offsets) == 1 and instructions[name].opcode is Opcode.BRANCH
+    }
+    final: dict[int, int] = {}
+    for name in only_branch:
+        passed, target = [], name
+        while target in only_branch and target not in final and target not in passed:
+            passed.append(target)
+            target = only_branch[target]
+        target = final.get(target, target)
+        final.update(dict.fromkeys(passed, target))
+    for block in blocks.values():
+        block.successors = tuple([final.get(target, target) for target in block.successors])
+    return blocks
+
+
+def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
+    """Those that the entry leads to, in reverse postorder, with their predecessors."""
+    finished: list[int] = []
+    seen = {ENTRY}
+    path = [(ENTRY, iter(reversed(blocks[ENTRY].successors)))]
+    while path:
+        name, successors = path[-1]
+        following = next((target for target in successors if target not in seen), None)
+        if following is None:
+            finished.append(name)
+            path.pop()
+        else:
+            seen.add(following)
+            path.append((following, iter(reversed(blocks[following].successors))))
+    reached = {name: blocks[name] for name in reversed(finished)}
+    for name, block in reached.items():
+        for target in dict.fromkeys(block.successors):
+            reached[target].predecessors.append(name)
+    return reached
+
+
+def _merge(blocks: dict[int, Block]) -> dict[int, Block]:
+    """Append a block to the one before it, if that leads nowhere else and nothing else leads to it.
+
+    The offsets of a block need not be consecutive then.
+    """
+    merged: dict[int, int] = {}
+    for name in list(blocks):
+        block = blocks[name]
+        if name == ENTRY or len(block.predecessors) != 1:
+            continue
+        before = merged.get(block.predecessors[0], block.predecessors[0])
+        if len(blocks[before].successors) != 1 or before == name:
+            continue
+        blocks[before].offsets.extend(block.offsets)
+        blocks[before].successors = block.successors
+        merged[name] = before
+        del blocks[name]
+    for block in blocks.values():
+        block.predecessors = [merged.get(name, name) for name in block.predecessors]
+    return blocks

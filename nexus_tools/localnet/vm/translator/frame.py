@@ -1,0 +1,148 @@
+"""What the blocks of a function have in common: its locals, and the names that its code refers to.
+
+| name in the Python code | is                                                  |
+|-------------------------|-----------------------------------------------------|
+| v0, v1, ...             | the value of a local                                |
+| c0 and k0, ...          | container and key of a local that is a reference    |
+| cell0, ...              | a list of one, for a local that is borrowed         |
+| t1, t2, ...             | intermediate results of a block                     |
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from nexus_tools.localnet.bytecode.module import Code, Instruction
+from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.vm.definitions import Function, ModuleId
+from nexus_tools.localnet.vm.loaded_module import LoadedModule
+from nexus_tools.localnet.vm.types import ReferenceType, Type
+from nexus_tools.localnet.vm.values import Value
+from nexus_tools.sui.address import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """A function that is called, found in the linkage of the running code."""
+
+    module: ModuleId
+    name: str
+    type_arguments: tuple[Type, ...]
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewVector:
+    """What makes a vector of these elements from a list: known with the type arguments."""
+
+    element: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that the code copies from."""
+
+    value: Value
+
+
+Symbol = Callee | NewVector | Constant
+
+_BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
+# Instructions that use up a reference and keep nothing of it but a part of its target.
+_USES = frozenset(
+    {
+        Opcode.READ_REF,
+        Opcode.WRITE_REF,
+        Opcode.MUT_BORROW_FIELD,
+        Opcode.IMM_BORROW_FIELD,
+        Opcode.MUT_BORROW_FIELD_GENERIC,
+        Opcode.IMM_BORROW_FIELD_GENERIC,
+        Opcode.VEC_LEN,
+        Opcode.VARIANT_SWITCH,
+        Opcode.UNPACK_VARIANT_IMM_REF,
+        Opcode.UNPACK_VARIANT_MUT_REF,
+        Opcode.UNPACK_VARIANT_GENERIC_IMM_REF,
+        Opcode.UNPACK_VARIANT_GENERIC_MUT_REF,
+    }
+)
+# The same, of a reference below one other operand.
+_USES_BELOW = frozenset({Opcode.VEC_IMM_BORROW, Opcode.VEC_MUT_BORROW, Opcode.VEC_PUSH_BACK})
+_PLAIN_PUSHES = frozenset(
+    {Opcode.COPY_LOC, Opcode.MOVE_LOC, Opcode.LD_U8, Opcode.LD_U64, Opcode.LD_TRUE, Opcode.LD_FALSE}
+)
+
+
+class Frame:
+    """The locals of a function, and the symbols that its code is linked with."""
+
+    def __init__(self, module: LoadedModule, function: Function, code: Code) -> None:
+        self.module = module
+        self.function = function
+        self.code = code
+        self.locals = (*function.parameters, *module.signature(code.locals))
+        self.cells = {
+            local
+            for local in _escaping_borrows(code.instructions)
+            if not isinstance(self.locals[local], ReferenceType)
+        }
+        self.packed: list[tuple[Type, int]] = []
+        self.symbols: dict[str, Symbol] = {}
+        self._names: dict[Hashable, str] = {}
+
+    def value(self, local: int) -> str:
+        """The variable of a local's value."""
+        return f"cell{local}[0]" if local in self.cells else f"v{local}"
+
+    def is_plain(self, local: int) -> bool:
+        """Whether the local is one Python variable."""
+        return local not in self.cells and not isinstance(self.locals[local], ReferenceType)
+
+    def variables(self, local: int) -> list[str]:
+        """The Python parameters for a Move parameter."""
+        if isinstance(self.locals[local], ReferenceType):
+            return [f"c{local}", f"k{local}"]
+        return [f"v{local}"]
+
+    def callee(self, handle: int, type_arguments: tuple[Type, ...], offset: int) -> str:
+        """The name of a function that is called."""
+        address, module, name = self.module.compiled.function_id(handle)
+        key = (handle, type_arguments)
+        if key not in self._names:
+            callee = Callee(ModuleId(Address(address), module), name, type_arguments, offset)
+            self._names[key] = self._add(f"call_{module}_{name}", callee)
+        return self._names[key]
+
+    def new_vector(self, element: Type) -> str:
+        """The name of what makes a vector of such elements."""
+        key = ("vector", element)
+        if key not in self._names:
+            self._names[key] = self._add("new_vector", NewVector(element))
+        return self._names[key]
+
+    def constant(self, index: int, value: Value) -> str:
+        """The name of a constant of the module."""
+        name = f"constant{index}"
+        self.symbols[name] = Constant(value)
+        return name
+
+    def _add(self, name: str, symbol: Symbol) -> str:
+        unique, number = name, 1
+        while unique in self.symbols:
+            number += 1
+            unique = f"{name}_{number}"
+        self.symbols[unique] = symbol
+        return unique
+
+
+def _escaping_borrows(instructions: tuple[Instruction, ...]) -> set[int]:
+    """The locals with a reference that lives longer than the instructions right after it."""
+    escaping = set()
+    following = [*(instruction.opcode for instruction in instructions), None, None]
+    for offset, instruction in enumerate(instructions):
+        if instruction.opcode not in _BORROWS:
+            continue
+        one, two = following[offset + 1 : offset + 3]
+        if one in _USES or (one in _PLAIN_PUSHES and two in _USES_BELOW):
+            continue
+        assert isinstance(instruction.operand, int)
+        escaping.add(instruction.operand)
+    return escaping

@@ -1,0 +1,135 @@
+"""Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub status 1, 2 or 3."""
+
+from dataclasses import replace
+
+from nexus_tools.localnet.bytecode.module import VecOperand
+from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.vm.metering import GROW_VECTOR, OPERAND_STACK_MAX
+from nexus_tools.localnet.vm.translator.block import (
+    STACK_OVERFLOW,
+    BlockTranslator,
+    InstructionTable,
+)
+from nexus_tools.localnet.vm.translator.operand import Operand
+from nexus_tools.localnet.vm.translator.references import part_of
+from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type, TypeParameter, VectorTag
+
+_OUT_OF_BOUNDS = "vector_error(function, {offset}, 1)"
+_POP_OF_EMPTY = "vector_error(function, {offset}, 2)"
+_OTHER_LENGTH = "vector_error(function, {offset}, 3)"
+
+
+def _element(block: BlockTranslator, signature: int) -> Type:
+    types = block.frame.module.signature(signature)
+    if len(types) != 1 or isinstance(types[0], ReferenceType):
+        raise block.invalid("an element type is missing")
+    return types[0]
+
+
+def _vector(block: BlockTranslator, signature: int) -> tuple[Type, Type]:
+    element = _element(block, signature)
+    return VectorTag(element), element  # type: ignore[arg-type]  # no reference
+
+
+def _pop_vector(block: BlockTranslator, signature: int, *, mutable: bool) -> tuple[Operand, Type]:
+    vector, element = _vector(block, signature)
+    reference, target = block.pop_reference(mutable=mutable)
+    if target != vector:
+        raise block.invalid(f"a reference to {vector} is expected, not to {target}")
+    return reference, element
+
+
+def _pack(block: BlockTranslator, operand: VecOperand) -> None:
+    vector, element = _vector(block, operand.type)
+    items = block.pop_many(operand.length)
+    for item in items:
+        block.expect(item, element)
+    block.units += GROW_VECTOR * operand.length
+    block.frame.packed.append((vector, block.offset))
+    text = ", ".join([item.text for item in items])
+    if element is Primitive.U8:
+        text = f"bytearray([{text}])" if items else "bytearray()"
+    elif isinstance(element, TypeParameter):
+        text = f"{block.frame.new_vector(element)}([{text}])"
+    else:
+        text = f"[{text}]"
+    block.push_result(vector, text)
+
+
+def _unpack(block: BlockTranslator, operand: VecOperand) -> None:
+    vector, element = _vector(block, operand.type)
+    value = block.name(block.expect(block.pop(), vector).text)
+    block.check(f"len({value}) != {operand.length}", _OTHER_LENGTH)
+    if operand.length > OPERAND_STACK_MAX:
+        block.close(STACK_OVERFLOW)
+    else:
+        block.push_items([element] * operand.length, value)
+
+
+def _length(block: BlockTranslator, signature: int) -> None:
+    reference, _ = _pop_vector(block, signature, mutable=False)
+    text = f"len({reference.target})"
+    block.push(
+        Operand(
+            Primitive.U64,
+            text,
+            locals=reference.locals,
+            reads_memory=True,
+            depth=reference.depth + 1,
+        )
+    )
+
+
+def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
+    index = block.expect(block.pop(), Primitive.U64)
+    reference, element = _pop_vector(block, signature, mutable=mutable)
+    vector = block.name(reference.target)
+    key = block.name(index.text)
+    block.check(f"{key} >= len({vector})", _OUT_OF_BOUNDS)
+    part = part_of(reference, ReferenceType(element, mutable), vector, key)
+    block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
+
+
+def _mentioned(name: str, operand: Operand) -> frozenset[int]:
+    """The locals that an operand mentions, unless it was evaluated under a new name."""
+    return operand.locals if name in (operand.text, operand.target) else frozenset()
+
+
+def _push_back(block: BlockTranslator, signature: int) -> None:
+    value = block.pop()
+    reference, element = _pop_vector(block, signature, mutable=True)
+    block.expect(value, element)
+    block.settle()
+    block.units += GROW_VECTOR
+    block.line(f"{reference.target}.append({value.text})")
+
+
+def _pop_back(block: BlockTranslator, signature: int) -> None:
+    reference, element = _pop_vector(block, signature, mutable=True)
+    block.settle()
+    vector = block.name(reference.target)
+    block.check(f"not {vector}", _POP_OF_EMPTY)
+    block.push_result(element, f"{vector}.pop()")
+
+
+def _swap(block: BlockTranslator, signature: int) -> None:
+    second = block.expect(block.pop(), Primitive.U64)
+    first = block.expect(block.pop(), Primitive.U64)
+    reference, _ = _pop_vector(block, signature, mutable=True)
+    block.settle()
+    vector, one, other = map(block.name, (reference.target, first.text, second.text))
+    condition = f"{one} >= len({vector}) or {other} >= len({vector})"
+    block.check(condition, _OUT_OF_BOUNDS)
+    block.line(f"{vector}[{one}], {vector}[{other}] = {vector}[{other}], {vector}[{one}]")
+
+
+VECTORS: InstructionTable = {
+    Opcode.VEC_PACK: _pack,
+    Opcode.VEC_UNPACK: _unpack,
+    Opcode.VEC_LEN: _length,
+    Opcode.VEC_IMM_BORROW: lambda block, signature: _borrow(block, signature, mutable=False),
+    Opcode.VEC_MUT_BORROW: lambda block, signature: _borrow(block, signature, mutable=True),
+    Opcode.VEC_PUSH_BACK: _push_back,
+    Opcode.VEC_POP_BACK: _pop_back,
+    Opcode.VEC_SWAP: _swap,
+}

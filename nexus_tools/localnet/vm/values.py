@@ -1,0 +1,77 @@
+"""Move values as Python objects.
+
+| Move                | Python                                        |
+|---------------------|-----------------------------------------------|
+| u8 ... u256         | int                                           |
+| bool                | bool                                          |
+| address, signer     | bytes of 32                                   |
+| vector<u8>          | bytearray                                     |
+| any other vector    | list                                          |
+| struct              | list of its fields in order                   |
+| enum                | Variant                                       |
+| & and &mut          | Reference                                     |
+
+A struct without fields has the field `dummy_field: bool` that the Move compiler adds.
+"""
+
+from typing import Any
+
+Value = Any
+
+
+class Variant:
+    """A value of an enum: the number of its variant, and the fields of that variant."""
+
+    __slots__ = ("fields", "tag")
+
+    def __init__(self, tag: int, fields: list[Value]) -> None:
+        self.tag = tag
+        self.fields = fields
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Variant):
+            return NotImplemented
+        return self.tag == other.tag and self.fields == other.fields
+
+    __hash__ = None  # type: ignore[assignment]  # mutable, as lists are
+
+    def __repr__(self) -> str:
+        return f"Variant({self.tag}, {self.fields!r})"
+
+
+class Reference:
+    """A reference to `container[key]`: a field, an element, or a value alone in a list of one."""
+
+    __slots__ = ("container", "key")
+
+    def __init__(self, container: Any, key: int) -> None:
+        self.container = container
+        self.key = key
+
+    def read(self) -> Value:
+        """The value itself, not a copy."""
+        return self.container[self.key]
+
+    def write(self, value: Value) -> None:
+        """Put another value in its place."""
+        self.container[self.key] = value
+
+    def __repr__(self) -> str:
+        return f"Reference({self.read()!r})"
+
+
+def borrow(value: Value) -> Reference:
+    """A reference to a value that stands alone."""
+    return Reference([value], 0)
+
+
+def copy_value(value: Value) -> Value:
+    """A deep copy: no container is shared."""
+    kind = type(value)
+    if kind is list:
+        return [item if type(item) is int else copy_value(item) for item in value]
+    if kind is bytearray:
+        return value[:]
+    if kind is Variant:
+        return Variant(value.tag, copy_value(value.fields))
+    return value

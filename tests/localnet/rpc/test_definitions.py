@@ -1,0 +1,97 @@
+"""What is read from pysui's source is what pysui itself says of its classes at run time."""
+
+import dataclasses
+
+import betterproto2
+import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from pysui.sui.sui_grpc.suimsgs.sui.rpc import v2
+
+
+def message_classes():
+    return sorted(
+        name
+        for name, cls in vars(v2).items()
+        if isinstance(cls, type)
+        and issubclass(cls, betterproto2.Message)
+        and cls.__module__ == v2.__name__
+    )
+
+
+def enum_classes():
+    return sorted(
+        name
+        for name, cls in vars(v2).items()
+        if isinstance(cls, type)
+        and issubclass(cls, betterproto2.Enum)
+        and cls.__module__ == v2.__name__
+    )
+
+
+def type_name(field):
+    """As betterproto2 calls types: the name in a .proto file, in lower case."""
+    names = {
+        getattr(FieldDescriptor, name): name.removeprefix("TYPE_").lower()
+        for name in dir(FieldDescriptor)
+        if name.startswith("TYPE_")
+    }
+    is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
+    return "map" if is_map else names[field.type]
+
+
+@pytest.mark.parametrize("name", message_classes())
+def test_a_message_has_the_fields_that_its_class_has(messages, name):
+    expected = {}
+    for field in dataclasses.fields(getattr(v2, name)):
+        meta = field.metadata["betterproto"]
+        kind = str(getattr(meta.proto_type, "value", meta.proto_type))
+        many = meta.repeated or kind == "map"
+        expected[field.name.rstrip("_")] = (meta.number, kind, bool(many), meta.group)
+    found = {
+        field.name: (
+            field.number,
+            type_name(field),
+            field.is_repeated,
+            field.containing_oneof.name
+            if field.containing_oneof and not field.containing_oneof.name.startswith("_")
+            else None,
+        )
+        for field in messages.descriptor(f"sui.rpc.v2.{name}").fields
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", enum_classes())
+def test_an_enum_has_the_numbers_that_its_class_has(messages, name):
+    enum = messages.pool.FindEnumTypeByName(f"sui.rpc.v2.{name}")
+    found = {value.name.removeprefix(f"{name}_"): value.number for value in enum.values}
+    assert found == {member.name: member.value for member in getattr(v2, name)}
+
+
+def test_bytes_of_a_message_mean_the_same_to_both(messages):
+    theirs = v2.Object(
+        object_id="0x6",
+        version=2**63,
+        owner=v2.Owner(kind=v2.OwnerOwnerKind.SHARED, version=1),
+        contents=v2.Bcs(name="x", value=b"\0\1"),
+        has_public_transfer=False,
+    )
+    ours = messages.message("sui.rpc.v2.Object").FromString(bytes(theirs))
+    assert (ours.object_id, ours.version, ours.contents.value) == ("0x6", 2**63, b"\0\1")
+    assert (ours.owner.kind, ours.owner.version) == (3, 1)
+    assert ours.HasField("has_public_transfer")
+    assert not ours.HasField("digest")
+    assert v2.Object.parse(ours.SerializeToString()) == theirs
+
+
+def test_procedures_are_those_of_sui_and_say_whether_they_stream(messages):
+    streaming = {path for path, each in messages.procedures.items() if each.streaming}
+    assert len(messages.procedures) == 27 + 3
+    assert {path.rpartition("/")[2] for path in streaming} == {
+        "ListCheckpoints",
+        "ListTransactions",
+        "ListEvents",
+        "SubscribeCheckpoints",
+        "SubscribeTransactions",
+        "SubscribeEvents",
+    }

@@ -1,0 +1,107 @@
+import random
+
+import pytest
+
+from nexus_tools.localnet.vm import Context, Meter, OutOfGas
+
+NUMBERS = ("u64",) * 4
+STEPS = 3_000
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 4, 5, 6, 8, 12, 20])
+def test_any_flow_of_control_ends_as_instruction_by_instruction(
+    new_assembler, machine_of, random_function, blocks
+):
+    """Most of these graphs have several ways into a loop: no source language makes them."""
+    chance = random.Random(blocks)
+    returned = 0
+    for _ in range(60):
+        function = random_function(chance, blocks)
+        assembler = new_assembler()
+        assembler.function("f", NUMBERS, ("u64",), function.code)
+        machine = machine_of(assembler.package())
+        loaded = machine.function(assembler.address, "m", "f")
+        numbers = [chance.randrange(64) for _ in NUMBERS]
+        expected = function.interpret(numbers, STEPS)
+        context = Context(machine, Meter(STEPS))
+        if expected is None:
+            with pytest.raises(OutOfGas):
+                machine.call(loaded, (), numbers, Context(machine, Meter(100)))
+        else:
+            assert machine.call(loaded, (), numbers, context) == [expected]
+            returned += 1
+    assert returned > 20
+
+
+def count_while(condition):
+    """Code: while `condition` of the counter in local 0 holds, add 1 to it."""
+    return [*condition, ("BR_FALSE", 8), ("COPY_LOC", 0), ("LD_U64", 1), "ADD", ("ST_LOC", 0)]
+
+
+def test_a_loop_becomes_a_loop_without_labels(assembler, machine_of):
+    code = count_while([("COPY_LOC", 0), ("COPY_LOC", 1), "LT"])
+    code[3] = ("BR_FALSE", 9)
+    code += [("BRANCH", 0), ("MOVE_LOC", 0), "RET"]
+    assembler.function("f", ("u64", "u64"), ("u64",), code)
+    machine = machine_of(assembler.package())
+    function = machine.function(assembler.address, "m", "f")
+    assert machine.call(function, (), [3, 10], Context(machine, Meter(1000))) == [10]
+    assert "label" not in machine.source(function)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        [("BRANCH", 0)],
+        ["NOP", ("BRANCH", 0)],
+        [("BRANCH", 2), ("BRANCH", 0), ("BRANCH", 1)],
+        [("COPY_LOC", 0), ("BR_TRUE", 0), "LD_TRUE", ("BR_TRUE", 0), "RET"],
+        ["LD_TRUE", ("BR_TRUE", 4), "NOP", ("BRANCH", 0), "NOP", ("BRANCH", 2)],
+    ],
+)
+def test_an_endless_loop_ends_with_the_budget(assembler, call, code):
+    assembler.function("f", ("bool",), (), code)
+    with pytest.raises(OutOfGas):
+        call(assembler, "f", True, budget=10_000)
+
+
+def test_loops_may_be_nested_deeper_than_python_allows(assembler, call):
+    """Forty loops in each other, each of which is left at its first turn."""
+    depth = 40
+    code = [entry for _ in range(depth) for entry in ("LD_TRUE", ("BR_TRUE", 0))]
+    code += [("LD_U64", 7), "RET"]
+    opening = [("COPY_LOC", 0), ("BR_FALSE", 0)] * depth
+    for level in range(depth):
+        opening[2 * level + 1] = ("BR_FALSE", 2 * depth + 2 * (depth - level))
+        closing = 2 * depth + 2 * (depth - level - 1)
+        code[2 * (depth - level - 1)] = "LD_FALSE"
+        code[2 * (depth - level - 1) + 1] = ("BR_TRUE", 2 * level)
+        assert closing < len(opening) + len(code)
+    assembler.function("f", ("bool",), ("u64",), [*opening, *code])
+    assert call(assembler, "f", True) == [7]
+
+
+def test_branches_may_be_nested_deeper_than_python_allows(assembler, call):
+    depth = 1500
+    code = []
+    for level in range(depth):
+        code += [("COPY_LOC", 0), ("LD_U64", level), "EQ", ("BR_TRUE", 4 * depth + 2 * level + 2)]
+    code += [("LD_U64", 10**6), "RET"]
+    for level in range(depth):
+        code += [("LD_U64", 2 * level), "RET"]
+    assembler.function("f", ("u64",), ("u64",), code)
+    outcomes = [call(assembler, "f", n) for n in (0, 777, depth - 1, depth)]
+    assert outcomes == [[0], [1554], [2 * depth - 2], [10**6]]
+
+
+def test_conditions_in_conditions_do_not_exhaust_the_translator(assembler, call):
+    """Each branch holds the next one in its other half, and all of them join at the end."""
+    depth = 3000
+    end = 4 * depth
+    code = []
+    for level in range(depth):
+        code += [("COPY_LOC", 0), ("LD_U64", level), "LT", ("BR_TRUE", end)]
+    code += [("MOVE_LOC", 0), "RET"]
+    assembler.function("f", ("u64",), ("u64",), code)
+    assert call(assembler, "f", 10) == [10]
+    assert call(assembler, "f", depth + 5) == [depth + 5]
