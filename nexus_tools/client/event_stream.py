@@ -1,0 +1,139 @@
+"""What the following of events is about: filters, cursors and records."""
+
+import json
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nexus_tools.client.messages import rpc
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.type_tag import parse_struct_tag
+
+_LAST = 2**63
+"""A place behind every transaction of a checkpoint and every event of a transaction."""
+
+Position = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Events whose type was first defined in `package` and, where given, in one of `modules`.
+
+    With `names`, their struct has one of these names, too. An upgraded package still counts under
+    its original id.
+    """
+
+    package: Address
+    modules: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.names and not self.modules:
+            raise ValidationError(
+                "event_filter_invalid", "names of events are looked for in modules: name those, too"
+            )
+
+    def matches(self, event: Event) -> bool:
+        """Whether an event passes."""
+        return (
+            event.type.address == self.package
+            and (not self.modules or event.type.module in self.modules)
+            and (not self.names or event.type.name in self.names)
+        )
+
+    def message(self) -> Any:
+        """The filter as the node wants it: one alternative for each type."""
+        types = [str(self.package)]
+        if self.modules:
+            types = [f"{self.package}::{module}" for module in self.modules]
+        if self.names:
+            types = [f"{prefix}::{name}" for prefix in types for name in self.names]
+        return rpc().EventFilter(terms=[_term(event_type) for event_type in types])
+
+
+def _term(event_type: str) -> Any:
+    literal = rpc().EventLiteral(event_type=rpc().EventTypeFilter(event_type=event_type))
+    return rpc().EventTerm(literals=[literal])
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far events were followed: up to and including this place.
+
+    `token` is the node's own cursor, which only makes resuming faster: the place is good at every
+    node of the chain.
+    """
+
+    checkpoint: int
+    transaction: int
+    event: int
+    token: bytes | None = None
+
+    @classmethod
+    def beginning(cls) -> "Cursor":
+        """The place before the first event of the chain."""
+        return cls(0, -1, -1)
+
+    @classmethod
+    def after_checkpoint(cls, checkpoint: int, token: bytes | None = None) -> "Cursor":
+        """The place behind the last event of a checkpoint."""
+        return cls(checkpoint, _LAST, _LAST, token)
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Read what `str()` gave. Raises `cursor_invalid`."""
+        try:
+            checkpoint, transaction, event, token = json.loads(text)
+            raw = None if token is None else b64decode(token, validate=True)
+            return cls(int(checkpoint), int(transaction), int(event), raw)
+        except (ValueError, TypeError):
+            raise ValidationError("cursor_invalid", f"{text[:80]!r} is not a cursor") from None
+
+    def __str__(self) -> str:
+        token = None if self.token is None else b64encode(self.token).decode()
+        return json.dumps([*self.position, token], separators=(",", ":"))
+
+    @property
+    def position(self) -> Position:
+        """The place as numbers that grow with every event."""
+        return self.checkpoint, self.transaction, self.event
+
+    def without_token(self) -> "Cursor":
+        """The same place, for a node that does not know the token."""
+        return replace(self, token=None)
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """An event where it stands on the chain. `timestamp_ms` is None unless it was asked for."""
+
+    cursor: Cursor
+    event: Event
+    checkpoint: int
+    transaction_digest: Digest
+    event_index: int
+    timestamp_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """No event that matches came up to this place: keep the cursor."""
+
+    cursor: Cursor
+
+
+def record_of(message: Any, token: bytes | None) -> EventRecord:
+    """Read an `Event` message with all fields but `json`."""
+    place = (message.checkpoint or 0, message.transaction_index or 0, message.event_index or 0)
+    event = Event(
+        Address.parse(message.package_id),
+        message.module,
+        Address.parse(message.sender),
+        parse_struct_tag(message.event_type),
+        message.contents.value or b"",
+    )
+    digest = Digest.parse(message.transaction_digest)
+    return EventRecord(Cursor(*place, token), event, place[0], digest, place[2])

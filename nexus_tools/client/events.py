@@ -1,0 +1,147 @@
+"""Following events: each that matches exactly once, in order, over any number of disconnections.
+
+A subscription begins at the tip and cannot be resumed; the list of past events can, but trails the
+tip. So: read the list up to its end, subscribe, read the list again until it covers the place where
+the subscription began, and go on with the subscription. The order (checkpoint, transaction, event)
+tells what was delivered before. A node that keeps no list of events is asked for whole checkpoints.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, Protocol
+
+from nexus_tools.client.connection import Connection, UnsupportedByNodeError
+from nexus_tools.client.event_checkpoints import CheckpointSource
+from nexus_tools.client.event_index import IndexSource
+from nexus_tools.client.event_stream import Cursor, EventFilter, EventRecord, Progress
+from nexus_tools.client.sui_client import SuiClient
+from nexus_tools.errors import RefusedOnChainError, UnreachableError
+
+Item = EventRecord | Progress
+
+
+class Source(Protocol):
+    """A way to get past and present events from a node."""
+
+    def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
+        """What the node has after a place, then at least one `Progress` to where it looked."""
+
+    def live(self) -> AsyncGenerator[Item, None]:
+        """First a `Progress` to where the stream begins, then what happens."""
+
+
+async def follow_events(
+    client: SuiClient,
+    event_filter: EventFilter,
+    cursor: Cursor | None = None,
+    *,
+    timestamps: bool = False,
+) -> AsyncGenerator[Item, None]:
+    """The events after `cursor`, without end; without a cursor, those from now on.
+
+    A consumer that has dealt with an item keeps `item.cursor` and starts with it again: nothing is
+    lost and nothing comes twice. `Progress` says that nothing matched up to its place. With
+    `timestamps`, the time of its checkpoint is read for each event. The node may be away for any
+    time. Close the iterator (`contextlib.aclosing`) when you leave it early.
+    """
+    follower = _Follower(client.connection, event_filter, cursor)
+    known: tuple[int, int | None] = (-1, None)
+    async with aclosing(follower.run()) as items:
+        async for item in items:
+            if timestamps and isinstance(item, EventRecord):
+                if known[0] != item.checkpoint:
+                    known = item.checkpoint, await client.checkpoint_time_ms(item.checkpoint)
+                yield replace(item, timestamp_ms=known[1])
+            else:
+                yield item
+
+
+class _Follower:
+    def __init__(
+        self, connection: Connection, event_filter: EventFilter, cursor: Cursor | None
+    ) -> None:
+        self._connection = connection
+        self._filter = event_filter
+        self._cursor = cursor
+        self._source: Source = IndexSource(connection, event_filter)
+
+    async def run(self) -> AsyncGenerator[Item, None]:
+        pauses = self._connection.patience.pauses()
+        while True:
+            try:
+                async with aclosing(self._follow()) as items:
+                    async for item in items:
+                        pauses = self._connection.patience.pauses()
+                        yield item
+            except UnsupportedByNodeError:
+                if isinstance(self._source, CheckpointSource):
+                    raise
+                self._source = CheckpointSource(self._connection, self._filter)
+                continue
+            except RefusedOnChainError:
+                if self._cursor is None or self._cursor.token is None:
+                    raise
+                self._cursor = self._cursor.without_token()  # it was another node's
+                continue
+            except UnreachableError:
+                pass
+            await asyncio.sleep(next(pauses))
+
+    async def _follow(self) -> AsyncGenerator[Item, None]:
+        if self._cursor is not None:
+            async with aclosing(self._catch_up(None)) as items:
+                async for item in items:
+                    yield item
+        async with aclosing(self._source.live()) as live:
+            first = await anext(live, None)
+            if first is None:
+                raise _broken(self._connection)
+            if self._cursor is not None:
+                async with aclosing(self._catch_up(_covered(first))) as items:
+                    async for item in items:
+                        yield item
+            for new in self._advance(first):
+                yield new
+            async for item in live:
+                for new in self._advance(item):
+                    yield new
+        raise _broken(self._connection)
+
+    async def _catch_up(self, until: int | None) -> AsyncGenerator[Item, None]:
+        """What happened since the cursor, until the list covers the checkpoint `until`.
+
+        Without it, one reading to the end of the list.
+        """
+        pauses = self._connection.patience.pauses()
+        while True:
+            assert self._cursor is not None
+            async with aclosing(self._source.past(self._cursor)) as items:
+                async for item in items:
+                    for new in self._advance(item):
+                        yield new
+            if until is None or self._cursor.position >= Cursor.after_checkpoint(until).position:
+                return
+            await asyncio.sleep(next(pauses))  # the list of events trails the tip
+
+    def _advance(self, item: Item) -> tuple[Any, ...]:
+        """The item, if it is new; remember how far it goes."""
+        known = self._cursor
+        if known is not None and item.cursor.position <= known.position:
+            if item.cursor.position == known.position and item.cursor.token is not None:
+                self._cursor = item.cursor
+            return ()
+        self._cursor = item.cursor
+        return (item,)
+
+
+def _covered(first: Item) -> int:
+    """The last checkpoint that a stream with this first item leaves to the list."""
+    return first.cursor.checkpoint if isinstance(first, Progress) else first.checkpoint - 1
+
+
+def _broken(connection: Connection) -> UnreachableError:
+    return UnreachableError(
+        "stream_broken", f"the node at {connection.network.url} ended the stream of events"
+    )

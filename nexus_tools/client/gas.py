@@ -1,0 +1,175 @@
+"""Gas: which coins pay for a transaction, how much it takes from them, and its budget."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable
+
+from nexus_tools.client.reads import Coin
+from nexus_tools.errors import NotNowError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.effects import GasCostSummary
+from nexus_tools.sui.transaction import (
+    Argument,
+    Command,
+    GasCoin,
+    InputArgument,
+    MakeMoveVec,
+    MergeCoins,
+    MoveCall,
+    ProgrammableTransaction,
+    Pure,
+    SplitCoins,
+    TransferObjects,
+    Upgrade,
+)
+
+MAX_BUDGET_MIST = 50_000_000_000
+"""The largest gas budget: `max_tx_gas` of the protocol configuration."""
+
+MAX_PAYMENT_COINS = 256
+"""The most coins that pay for one transaction: `max_gas_payment_objects`."""
+
+MIN_BUDGET_UNITS = 2_000
+"""The smallest budget, in units at the gas price: `base_tx_cost_fixed`, doubled."""
+
+ROOMY_BUDGET_MIST = 500_000_000
+"""What a simulation may use if the wallet has it: no transaction of ours comes near it."""
+
+_SAFETY_UNITS = 1_000
+MIST_PER_SUI = 1_000_000_000
+
+
+def budget_for(cost: GasCostSummary, price: int) -> int:
+    """A budget, in MIST, for a transaction that cost this much when it was simulated.
+
+    The rebate counts only against storage, and the chain may move on meanwhile: 1 000 units more.
+    """
+    storage = max(0, cost.storage_cost - cost.storage_rebate)
+    return cost.computation_cost + storage + _SAFETY_UNITS * price
+
+
+def withdrawn(transaction: ProgrammableTransaction) -> int | None:
+    """What the commands take from the gas coin at most, in MIST; None if that cannot be told.
+
+    It cannot if the coin is given to Move code, or away, or amounts are computed.
+    """
+    total = 0
+    for command in transaction.commands:
+        if not isinstance(command, SplitCoins | MergeCoins):
+            if GasCoin() in _arguments(command):
+                return None
+        elif isinstance(command, SplitCoins) and command.coin == GasCoin():
+            amounts = [_amount(transaction, amount) for amount in command.amounts]
+            if None in amounts:
+                return None
+            total += sum(amount for amount in amounts if amount is not None)
+        elif isinstance(command, MergeCoins) and GasCoin() in command.sources:
+            return None
+    return total
+
+
+def _amount(transaction: ProgrammableTransaction, argument: Argument) -> int | None:
+    value = transaction.inputs[argument.index] if isinstance(argument, InputArgument) else None
+    return u64.decode(value.value) if isinstance(value, Pure) else None
+
+
+def _arguments(command: Command) -> tuple[Argument, ...]:
+    if isinstance(command, MoveCall):
+        return command.arguments
+    if isinstance(command, TransferObjects):
+        return command.objects
+    if isinstance(command, MakeMoveVec):
+        return command.elements
+    return (command.ticket,) if isinstance(command, Upgrade) else ()
+
+
+class GasCoins:
+    """The SUI coins of one address: those that are free, and those that pay for something now."""
+
+    def __init__(self, read: Callable[[], Awaitable[tuple[Coin, ...]]]) -> None:
+        self._read = read
+        self._free: dict[Address, Coin] = {}
+        self._used: set[Address] = set()
+        self._changed = asyncio.Condition()
+
+    async def take(
+        self, required: int, wanted: int = 0, exclude: Collection[Address] = ()
+    ) -> tuple[Coin, ...]:
+        """Coins with `required` MIST at least, and `wanted` if there is as much; largest first.
+
+        Waits for coins that are in use. Raises `not_enough_sui`.
+        """
+        fresh = False
+        async with self._changed:
+            while True:
+                coins = self._choose(max(required, wanted), exclude)
+                if sum(coin.balance for coin in coins) >= required and coins:
+                    return self._mark(coins)
+                if not fresh:
+                    await self._refresh()
+                    fresh = True
+                elif self._used:
+                    await self._changed.wait()
+                    fresh = False
+                else:
+                    raise _not_enough(required, sum(coin.balance for coin in coins))
+
+    async def give_back(self, taken: Iterable[Coin], left: Iterable[Coin]) -> None:
+        """End the use of coins; `left` is what is known to have become of them."""
+        async with self._changed:
+            self._used.difference_update(coin.reference.object_id for coin in taken)
+            self._free.update((coin.reference.object_id, coin) for coin in left)
+            self._changed.notify_all()
+
+    async def forget(self, object_ids: Iterable[Address]) -> None:
+        """Coins that were changed as inputs of a transaction: read them again when needed."""
+        async with self._changed:
+            for object_id in object_ids:
+                self._free.pop(object_id, None)
+
+    def _choose(self, wanted: int, exclude: Collection[Address]) -> list[Coin]:
+        coins: list[Coin] = []
+        total = 0
+        for coin in sorted(self._free.values(), key=lambda coin: -coin.balance):
+            if (total >= wanted and coins) or len(coins) == MAX_PAYMENT_COINS:
+                break
+            if coin.reference.object_id not in exclude:
+                coins.append(coin)
+                total += coin.balance
+        return coins
+
+    def _mark(self, coins: list[Coin]) -> tuple[Coin, ...]:
+        for coin in coins:
+            del self._free[coin.reference.object_id]
+            self._used.add(coin.reference.object_id)
+        return tuple(coins)
+
+    async def _refresh(self) -> None:
+        known = self._free
+        self._free = {}
+        for coin in await self._read():
+            key = coin.reference.object_id
+            if key not in self._used:
+                self._free[key] = _newer(known.get(key), coin)
+
+
+def _newer(known: Coin | None, read: Coin) -> Coin:
+    """A node may lag behind what it has executed for us."""
+    if known is not None and known.reference.version > read.reference.version:
+        return known
+    return read
+
+
+def _not_enough(required: int, available: int) -> NotNowError:
+    return NotNowError(
+        "not_enough_sui",
+        f"the wallet has {in_sui(available)} SUI free, and {in_sui(required)} SUI are needed",
+        hint="send SUI to the wallet's address, or ask a faucet on a test network",
+        details={"required_mist": required, "available_mist": available},
+    )
+
+
+def in_sui(mist: int) -> str:
+    """An amount in SUI, exact and without trailing zeros: `1.5`."""
+    whole, rest = divmod(mist, MIST_PER_SUI)
+    return f"{whole}.{rest:09}".rstrip("0").rstrip(".")

@@ -1,0 +1,73 @@
+"""Networks: where a node and its faucet answer."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from nexus_tools.errors import NotFoundError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A Sui network by name, with the URL of a node that speaks gRPC.
+
+    `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
+    checkpoint in base58; where it is given, a client refuses a node of another chain.
+    """
+
+    name: str
+    url: str
+    faucet_url: str | None = None
+    chain_id: str | None = None
+
+    def endpoint(self) -> "Endpoint":
+        """Host, port and TLS of the node. Raises `network_url_invalid`."""
+        return Endpoint.parse(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to connect to, and whether with TLS."""
+
+    host: str
+    port: int
+    tls: bool
+
+    @classmethod
+    def parse(cls, url: str) -> "Endpoint":
+        """Read `http://host[:port]` or `https://host[:port]`. Raises `network_url_invalid`."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+            raise _bad_url(url)
+        tls = parts.scheme == "https"
+        try:
+            return cls(parts.hostname, parts.port or (443 if tls else 80), tls)
+        except ValueError:
+            raise _bad_url(url) from None
+
+
+LOCALNET = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000")
+DEVNET = Network("devnet", "https://fullnode.devnet.sui.io:443", "https://faucet.devnet.sui.io")
+TESTNET = Network("testnet", "https://fullnode.testnet.sui.io:443", "https://faucet.testnet.sui.io")
+MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443")
+
+NETWORKS = {network.name: network for network in (LOCALNET, DEVNET, TESTNET, MAINNET)}
+"""The networks that everyone knows, by name."""
+
+
+def known_network(name: str) -> Network:
+    """The preset with this name. Raises `network_unknown`."""
+    if name not in NETWORKS:
+        raise NotFoundError(
+            "network_unknown",
+            f"there is no network named {name[:80]!r}",
+            hint=f"known are {', '.join(NETWORKS)}",
+        )
+    return NETWORKS[name]
+
+
+def _bad_url(url: str) -> UsageError:
+    return UsageError(
+        "network_url_invalid",
+        f"{url[:200]!r} is not the URL of a node",
+        hint="write http://host:port or https://host:port",
+    )

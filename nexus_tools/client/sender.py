@@ -1,0 +1,257 @@
+"""Sending the transactions of one signer.
+
+One after another, or as many at a time as there are gas coins; those that name the same owned
+object always wait for each other, because its version changes with each of them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from nexus_tools.client.connection import Connection
+from nexus_tools.client.executed import (
+    Executed,
+    Simulated,
+    raise_for_status,
+)
+from nexus_tools.client.gas import (
+    MAX_BUDGET_MIST,
+    MIN_BUDGET_UNITS,
+    ROOMY_BUDGET_MIST,
+    GasCoins,
+    budget_for,
+    withdrawn,
+)
+from nexus_tools.client.keys import Signer
+from nexus_tools.client.reads import Coin, read_coins, read_objects
+from nexus_tools.client.resolution import KnownObjects, owned_ids, resolve
+from nexus_tools.client.submission import (
+    execute_transaction,
+    read_gas_price,
+    read_transaction,
+    simulate_transaction,
+)
+from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.effects import ObjectWrite, TransactionEffects
+from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.object import AddressOwner, ObjectReference
+from nexus_tools.sui.transaction import (
+    GasData,
+    NoExpiration,
+    ObjectArgument,
+    OwnedObject,
+    ProgrammableTransaction,
+    ReceivingObject,
+    TransactionData,
+)
+
+_ATTEMPTS = 3
+_MAX_COINS_READ = 1_000
+
+
+class _StaleVersionError(Exception):
+    """An input was changed by somebody else: the transaction has to be built anew."""
+
+    def __init__(self, refusal: Exception) -> None:
+        super().__init__(str(refusal))
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A transaction that only lacks its gas."""
+
+    kind: ProgrammableTransaction
+    references: tuple[ObjectReference, ...]
+    price: int
+    withdrawn: int | None
+
+
+class Sender:
+    """Sends for one signer; `parallel` is how many transactions may be on their way at once."""
+
+    def __init__(
+        self, connection: Connection, known: KnownObjects, signer: Signer, parallel: int = 1
+    ) -> None:
+        self._connection = connection
+        self._known = known
+        self._signer = signer
+        self._slots = asyncio.Semaphore(parallel)
+        self._coins = GasCoins(
+            lambda: read_coins(connection, signer.address, limit=_MAX_COINS_READ)
+        )
+        self._busy: set[Address] = set()
+        self._released = asyncio.Condition()
+        self._price: int | None = None
+
+    async def execute(self, builder: TransactionBuilder, budget: int | None) -> Executed:
+        """Send a transaction; raises as `SuiClient.execute` does."""
+        async with self._slots:
+            attempt = 1
+            while True:
+                try:
+                    return await self._attempt(builder, budget)
+                except _StaleVersionError as stale:
+                    if attempt == _ATTEMPTS:
+                        raise stale.refusal from None
+                attempt += 1
+
+    async def simulate(self, builder: TransactionBuilder) -> Simulated:
+        """What the transaction would do if it were sent now."""
+        async with self._slots:
+            arguments = await self._resolve(builder)
+            draft = await self._draft(builder, arguments)
+            coins = await self._take(draft, None, arguments)
+            try:
+                return await self._simulate(draft, coins)
+            finally:
+                await self._coins.give_back(coins, coins)
+
+    async def _attempt(self, builder: TransactionBuilder, budget: int | None) -> Executed:
+        arguments = await self._resolve(builder)
+        async with self._reserved(owned_ids(arguments)):
+            arguments = await self._resolve(builder)  # waiting may have made them old
+            draft = await self._draft(builder, arguments)
+            coins = await self._take(draft, budget, arguments)
+            left: tuple[Coin, ...] = ()
+            try:
+                executed = await self._send(draft, coins, budget)
+                left = _what_is_left(executed.effects, coins, draft, self._signer.address)
+            except RefusedOnChainError:
+                left = coins  # nothing was executed
+                raise
+            except _StaleVersionError:
+                raise
+            except BaseException:
+                self._known.forget(arguments)  # it may have been executed all the same
+                raise
+            finally:
+                await self._coins.give_back(coins, left)
+            await self._coins.forget(arguments)
+        raise_for_status(executed.effects, executed.digest)
+        return executed
+
+    # --- Parts of a transaction
+
+    async def _resolve(self, builder: TransactionBuilder) -> dict[Address, ObjectArgument]:
+        return await resolve(self._connection, self._known, builder, self._signer.address)
+
+    async def _draft(
+        self, builder: TransactionBuilder, arguments: dict[Address, ObjectArgument]
+    ) -> _Draft:
+        if self._price is None:
+            self._price = await read_gas_price(self._connection)
+        kind = builder.finish(arguments)
+        references = tuple(
+            value.reference
+            for value in kind.inputs
+            if isinstance(value, OwnedObject | ReceivingObject)
+        )
+        return _Draft(kind, references, self._price, withdrawn(kind))
+
+    async def _take(
+        self, draft: _Draft, budget: int | None, inputs: Collection[Address]
+    ) -> tuple[Coin, ...]:
+        taken = draft.withdrawn or 0
+        required = taken + (budget or MIN_BUDGET_UNITS * draft.price)
+        wanted = taken + (budget or ROOMY_BUDGET_MIST)
+        exclude = {*inputs, *(reference.object_id for reference in draft.references)}
+        return await self._coins.take(required, wanted, exclude)
+
+    def _data(self, draft: _Draft, coins: tuple[Coin, ...], budget: int) -> TransactionData:
+        address = self._signer.address
+        payment = tuple(coin.reference for coin in coins)
+        gas = GasData(payment, address, draft.price, budget)
+        return TransactionData(draft.kind, address, gas, NoExpiration())
+
+    # --- Sending
+
+    async def _send(self, draft: _Draft, coins: tuple[Coin, ...], budget: int | None) -> Executed:
+        data: TransactionData | None = None
+        try:
+            if budget is None:
+                simulated = await self._simulate(draft, coins)
+                simulated.raise_for_status()
+                budget = budget_for(simulated.cost, draft.price)
+            data = self._data(draft, coins, budget)
+            executed = await self._submit(data)
+        except (RefusedOnChainError, NotFoundError) as error:
+            if "grpc_status" in error.details:
+                return await self._after_refusal(draft, coins, data, error)
+            raise
+        self._known.learn_effects(executed.effects)
+        return executed
+
+    async def _simulate(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
+        total = sum(coin.balance for coin in coins)
+        budget = min(MAX_BUDGET_MIST, total - (draft.withdrawn or 0))
+        if draft.withdrawn is None:
+            budget = min(budget, total // 2)  # Move code may take the other half from the coin
+        return await simulate_transaction(self._connection, self._data(draft, coins, budget))
+
+    async def _submit(self, data: TransactionData) -> Executed:
+        encoded = data.encode()
+        signature = self._signer.sign(encoded)
+        return await execute_transaction(self._connection, encoded, signature)
+
+    async def _after_refusal(
+        self,
+        draft: _Draft,
+        coins: tuple[Coin, ...],
+        data: TransactionData | None,
+        error: Exception,
+    ) -> Executed:
+        """Find out why the node refuses it: it may have executed it, or versions may be old."""
+        if data is not None:
+            executed = await read_transaction(self._connection, data.digest())
+            if executed is not None:
+                self._known.learn_effects(executed.effects)
+                return executed
+        references = [*draft.references, *(coin.reference for coin in coins)]
+        price, self._price = self._price, None
+        if await self._any_stale(references) or price != await read_gas_price(self._connection):
+            raise _StaleVersionError(error) from error
+        raise error
+
+    async def _any_stale(self, references: Collection[ObjectReference]) -> bool:
+        self._known.forget(reference.object_id for reference in references)
+        ids = [reference.object_id for reference in references]
+        found = await read_objects(self._connection, ids)
+        stale = False
+        for reference, value in zip(references, found, strict=True):
+            if value is not None:
+                self._known.learn_object(value)
+            stale = stale or value is None or value.reference() != reference
+        return stale
+
+    # --- Owned objects in use
+
+    @asynccontextmanager
+    async def _reserved(self, object_ids: frozenset[Address]) -> AsyncIterator[None]:
+        async with self._released:
+            await self._released.wait_for(lambda: self._busy.isdisjoint(object_ids))
+            self._busy |= object_ids
+        try:
+            yield
+        finally:
+            async with self._released:
+                self._busy -= object_ids
+                self._released.notify_all()
+
+
+def _what_is_left(
+    effects: TransactionEffects, coins: tuple[Coin, ...], draft: _Draft, owner: Address
+) -> tuple[Coin, ...]:
+    """The gas coin after the transaction, with what it holds at least, if that can be told."""
+    taken = draft.withdrawn if isinstance(effects.status, Success) else 0
+    if taken is None or effects.gas_object_index is None:
+        return ()
+    object_id, change = effects.changed_objects[effects.gas_object_index]
+    if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
+        return ()
+    reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
+    total = sum(coin.balance for coin in coins)
+    return (Coin(reference, total - effects.gas_used.net - taken),)

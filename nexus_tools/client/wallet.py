@@ -1,0 +1,242 @@
+"""A wallet: keys in a file that the Sui command line reads and writes, too.
+
+The keystore is a JSON list of base64 entries, the file of aliases beside it a JSON list of
+`{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
+address. All have mode 0600 and are replaced at once, never written in place.
+"""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.client.keys import KeyPair, new_mnemonic
+from nexus_tools.client.private_file import is_exposed, locked, read_private, write_private
+from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.signature import SignatureScheme
+
+_ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An address of a wallet."""
+
+    address: Address
+    alias: str
+    scheme: SignatureScheme
+    active: bool
+
+
+class Wallet:
+    """The keys of one keystore file; a missing file is a wallet without keys."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._keys: dict[Address, KeyPair] = {}
+        self._aliases: dict[Address, str] = {}
+        self._active: Address | None = None
+        self._load()
+
+    def __repr__(self) -> str:
+        return f"Wallet({str(self._path)!r}, {len(self._keys)} keys)"
+
+    @property
+    def path(self) -> Path:
+        """The keystore file."""
+        return self._path
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others than the owner of the file may read the keys."""
+        return is_exposed(self._path)
+
+    # --- Reading
+
+    def accounts(self) -> tuple[Account, ...]:
+        """All accounts, in the order of the keystore."""
+        return tuple(
+            Account(address, self._aliases[address], key.scheme, address == self._active)
+            for address, key in self._keys.items()
+        )
+
+    def account(self, which: str | Address | None = None) -> Account:
+        """The account with this alias or address; the active one, if none is named.
+
+        Raises `account_unknown` or `wallet_empty`.
+        """
+        address = self._find(which)
+        return next(account for account in self.accounts() if account.address == address)
+
+    def signer(self, which: str | Address | None = None) -> KeyPair:
+        """The key of an account. Raises as `account` does."""
+        return self._keys[self._find(which)]
+
+    def export(self, which: str | Address | None = None) -> str:
+        """The key of an account as `suiprivkey…`: a secret, to be shown once and nowhere kept."""
+        return self.signer(which).to_bech32()
+
+    def _find(self, which: str | Address | None) -> Address:
+        if which is None:
+            if self._active is None:
+                raise NotFoundError(
+                    "wallet_empty",
+                    f"the wallet {self._path} has no key",
+                    hint="make one with `wallet new`, or import one",
+                )
+            return self._active
+        for address, alias in self._aliases.items():
+            if which in (address, alias, str(address), address.short()):
+                return address
+        raise NotFoundError(
+            "account_unknown",
+            f"the wallet {self._path} has no account {which!s:.80}",
+            hint="`wallet list` shows what there is",
+        )
+
+    # --- Changing
+
+    def new(
+        self, alias: str | None = None, scheme: SignatureScheme = SignatureScheme.ED25519
+    ) -> tuple[Account, str]:
+        """Make a key; returns its account and the mnemonic, which is kept nowhere.
+
+        Raises `alias_invalid`.
+        """
+        mnemonic = new_mnemonic()
+        return self.add(KeyPair.from_mnemonic(mnemonic, scheme), alias), mnemonic
+
+    def add(self, key: KeyPair, alias: str | None = None) -> Account:
+        """Keep a key; the first one becomes active. A key that is there keeps its alias.
+
+        Raises `alias_invalid`.
+        """
+        with self._changing():
+            address = key.address
+            if address not in self._keys:
+                self._aliases[address] = self._check_alias(alias) if alias else self._free_alias()
+                self._keys[address] = key
+            if self._active is None:
+                self._active = address
+        return self.account(address)
+
+    def use(self, which: str | Address) -> Account:
+        """Make an account the active one. Raises `account_unknown`."""
+        with self._changing():
+            self._active = self._find(which)
+        return self.account()
+
+    def rename(self, which: str | Address, alias: str) -> Account:
+        """Give an account another alias. Raises `account_unknown` or `alias_invalid`."""
+        with self._changing():
+            address = self._find(which)
+            self._aliases[address] = self._check_alias(alias)
+        return self.account(address)
+
+    def remove(self, which: str | Address) -> None:
+        """Forget a key for good. Raises `account_unknown`."""
+        with self._changing():
+            address = self._find(which)
+            del self._keys[address], self._aliases[address]
+            if self._active == address:
+                self._active = next(iter(self._keys), None)
+
+    def _check_alias(self, alias: str) -> str:
+        if not _ALIAS.fullmatch(alias):
+            raise ValidationError(
+                "alias_invalid",
+                f"{alias[:80]!r} is not an alias",
+                hint="an alias is a letter and at most 63 letters, digits, hyphens, underscores",
+            )
+        if alias in self._aliases.values():
+            raise UsageError("alias_taken", f"another account has the alias {alias}")
+        return alias
+
+    def _free_alias(self) -> str:
+        taken = set(self._aliases.values())
+        number = len(taken) + 1
+        while f"account-{number}" in taken:
+            number += 1
+        return f"account-{number}"
+
+    # --- Files
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Change what is on disk now, not what was there when the wallet was opened."""
+        with locked(self._path):
+            self._load()
+            yield
+            self._save()
+
+    def _load(self) -> None:
+        entries = _strings(self._path, _read_json(self._path))
+        keys = [KeyPair.from_keystore(entry) for entry in entries]
+        self._keys = {key.address: key for key in keys}
+        named = _aliases(_read_json(self._beside("aliases")))
+        self._aliases = {}
+        for address, key in self._keys.items():
+            alias = named.get(_public_key_text(key))
+            self._aliases[address] = alias or self._free_alias()
+        self._active = self._load_active()
+
+    def _load_active(self) -> Address | None:
+        text = read_private(self._beside("active")).strip()
+        active = Address.parse(text) if text else None
+        return active if active in self._keys else next(iter(self._keys), None)
+
+    def _save(self) -> None:
+        entries = [key.to_keystore() for key in self._keys.values()]
+        aliases = [
+            {"alias": self._aliases[address], "public_key_base64": _public_key_text(key)}
+            for address, key in self._keys.items()
+        ]
+        write_private(self._path, json.dumps(entries, indent=2) + "\n")
+        write_private(self._beside("aliases"), json.dumps(aliases, indent=2) + "\n")
+        write_private(self._beside("active"), f"{self._active or ''}\n")
+
+    def _beside(self, extension: str) -> Path:
+        return self._path.with_suffix(f".{extension}")
+
+
+def _public_key_text(key: KeyPair) -> str:
+    return b64encode(bytes([key.scheme]) + key.public_key).decode()
+
+
+def _read_json(path: Path) -> list[Any]:
+    text = read_private(path)
+    try:
+        value = json.loads(text) if text.strip() else []
+    except ValueError:
+        raise _broken(path) from None
+    if not isinstance(value, list):
+        raise _broken(path)
+    return value
+
+
+def _strings(path: Path, values: list[Any]) -> list[str]:
+    if not all(isinstance(value, str) for value in values):
+        raise _broken(path)
+    return values
+
+
+def _aliases(values: list[Any]) -> dict[str, str]:
+    """Aliases by public key; what cannot be read is left out, since no key is lost by that."""
+    return {
+        str(value["public_key_base64"]): str(value["alias"])
+        for value in values
+        if isinstance(value, dict) and {"alias", "public_key_base64"} <= value.keys()
+    }
+
+
+def _broken(path: Path) -> ValidationError:
+    return ValidationError(
+        "wallet_invalid",
+        f"{path} is not a Sui keystore: a JSON list of texts is expected",
+        hint="name another file, or repair this one from a copy",
+    )

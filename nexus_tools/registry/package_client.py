@@ -1,0 +1,69 @@
+"""What the three services have in common: reading the package's objects, sending its calls."""
+
+from typing import TypeVar
+
+from nexus_tools.client import Executed, Simulated, SuiClient
+from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.registry.aborts import explain_abort
+from nexus_tools.registry.events import parse_event
+from nexus_tools.registry.objects import decode
+from nexus_tools.registry.package import Deployment
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import Codec
+from nexus_tools.sui.builder import TransactionBuilder
+
+T = TypeVar("T")
+
+Sent = Executed | Simulated
+"""What a verb gives: both have `effects`, `events` and `cost`; simulated is a dry run's."""
+
+
+class PackageClient:
+    """A client and a deployment. With `dry_run`, verbs are simulated and nothing is signed."""
+
+    def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
+        self.client = client
+        self.deployment = deployment
+        self.dry_run = dry_run
+
+    async def send(
+        self,
+        builder: TransactionBuilder,
+        *,
+        possible_at_ms: int | None = None,
+        budget: int | None = None,
+    ) -> Sent:
+        """Execute or, in a dry run, simulate a transaction.
+
+        An abort of the package is raised in words; other errors as by `SuiClient.execute`.
+        """
+        try:
+            if not self.dry_run:
+                return await self.client.execute(builder, budget=budget)
+            simulated = await self.client.simulate(builder)
+            simulated.raise_for_status()
+        except RefusedOnChainError as error:
+            now_ms = None if possible_at_ms is None else await self.client.now_ms()
+            raise explain_abort(
+                error, self.deployment, possible_at_ms=possible_at_ms, now_ms=now_ms
+            ) from error
+        return simulated
+
+    async def read(self, object_id: Address, module: str, name: str, codec: Codec[T]) -> T:
+        """An object of the package that has to exist. Raises `object_unknown`."""
+        value = await self.client.object(object_id)
+        if value is None:
+            raise NotFoundError(
+                "object_unknown",
+                f"there is no {module}::{name} {object_id} on {self.client.network.name}",
+                hint="check the deployment: it may be one of another network, or of a reset one",
+            )
+        return decode(value, self.deployment.type(module, name), codec)
+
+    def emitted(self, sent: Sent, kind: type[T]) -> T:
+        """The first event of a kind that a transaction emitted. Raises `event_missing`."""
+        for event in sent.events:
+            parsed = parse_event(self.deployment, event)
+            if isinstance(parsed, kind):
+                return parsed
+        raise NotFoundError("event_missing", f"the transaction emitted no {kind.__name__}")

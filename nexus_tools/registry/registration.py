@@ -1,0 +1,194 @@
+"""Planning registrations: what has to be done for one or many definitions, in one transaction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
+from nexus_tools.registry.calls import tool as calls
+from nexus_tools.registry.ids import owner_cap_id
+from nexus_tools.registry.objects import Definition, Tool, ToolSettings, ToolState
+from nexus_tools.registry.package import Deployment
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import AddressOwner, Object
+from nexus_tools.sui.transaction import Argument
+from nexus_tools.tool import ToolDefinition, ToolFqn, ToolType, canonical_json
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What is to be registered, and the price of one invocation in MIST."""
+
+    definition: ToolDefinition
+    price_mist: int = 0
+
+    @property
+    def fqn(self) -> ToolFqn:
+        """The FQN."""
+        return self.definition.fqn
+
+    def on_chain(self) -> Definition:
+        """The definition as the chain keeps it: schemas in canonical JSON."""
+        definition = self.definition
+        return Definition(
+            str(definition.fqn),
+            definition.type.value,
+            definition.url,
+            definition.description,
+            canonical_json(definition.input_schema),
+            canonical_json(definition.output_schema),
+            definition.timeout_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryView:
+    """What the chain has of the names in question: tools by FQN, owner caps by name."""
+
+    settings: ToolSettings
+    tools: Mapping[ToolFqn, Tool]
+    owner_caps: Mapping[str, Object]
+
+
+def registrations_to_send(
+    registrations: Sequence[Registration], view: RegistryView, sender: Address
+) -> tuple[Registration, ...]:
+    """Those that are not registered yet.
+
+    Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
+    `timeout_out_of_range`, `onchain_not_accepted`, `name_taken`, `definition_differs`,
+    `tool_not_active`.
+    """
+    names = [registration.fqn for registration in registrations]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise ValidationError("fqn_repeated", f"{repeated} is to be registered twice")
+    missing = []
+    for registration in registrations:
+        _check_settings(registration, view.settings)
+        _check_owner(registration.fqn, view, sender)
+        existing = view.tools.get(registration.fqn)
+        if existing is None:
+            missing.append(registration)
+        else:
+            _check_same(registration, existing)
+    return tuple(missing)
+
+
+def add_registrations(
+    builder: TransactionBuilder,
+    deployment: Deployment,
+    registrations: Sequence[Registration],
+    view: RegistryView,
+    sender: Address,
+) -> None:
+    """All the calls that register these tools; new owner caps go to the sender."""
+    collateral_mist = view.settings.collateral_mist
+    coins = builder.split_coins(builder.gas, [collateral_mist] * len(registrations))
+    known: dict[str, Address | Argument] = {name: cap.id for name, cap in view.owner_caps.items()}
+    new_caps: list[Argument] = []
+    for index, registration in enumerate(registrations):
+        name = registration.fqn.unversioned
+        definition = calls.define(builder, deployment, registration.on_chain())
+        price_mist = registration.price_mist
+        tool: Argument
+        if name in known:
+            tool = calls.register_version(
+                builder,
+                deployment,
+                known[name],
+                coins[index],
+                definition=definition,
+                price_mist=price_mist,
+            )
+        else:
+            both = calls.register(
+                builder, deployment, coins[index], definition=definition, price_mist=price_mist
+            )
+            tool, known[name] = both[0], both[1]
+            new_caps.append(both[1])
+        calls.share(builder, deployment, tool)
+    if new_caps:
+        builder.transfer_objects(new_caps, sender)
+
+
+def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
+    """Whether a definition is the one on chain, however its schemas are spelled there."""
+    try:
+        registered = on_chain.parse()
+    except NexusError:
+        return False
+    return definition.has_interface_of(registered) and (
+        definition.type,
+        definition.url,
+        definition.description,
+        definition.timeout_ms,
+    ) == (registered.type, registered.url, registered.description, registered.timeout_ms)
+
+
+def _check_settings(registration: Registration, settings: ToolSettings) -> None:
+    fqn, definition = registration.fqn, registration.on_chain()
+    size = max(len(definition.input_schema), len(definition.output_schema))
+    if size > settings.max_schema_bytes:
+        raise ValidationError(
+            "schema_too_large",
+            f"{fqn} has a schema of {size} bytes, the registry takes {settings.max_schema_bytes}",
+            hint="shorten descriptions in the schema, or simplify it",
+        )
+    if not settings.min_timeout_ms <= definition.timeout_ms <= settings.max_timeout_ms:
+        raise ValidationError(
+            "timeout_out_of_range",
+            f"{fqn} has a timeout of {definition.timeout_ms} ms, the registry takes"
+            f" {settings.min_timeout_ms} to {settings.max_timeout_ms} ms",
+        )
+    if registration.definition.type is not ToolType.OFFCHAIN:
+        raise ValidationError(
+            "onchain_not_accepted",
+            f"{fqn} is an on-chain tool, which the registry does not accept yet",
+            hint="offer the tool over HTTP",
+        )
+
+
+def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
+    cap = view.owner_caps.get(fqn.unversioned)
+    if cap is not None and cap.owner != AddressOwner(sender):
+        raise NotAllowedError(
+            "name_taken",
+            f"the name {fqn.unversioned} belongs to {owner_text(cap)}, not to {sender}",
+            hint="choose another domain or name, or sign with the wallet that owns it",
+        )
+
+
+def _check_same(registration: Registration, existing: Tool) -> None:
+    if not same_definition(registration.definition, existing.definition):
+        raise ValidationError(
+            "definition_differs",
+            f"{registration.fqn} is registered with another definition",
+            hint="register it as the next version, or update what may change:"
+            " url, description, timeout",
+        )
+    if existing.state is not ToolState.ACTIVE:
+        raise NotNowError(
+            "tool_not_active",
+            f"{registration.fqn} is registered already, but {existing.state}",
+            hint=REVIVAL[existing.state],
+        )
+
+
+REVIVAL = {
+    ToolState.ACTIVE: "",
+    ToolState.SUSPENDED: "top its collateral up",
+    ToolState.UNREGISTERED: "cancel the unregistration",
+    ToolState.CLAIMED: "re-register it",
+}
+"""What makes a tool active again, by its state."""
+
+
+def owner_text(cap: Object) -> str:
+    """Who has an owner cap, in words."""
+    return str(cap.owner.address) if isinstance(cap.owner, AddressOwner) else "another object"
+
+
+def cap_ids(registry: Address, fqns: Sequence[ToolFqn]) -> dict[str, Address]:
+    """The ids of the owner caps of these tools' names, by name."""
+    return {fqn.unversioned: owner_cap_id(registry, fqn.unversioned) for fqn in fqns}

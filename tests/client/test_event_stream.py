@@ -1,0 +1,62 @@
+import pytest
+
+from nexus_tools.client import Cursor, EventFilter
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.type_tag import StructTag
+
+PACKAGE, OTHER = Address.of(0xAA), Address.of(0xBB)
+
+
+def event(package, module, name):
+    return Event(OTHER, "caller", Address.of(1), StructTag(package, module, name), b"")
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [Cursor.beginning(), Cursor.after_checkpoint(7), Cursor(5, 2, 1, b"\0opaque\xff")],
+)
+def test_a_cursor_survives_as_text(cursor):
+    assert Cursor.parse(str(cursor)) == cursor
+
+
+@pytest.mark.parametrize("text", ["", "5", "[1,2]", '["a",1,2,null]', "[1,2,3,4]", "{}"])
+def test_what_is_no_cursor_is_refused(text):
+    with pytest.raises(ValidationError) as caught:
+        Cursor.parse(text)
+    assert caught.value.code == "cursor_invalid"
+
+
+def test_places_are_in_the_order_of_the_chain():
+    places = [
+        Cursor.beginning(),
+        Cursor(0, 0, 0),
+        Cursor(5, 0, 9),
+        Cursor(5, 1, 0),
+        Cursor.after_checkpoint(5),
+        Cursor(6, 0, 0),
+    ]
+    positions = [place.position for place in places]
+    assert positions == sorted(positions)
+    assert len(set(positions)) == len(positions)
+
+
+def test_a_filter_looks_at_where_the_type_was_defined():
+    accept = EventFilter(PACKAGE, ("events",), ("Requested", "Settled"))
+    assert accept.matches(event(PACKAGE, "events", "Settled"))
+    assert not accept.matches(event(OTHER, "events", "Settled"))
+    assert not accept.matches(event(PACKAGE, "other", "Settled"))
+    assert not accept.matches(event(PACKAGE, "events", "Failed"))
+    assert EventFilter(PACKAGE).matches(event(PACKAGE, "other", "Failed"))
+
+
+def test_names_of_events_need_a_module():
+    with pytest.raises(ValidationError):
+        EventFilter(PACKAGE, names=("Settled",))
+
+
+def test_the_node_is_asked_for_each_type_as_an_alternative():
+    message = EventFilter(PACKAGE, ("events",), ("A", "B")).message()
+    types = [term.literals[0].event_type.event_type for term in message.terms]
+    assert types == [f"{PACKAGE}::events::A", f"{PACKAGE}::events::B"]

@@ -1,0 +1,310 @@
+import asyncio
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from grpclib.const import Status
+from grpclib.exceptions import GRPCError
+
+from nexus_tools.client import (
+    Cursor,
+    EventFilter,
+    EventRecord,
+    Network,
+    Patience,
+    Progress,
+    SuiClient,
+    follow_events,
+)
+from nexus_tools.client.event_checkpoints import CheckpointSource
+from nexus_tools.client.messages import rpc
+from nexus_tools.errors import RefusedOnChainError
+from nexus_tools.registry import ToolRegistry, event_filter, parse_event
+from nexus_tools.registry.calls import tool_registry as registry_calls
+from nexus_tools.sui.builder import TransactionBuilder
+
+QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+
+
+@pytest.fixture
+async def emit(alice, chain):
+    """Emits events that carry the given numbers, all in one transaction."""
+    settings = await ToolRegistry(alice, chain.deployment).settings()
+
+    async def emit(*numbers):
+        builder = TransactionBuilder()
+        for number in numbers:
+            changed = replace(settings, collateral_mist=number)
+            registry_calls.configure(builder, chain.deployment, changed)
+        await alice.execute(builder)
+
+    return emit
+
+
+def number_of(chain, record):
+    return parse_event(chain.deployment, record.event).collateral_mist
+
+
+async def take(chain, items, count):
+    """The numbers of the next `count` events."""
+    numbers = []
+    async for item in items:
+        if isinstance(item, EventRecord):
+            numbers.append(number_of(chain, item))
+        if len(numbers) == count:
+            return numbers
+    raise AssertionError("the events ended")
+
+
+@pytest.fixture
+def everything(chain):
+    return event_filter(chain.deployment)
+
+
+# --- Order, past and present
+
+
+async def test_past_events_come_first_and_present_ones_follow(bob, chain, emit, everything):
+    await emit(1)
+    await emit(2, 3)
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        assert await take(chain, items, 3) == [1, 2, 3]
+        await emit(4, 5)
+        assert await take(chain, items, 2) == [4, 5]
+
+
+async def test_without_a_cursor_only_what_happens_from_now_on_comes(bob, chain, emit, everything):
+    await emit(1)
+    async with aclosing(follow_events(bob, everything)) as items:
+        assert isinstance(await anext(items), Progress)
+        await emit(2)
+        assert await take(chain, items, 1) == [2]
+
+
+async def test_a_record_says_where_its_event_stands(bob, emit, everything):
+    async with aclosing(follow_events(bob, everything, timestamps=True)) as items:
+        await anext(items)
+        await emit(1, 2)
+        records = [item async for item in _first_events(items, 2)]
+    executed = await bob.transaction(records[0].transaction_digest)
+    assert [record.event for record in records] == list(executed.events)
+    assert [record.event_index for record in records] == [0, 1]
+    assert {record.checkpoint for record in records} == {executed.checkpoint}
+    assert {record.timestamp_ms for record in records} == {executed.timestamp_ms}
+
+
+async def _first_events(items, count):
+    async for item in items:
+        if isinstance(item, EventRecord):
+            yield item
+            count -= 1
+        if not count:
+            return
+
+
+async def test_events_that_do_not_match_are_left_out_but_progress_is_made(bob, chain, emit):
+    nothing = EventFilter(chain.deployment.original_id, ("events",), ("ToolRegistered",))
+    async with aclosing(follow_events(bob, nothing)) as items:
+        first = await anext(items)
+        await emit(1)
+        second = await anext(items)
+    assert isinstance(first, Progress)
+    assert isinstance(second, Progress)
+    assert second.cursor.position > first.cursor.position
+
+
+async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everything):
+    for start in range(0, 240, 40):
+        await emit(*range(start, start + 40))
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        assert await take(chain, items, 240) == list(range(240))
+
+
+# --- Cursors
+
+
+async def test_every_cursor_resumes_behind_its_own_item(bob, chain, emit, everything):
+    await emit(1, 2)
+    await emit(3)
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        cursors = [item.cursor async for item in _first_events(items, 3)]
+    await emit(4)
+    for place, cursor in enumerate(cursors):
+        for each in (cursor, Cursor.parse(str(cursor)), cursor.without_token()):
+            async with aclosing(follow_events(bob, everything, each)) as items:
+                expected = [1, 2, 3, 4][place + 1 :]
+                assert await take(chain, items, len(expected)) == expected
+
+
+async def test_the_token_of_another_node_is_given_up_and_the_place_is_kept(
+    bob, chain, emit, everything
+):
+    await emit(1, 2)
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        [first] = [item async for item in _first_events(items, 1)]
+    foreign = Cursor(*first.cursor.position, token=b"another node's")
+    async with aclosing(follow_events(bob, everything, foreign)) as items:
+        assert await take(chain, items, 1) == [2]
+
+
+# --- Disconnections
+
+
+class Relay:
+    """A TCP relay before a node, whose connections can be cut."""
+
+    def __init__(self, port):
+        self._target = port
+        self._server = None
+        self._writers = set()
+        self.port = 0
+
+    @asynccontextmanager
+    async def running(self):
+        await self.start(0)
+        try:
+            yield self
+        finally:
+            await self.stop()
+
+    async def start(self, port):
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self):
+        self._server.close()
+        self.cut()
+        await self._server.wait_closed()
+
+    def cut(self):
+        for writer in self._writers:
+            writer.transport.abort()
+        self._writers.clear()
+
+    async def _connect(self, reader, writer):
+        there, back = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers |= {writer, back}
+        await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
+
+    async def _copy(self, reader, writer):
+        try:
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+
+@pytest.fixture
+async def relay(chain):
+    port = int(chain.net.url.rsplit(":", 1)[1])
+    async with Relay(port).running() as relay:
+        yield relay
+
+
+@pytest.fixture
+async def distant(relay):
+    network = Network("localnet", f"http://127.0.0.1:{relay.port}")
+    async with SuiClient(network, patience=QUICK) as client:
+        yield client
+
+
+async def test_a_cut_connection_loses_and_repeats_nothing(distant, relay, chain, emit, everything):
+    async with aclosing(follow_events(distant, everything)) as items:
+        await anext(items)
+        for number in range(1, 6):
+            await emit(number)
+            assert await take(chain, items, 1) == [number]
+            relay.cut()
+            await emit(100 + number, 200 + number)
+            assert await take(chain, items, 2) == [100 + number, 200 + number]
+
+
+async def test_a_node_that_is_away_for_a_while_is_waited_for(
+    distant, relay, chain, emit, everything
+):
+    async with aclosing(follow_events(distant, everything)) as items:
+        await anext(items)
+        port = relay.port
+        await relay.stop()
+        waiting = asyncio.create_task(take(chain, items, 2))
+        await emit(1)
+        await emit(2)
+        assert not waiting.done()
+        await relay.start(port)
+        assert await waiting == [1, 2]
+
+
+async def test_a_silent_stream_counts_as_broken(chain, emit, everything, monkeypatch):
+    subscriptions = asyncio.Semaphore(0)
+    original = rpc().SubscriptionServiceStub.subscribe_events
+
+    def subscribe(*arguments, **options):
+        subscriptions.release()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(rpc().SubscriptionServiceStub, "subscribe_events", subscribe)
+    patience = Patience(first_pause_s=0.001, longest_pause_s=0.01, silence_s=0.05)
+    async with (
+        SuiClient(chain.network, patience=patience) as client,
+        aclosing(follow_events(client, everything)) as items,
+    ):
+        await anext(items)
+        waiting = asyncio.create_task(take(chain, items, 1))
+        for _ in range(3):
+            await subscriptions.acquire()
+        await emit(1)
+        assert await waiting == [1]
+
+
+# --- Nodes without an index of events
+
+
+def answering(status, text):
+    """A method of a node that answers with this error."""
+
+    async def method(*_arguments, **_options):
+        raise GRPCError(status, text)
+        yield
+
+    return method
+
+
+async def test_without_an_index_checkpoints_tell_the_same(
+    bob, chain, emit, everything, monkeypatch
+):
+    disabled = answering(Status.UNIMPLEMENTED, "ledger history indexing is disabled")
+    monkeypatch.setattr(rpc().LedgerServiceStub, "list_events", disabled)
+    await emit(1)
+    await emit(2, 3)
+    async with aclosing(follow_events(bob, everything, Cursor(0, 0, 0, b"token"))) as items:
+        assert await take(chain, items, 3) == [1, 2, 3]
+        await emit(4, 5)
+        assert await take(chain, items, 2) == [4, 5]
+
+
+async def test_both_ways_give_the_same_records(bob, emit, everything, monkeypatch):
+    await emit(1, 2)
+    await emit(3)
+
+    async def records():
+        async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+            found = [item async for item in _first_events(items, 3)]
+        return [
+            (item.cursor.position, item.event, item.transaction_digest, item.event_index)
+            for item in found
+        ]
+
+    indexed = await records()
+    monkeypatch.setattr("nexus_tools.client.events.IndexSource", CheckpointSource)
+    assert await records() == indexed
+
+
+async def test_a_filter_that_the_node_refuses_is_an_error(bob, everything, monkeypatch):
+    refuse = answering(Status.INVALID_ARGUMENT, "no such filter")
+    monkeypatch.setattr(rpc().LedgerServiceStub, "list_events", refuse)
+    with pytest.raises(RefusedOnChainError, match="no such filter"):
+        async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+            await anext(items)

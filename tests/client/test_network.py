@@ -1,0 +1,46 @@
+import subprocess
+import sys
+
+import pytest
+
+from nexus_tools.client import LOCALNET, MAINNET, NETWORKS, known_network
+from nexus_tools.client.network import Endpoint
+from nexus_tools.errors import NotFoundError, UsageError
+
+
+def test_the_presets_are_the_four_networks():
+    assert set(NETWORKS) == {"localnet", "devnet", "testnet", "mainnet"}
+    assert known_network("testnet").url == "https://fullnode.testnet.sui.io:443"
+
+
+def test_a_localnet_is_plaintext_and_mainnet_is_not():
+    assert LOCALNET.endpoint() == Endpoint("127.0.0.1", 9000, tls=False)
+    assert MAINNET.endpoint() == Endpoint("fullnode.mainnet.sui.io", 443, tls=True)
+
+
+def test_the_port_follows_from_the_scheme():
+    assert Endpoint.parse("http://node.example").port == 80
+    assert Endpoint.parse("https://node.example/").port == 443
+    assert Endpoint.parse("http://[::1]:9000").host == "::1"
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:9000", "ftp://x", "http://", "http://h/path", "http://h:99999", ""]
+)
+def test_what_is_no_url_of_a_node_is_refused(url):
+    with pytest.raises(UsageError) as caught:
+        Endpoint.parse(url)
+    assert caught.value.code == "network_url_invalid"
+
+
+def test_an_unknown_network_is_not_found():
+    with pytest.raises(NotFoundError, match="nonet"):
+        known_network("nonet")
+
+
+def test_importing_the_client_loads_neither_pysui_nor_grpclib():
+    code = "import sys, nexus_tools.client, nexus_tools.registry\nprint(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"pysui", "grpclib", "httpx", "pysui_fastcrypto"} & set(loaded)

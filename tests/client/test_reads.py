@@ -1,0 +1,121 @@
+import pytest
+
+from nexus_tools.client import Network, request_sui
+from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
+from nexus_tools.registry.ids import fqn_field_id
+from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import AddressOwner, Shared
+from nexus_tools.sui.type_tag import GAS_COIN
+
+SUI = 1_000_000_000
+NOBODY = Address.of(0xDEAD)
+
+
+async def test_an_object_is_read_with_its_owner_and_contents(alice):
+    clock = await alice.object(CLOCK)
+    assert clock.id == CLOCK
+    assert isinstance(clock.owner, Shared)
+    assert clock.type.name == "Clock"
+
+
+async def test_there_is_no_object_where_there_is_none(alice):
+    assert await alice.object(NOBODY) is None
+
+
+async def test_many_objects_come_in_the_order_of_their_ids_with_gaps(alice, chain):
+    registry = chain.deployment.tool_registry
+    found = await alice.objects([CLOCK, NOBODY, registry] * 40)  # three batches
+    assert [value and value.id for value in found] == [CLOCK, None, registry] * 40
+
+
+async def test_no_objects_are_read_without_a_request(alice):
+    assert await alice.objects([]) == ()
+
+
+async def test_owned_objects_are_listed_by_type(alice, chain):
+    [coin] = await alice.owned_objects(chain.bob.address, GAS_COIN)
+    assert coin.owner == AddressOwner(chain.bob.address)
+    kind = chain.deployment.type("tool_registry", "AdminCap")
+    [cap] = await alice.owned_objects(chain.alice.address, kind)
+    assert cap.id == chain.deployment.admin_cap
+    assert await alice.owned_objects(NOBODY) == ()
+
+
+async def test_balance_and_coins_agree_with_what_was_funded(bob, chain):
+    chain.net.fund(chain.bob.address, 7)
+    assert await bob.balance(chain.bob.address) == 1_000 * SUI + 7
+    coins = await bob.coins(chain.bob.address)
+    assert sorted(coin.balance for coin in coins) == [7, 1_000 * SUI]
+    assert await bob.balance(NOBODY) == 0
+
+
+async def test_the_faucet_sends_coins(chain, bob):
+    gifts = await request_sui(chain.network, NOBODY)
+    assert sum(gift.amount for gift in gifts) == await bob.balance(NOBODY)
+    assert (await bob.object(gifts[0].coin)).owner == AddressOwner(NOBODY)
+
+
+async def test_a_network_without_faucet_says_so():
+    with pytest.raises(NotFoundError) as caught:
+        await request_sui(Network("mainnet", "https://example.com"), NOBODY)
+    assert caught.value.code == "faucet_missing"
+
+
+async def test_the_time_is_that_of_the_chain(alice, chain):
+    before = await alice.now_ms()
+    chain.net.advance_clock(3_600_000)
+    assert await alice.now_ms() >= before + 3_600_000
+
+
+async def test_a_dynamic_field_is_listed_with_key_and_value(alice, chain):
+    from nexus_tools.registry import LeaderRegistry
+
+    registry = LeaderRegistry(alice, chain.deployment)
+    _, leader = await registry.register_leader("first")
+    table = (await registry.state()).leaders.id
+    [field] = await alice.dynamic_fields(table)
+    assert field.key == leader
+    assert field.key_type.name == "ID"
+    assert field.value_type.name == "Leader"
+    assert field.child is None
+    assert await alice.dynamic_fields(fqn_field_id(table, 0)) == ()
+
+
+async def test_a_transaction_that_nobody_sent_is_unknown(alice):
+    assert await alice.transaction(Digest(bytes(32))) is None
+
+
+async def test_a_node_of_another_chain_is_refused(chain):
+    other = Network("localnet", chain.net.url, chain_id="11111111111111111111111111111111")
+    from nexus_tools.client import SuiClient
+
+    with pytest.raises(UnreachableError) as caught:
+        async with SuiClient(other):
+            pass
+    assert caught.value.code == "wrong_chain"
+
+
+async def test_the_right_chain_is_accepted(chain):
+    from nexus_tools.client import SuiClient
+
+    network = Network("localnet", chain.net.url, chain_id=chain.deployment.chain_id)
+    async with SuiClient(network) as client:
+        assert await client.chain_id() == chain.deployment.chain_id
+
+
+async def test_a_node_that_is_not_there_is_unreachable_in_words():
+    from nexus_tools.client import Patience, SuiClient
+
+    patience = Patience(attempts=2, first_pause_s=0.001)
+    async with SuiClient(Network("localnet", "http://127.0.0.1:1"), patience=patience) as client:
+        with pytest.raises(UnreachableError) as caught:
+            await client.object(CLOCK)
+    assert caught.value.code == "node_unreachable"
+    assert "127.0.0.1:1" in caught.value.message
+
+
+async def test_a_closed_client_says_how_to_open_it(chain):
+    client = chain.client()
+    with pytest.raises(UsageError, match="async with"):
+        await client.object(CLOCK)

@@ -1,0 +1,393 @@
+import asyncio
+from collections import Counter
+
+import pytest
+from grpclib.exceptions import StreamTerminatedError
+
+from nexus_tools.client import KeyPair
+from nexus_tools.client.connection import Connection
+from nexus_tools.client.messages import rpc
+from nexus_tools.client.resolution import KnownObjects, resolve
+from nexus_tools.errors import (
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    RefusedOnChainError,
+    UnreachableError,
+)
+from nexus_tools.registry.calls import fqn as fqn_calls
+from nexus_tools.registry.calls import tool_registry as registry_calls
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import AddressOwner, Immutable, ObjectReference
+from nexus_tools.sui.transaction import OwnedObject, ReceivingObject
+from nexus_tools.sui.type_tag import GAS_COIN, SUI
+
+SUI_MIST = 1_000_000_000
+CAROL = Address.of(0xCA401)
+
+
+def pay(amount, recipient=CAROL):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], recipient)
+    return builder
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often each remote method was called."""
+    counter = Counter()
+    original = Connection.call
+
+    async def counting(self, method, message):
+        counter[method.__name__] += 1
+        return await original(self, method, message)
+
+    monkeypatch.setattr(Connection, "call", counting)
+    return counter
+
+
+# --- Success
+
+
+async def test_a_payment_moves_exactly_the_amount_and_the_cost(bob, chain):
+    before = await bob.balance(chain.bob.address)
+    executed = await bob.execute(pay(5 * SUI_MIST))
+    assert await bob.balance(CAROL) == 5 * SUI_MIST
+    assert await bob.balance(chain.bob.address) == before - 5 * SUI_MIST - executed.cost.net
+
+
+async def test_created_objects_come_with_type_and_owner(bob):
+    executed = await bob.execute(pay(1))
+    [created] = executed.created()
+    assert (created.type, created.owner) == (GAS_COIN, AddressOwner(CAROL))
+    assert executed.created_of("coin", "Coin") == (created.object_id,)
+
+
+async def test_an_executed_transaction_is_found_by_its_digest(bob):
+    executed = await bob.execute(pay(1))
+    found = await bob.transaction(executed.digest)
+    assert (found.effects, found.events) == (executed.effects, executed.events)
+    assert found.checkpoint is not None
+    assert found.timestamp_ms is not None
+
+
+async def test_events_are_decoded(alice, chain):
+    builder = TransactionBuilder()
+    registry_calls.configure(builder, chain.deployment, await _settings(alice, chain))
+    [event] = (await alice.execute(builder)).events
+    assert event.type == chain.deployment.type("events", "ToolSettingsChanged")
+
+
+async def _settings(client, chain):
+    from nexus_tools.registry import ToolRegistry
+
+    return await ToolRegistry(client, chain.deployment).settings()
+
+
+async def test_transactions_in_a_row_read_nothing_but_simulate_and_execute(bob, calls):
+    await bob.execute(pay(1))
+    calls.clear()
+    for _ in range(5):
+        await bob.execute(pay(1))
+    assert calls == {"simulate_transaction": 5, "execute_transaction": 5}
+
+
+async def test_with_a_budget_nothing_is_simulated(bob, calls):
+    await bob.execute(pay(1), budget=5_000_000)
+    calls.clear()
+    await bob.execute(pay(1), budget=5_000_000)
+    assert calls == {"execute_transaction": 1}
+
+
+async def test_an_owned_object_is_used_again_without_reading_it(alice, chain, calls):
+    settings = await _settings(alice, chain)
+
+    async def configure():
+        builder = TransactionBuilder()
+        registry_calls.configure(builder, chain.deployment, settings)
+        await alice.execute(builder)
+
+    await configure()
+    calls.clear()
+    await configure()
+    assert calls == {"simulate_transaction": 1, "execute_transaction": 1}
+
+
+async def test_many_small_coins_pay_together(chain):
+    poor = KeyPair.from_bytes(b"\0" + bytes([9] * 32))
+    for _ in range(30):
+        chain.net.fund(poor.address, SUI_MIST // 100)
+    async with chain.client(poor) as client:
+        executed = await client.execute(pay(SUI_MIST // 5))
+        [left] = await client.coins(poor.address)
+    assert left.balance == 30 * SUI_MIST // 100 - SUI_MIST // 5 - executed.cost.net
+
+
+async def test_a_frozen_object_is_read_by_anyone(alice, bob):
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [42])[0]
+    freeze = [coin]
+    builder.move_call(
+        SUI_FRAMEWORK, "transfer", "public_freeze_object", freeze, type_arguments=(GAS_COIN,)
+    )
+    [created] = (await alice.execute(builder)).created()
+    assert created.owner == Immutable()
+    reading = TransactionBuilder()
+    frozen = reading.object(created.object_id, mutable=False)
+    reading.move_call(SUI_FRAMEWORK, "coin", "value", [frozen], type_arguments=(SUI,))
+    simulated = await bob.simulate(reading)
+    assert simulated.results == ((u64.encode(42),),)
+    await bob.execute(reading)
+
+
+async def test_an_object_sent_to_another_input_is_received():
+    parent, child = Address.of(1), Address.of(2)
+    known = KnownObjects()
+    sender = Address.of(9)
+    references = {each: ObjectReference(each, 3, Digest(bytes(32))) for each in (parent, child)}
+    known.learn(AddressOwner(sender), references[parent])
+    known.learn(AddressOwner(parent), references[child])
+    builder = TransactionBuilder()
+    builder.object(parent)
+    builder.object(child)
+    resolved = await resolve(None, known, builder, sender)
+    assert resolved == {
+        parent: OwnedObject(references[parent]),
+        child: ReceivingObject(references[child]),
+    }
+
+
+# --- Simulation
+
+
+async def test_a_simulation_changes_nothing(bob, chain):
+    before = await bob.balance(chain.bob.address)
+    simulated = await bob.simulate(pay(5 * SUI_MIST))
+    assert simulated.cost.net > 0
+    assert await bob.balance(chain.bob.address) == before
+    assert await bob.balance(CAROL) == 0
+
+
+async def test_inspection_needs_neither_key_nor_coins(chain):
+    builder = TransactionBuilder()
+    fqn_calls.is_valid(builder, chain.deployment, "xyz.example.add@1")
+    fqn_calls.is_valid(builder, chain.deployment, "xyz.example.add@01")
+    async with chain.client() as client:
+        assert (await client.inspect(builder)).results == ((b"\x01",), (b"\x00",))
+
+
+async def test_a_client_without_key_sends_nothing(chain):
+    async with chain.client() as client:
+        with pytest.raises(NotAllowedError) as caught:
+            await client.execute(pay(1))
+    assert caught.value.code == "signer_missing"
+
+
+# --- Failure
+
+
+def failing(amount_of_coin=1):
+    """Splits more from a coin than it holds."""
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [amount_of_coin])[0]
+    more = builder.split_coins(coin, [amount_of_coin + 1])[0]
+    builder.transfer_objects([coin, more], CAROL)
+    return builder
+
+
+async def test_what_would_fail_is_never_signed(bob, chain, calls):
+    before = await bob.balance(chain.bob.address)
+    with pytest.raises(RefusedOnChainError) as caught:
+        await bob.execute(failing())
+    assert caught.value.code == "insufficient_coin_balance"
+    assert caught.value.details["command"] == 1
+    assert calls["execute_transaction"] == 0
+    assert await bob.balance(chain.bob.address) == before
+
+
+async def test_after_a_failed_simulation_the_next_transaction_reads_nothing_anew(bob, calls):
+    with pytest.raises(RefusedOnChainError):
+        await bob.execute(failing())
+    calls.clear()
+    await bob.execute(pay(1))
+    assert calls == {"simulate_transaction": 1, "execute_transaction": 1}
+
+
+async def test_a_transaction_that_fails_on_chain_costs_gas_and_is_reported(bob, chain):
+    before = await bob.balance(chain.bob.address)
+    with pytest.raises(RefusedOnChainError) as caught:
+        await bob.execute(failing(), budget=10_000_000)
+    executed = await bob.transaction(Digest.parse(caught.value.details["digest"]))
+    assert await bob.balance(chain.bob.address) == before - executed.cost.net
+    await bob.execute(pay(1))  # the gas coin is known in its new version
+
+
+async def test_an_abort_says_where_and_with_which_number(alice, chain):
+    builder = TransactionBuilder()
+    registry_calls.migrate(builder, chain.deployment)
+    with pytest.raises(RefusedOnChainError) as caught:
+        await alice.execute(builder)
+    assert caught.value.code == "move_abort"
+    assert caught.value.details | {"command": 0} == {
+        "command": 0,
+        "package": str(chain.deployment.original_id),
+        "module": "tool_registry",
+        "function": "migrate",
+        "abort": 1,
+    }
+
+
+async def test_too_little_sui_is_found_out_before_anything_is_sent(bob, calls):
+    with pytest.raises(NotNowError) as caught:
+        await bob.execute(pay(2_000 * SUI_MIST))
+    assert caught.value.code == "not_enough_sui"
+    assert "execute_transaction" not in calls
+
+
+async def test_an_object_of_somebody_else_is_not_used(bob, chain):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.object(chain.deployment.admin_cap)], CAROL)
+    with pytest.raises(NotAllowedError) as caught:
+        await bob.execute(builder)
+    assert caught.value.code == "object_not_yours"
+    assert str(chain.alice.address) in caught.value.message
+
+
+async def test_an_object_that_does_not_exist_is_named(bob):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.object(Address.of(0xBAD))], CAROL)
+    with pytest.raises(NotFoundError) as caught:
+        await bob.execute(builder)
+    assert caught.value.code == "object_unknown"
+
+
+# --- Two clients with one key
+
+
+async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain):
+    await bob.execute(pay(1))
+    async with chain.client(chain.bob) as other:
+        await other.execute(pay(1))
+    await bob.execute(pay(1))
+    await bob.execute(pay(1), budget=5_000_000)
+    assert await bob.balance(CAROL) == 4
+
+
+async def test_an_owned_object_that_another_program_has_used_is_read_again(alice, chain):
+    settings = await _settings(alice, chain)
+
+    def configure():
+        builder = TransactionBuilder()
+        registry_calls.configure(builder, chain.deployment, settings)
+        return builder
+
+    await alice.execute(configure())
+    async with chain.client(chain.alice) as other:
+        await other.execute(configure())
+    assert (await alice.execute(configure())).events
+
+
+async def test_an_object_that_another_program_gave_away_is_not_used(alice, chain):
+    def give(recipient):
+        builder = TransactionBuilder()
+        builder.transfer_objects([builder.object(chain.deployment.admin_cap)], recipient)
+        return builder
+
+    await alice.execute(give(chain.alice.address))
+    async with chain.client(chain.alice) as other:
+        await other.execute(give(CAROL))
+    with pytest.raises(NotAllowedError):
+        await alice.execute(give(chain.alice.address))
+
+
+# --- Lost answers
+
+
+@pytest.fixture
+def losing_answers(monkeypatch):
+    """Lets the node execute, and loses its next `count` answers."""
+    stub = rpc().TransactionExecutionServiceStub
+    original = stub.execute_transaction
+    left = 0
+
+    async def execute(self, message, **options):
+        nonlocal left
+        response = await original(self, message, **options)
+        if left:
+            left -= 1
+            raise StreamTerminatedError("Connection lost")
+        return response
+
+    def lose(count):
+        nonlocal left
+        left = count
+
+    monkeypatch.setattr(stub, "execute_transaction", execute)
+    return lose
+
+
+async def test_a_lost_answer_is_asked_for_again_and_nothing_is_paid_twice(bob, losing_answers):
+    losing_answers(2)
+    await bob.execute(pay(7))
+    assert await bob.balance(CAROL) == 7
+
+
+async def test_after_a_transaction_of_unknown_fate_the_client_looks_at_the_chain(
+    bob, losing_answers
+):
+    losing_answers(100)
+    with pytest.raises(UnreachableError):
+        await bob.execute(pay(7))
+    losing_answers(0)
+    await bob.execute(pay(7))
+    assert await bob.balance(CAROL) == 14
+
+
+# --- Many at once
+
+
+async def test_transactions_of_one_signer_wait_for_each_other(bob):
+    await asyncio.gather(*(bob.execute(pay(1)) for _ in range(8)))
+    assert await bob.balance(CAROL) == 8
+
+
+async def test_with_several_gas_coins_transactions_are_on_their_way_at_once(chain, monkeypatch):
+    for _ in range(2):
+        chain.net.fund(chain.bob.address, 10 * SUI_MIST)
+    inside, most = 0, 0
+    original = Connection.call
+
+    async def observing(self, method, message):
+        nonlocal inside, most
+        if method.__name__ != "execute_transaction":
+            return await original(self, method, message)
+        inside += 1
+        most = max(most, inside)
+        try:
+            return await original(self, method, message)
+        finally:
+            inside -= 1
+
+    monkeypatch.setattr(Connection, "call", observing)
+    async with chain.client(chain.bob, parallel=3) as client:
+        budget = 5_000_000
+        await asyncio.gather(*(client.execute(pay(1), budget=budget) for _ in range(9)))
+        assert await client.balance(CAROL) == 9
+    assert most == 3
+
+
+async def test_transactions_with_an_owned_object_in_common_never_collide(chain):
+    for _ in range(3):
+        chain.net.fund(chain.alice.address, 10 * SUI_MIST)
+    async with chain.client(chain.alice, parallel=4) as client:
+        settings = await _settings(client, chain)
+
+        async def configure():
+            builder = TransactionBuilder()
+            registry_calls.configure(builder, chain.deployment, settings)
+            await client.execute(builder, budget=20_000_000)
+
+        await asyncio.gather(*(configure() for _ in range(8)))

@@ -1,0 +1,183 @@
+import asyncio
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.registry import Deployment, load_package, publish
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import ToolDefinition
+
+SOURCES = Path(__file__).parents[2] / "move" / "nexus_tools" / "sources"
+
+
+@dataclass(frozen=True)
+class MoveFunction:
+    name: str
+    parameters: tuple[str, ...]
+    returns: str
+
+
+@dataclass(frozen=True)
+class MoveModule:
+    """What a test has to know of a Move module, read from its source."""
+
+    name: str
+    text: str
+
+    @property
+    def errors(self):
+        """Name, number and sentence of each error constant."""
+        pattern = r"((?:/// [^\n]*\n)+)const (E\w+): u64 = (\d+);"
+        return [
+            (name, int(number), " ".join(doc.replace("/// ", "").split()))
+            for doc, name, number in re.findall(pattern, self.text)
+        ]
+
+    @property
+    def structs(self):
+        """Fields with their types, by the name of the struct."""
+        pattern = r"public struct (\w+)[^{;]*\{(.*?)\n\}"
+        return {
+            name: re.findall(r"^    (\w+): ([^\n]+),$", body, re.MULTILINE)
+            for name, body in re.findall(pattern, self.text, re.DOTALL)
+        }
+
+    @property
+    def functions(self):
+        """The public functions, those for tests left out."""
+        text = re.sub(r"#\[test_only\]\npublic fun \w+", "", self.text)
+        pattern = r"^public fun (\w+)(?:<[^>]*>)?\((.*?)\)(?:: ([^{]+?))? \{"
+        found = re.findall(pattern, text, re.DOTALL | re.MULTILINE)
+        return [
+            MoveFunction(name, _types(parameters), returns) for name, parameters, returns in found
+        ]
+
+
+def _types(parameters):
+    return tuple(
+        part.split(":", 1)[1].strip()
+        for part in re.split(r",(?![^<]*>)", parameters)
+        if ":" in part
+    )
+
+
+@pytest.fixture(scope="session")
+def move_modules():
+    paths = sorted(SOURCES.glob("*.move"))
+    return {path.stem: MoveModule(path.stem, path.read_text()) for path in paths}
+
+
+# --- A chain with the package
+
+SUI = 1_000_000_000
+QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+NAMES = ("admin", "owner", "leader", "user")
+KEYS = {
+    name: KeyPair.from_bytes(b"\0" + bytes([1 + place] * 32)) for place, name in enumerate(NAMES)
+}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A localnet with the package on it; each of `KEYS` has SUI, `admin` the admin cap."""
+
+    net: ThreadedLocalnet
+    network: Network
+    deployment: Deployment
+    snapshot: Any
+
+    def client(self, name):
+        return SuiClient(self.network, KEYS[name], patience=QUICK)
+
+
+async def publish_package(network):
+    async with SuiClient(network, KEYS["admin"]) as client:
+        builder = TransactionBuilder()
+        publish(builder, load_package(), client.address)
+        return Deployment.of(await client.execute(builder), await client.chain_id())
+
+
+@pytest.fixture(scope="session")
+def started():
+    with ThreadedLocalnet() as net:
+        network = Network("localnet", net.url, net.url)
+        for key in KEYS.values():
+            net.fund(key.address, 1_000 * SUI)
+        deployment = asyncio.run(publish_package(network))
+        yield Chain(net, network, deployment, net.snapshot())
+
+
+@pytest.fixture
+def chain(started):
+    yield started
+    started.net.revert(started.snapshot)
+
+
+@pytest.fixture
+async def admin(chain):
+    async with chain.client("admin") as client:
+        yield client
+
+
+@pytest.fixture
+async def owner(chain):
+    async with chain.client("owner") as client:
+        yield client
+
+
+@pytest.fixture
+async def leader(chain):
+    async with chain.client("leader") as client:
+        yield client
+
+
+@pytest.fixture
+async def user(chain):
+    async with chain.client("user") as client:
+        yield client
+
+
+@pytest.fixture
+def define():
+    """Definitions of tools that differ in what a test says."""
+
+    def define(fqn="xyz.example.math.add@1", **fields):
+        document = {
+            "fqn": fqn,
+            "type": "offchain",
+            "url": "https://tools.example.com/add",
+            "description": "Adds two integers.",
+            "timeout": 5_000,
+            "input_schema": {
+                "type": "object",
+                "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                "required": ["a", "b"],
+                "additionalProperties": False,
+            },
+            "output_schema": {
+                "type": "object",
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "properties": {
+                            "ok": {
+                                "type": "object",
+                                "properties": {"result": {"type": "integer"}},
+                                "required": ["result"],
+                                "additionalProperties": False,
+                            }
+                        },
+                        "required": ["ok"],
+                        "additionalProperties": False,
+                    }
+                ],
+            },
+        }
+        return ToolDefinition.parse(document | fields)
+
+    return define

@@ -1,0 +1,267 @@
+import asyncio
+
+import pytest
+
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
+from nexus_tools.registry import (
+    Invocations,
+    LeaderRegistry,
+    Ports,
+    Registration,
+    ToolRegistry,
+    calls,
+    outcome_bytes,
+    quote_mist,
+)
+from nexus_tools.registry.objects import Expired, Failed, Requested, Settled
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import Failure, FailureReason, Outcome, ToolFqn
+
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+INPUTS = {"a": 1, "b": 2}
+OUTCOME = Outcome("ok", {"result": 3})
+PRICE = 700_000
+# The settings that the package begins with.
+SETTLE_FEE, FAIL_FEE, INPUT_BYTE, OUTCOME_BYTE = 4_000_000, 2_000_000, 100, 8_000
+WINDOW = 5_000 + 15_000
+
+
+@pytest.fixture
+async def tool(owner, chain, define):
+    registry = ToolRegistry(owner, chain.deployment)
+    await registry.register(Registration(define(), PRICE))
+    return await registry.get(ADD)
+
+
+@pytest.fixture
+async def cap(leader, chain):
+    registry = LeaderRegistry(leader, chain.deployment)
+    _, cap = await registry.register_leader("first", activate=True)
+    return cap
+
+
+@pytest.fixture
+def invocations(user, chain):
+    return Invocations(user, chain.deployment)
+
+
+@pytest.fixture
+def closing(leader, chain):
+    return Invocations(leader, chain.deployment)
+
+
+@pytest.fixture
+async def requested(invocations, tool, cap):
+    _, invocation = await invocations.request(tool, INPUTS, max_outcome_bytes=100)
+    assert (await invocations.get(invocation)).leaders == (cap,)
+    return invocation
+
+
+async def test_an_invocation_costs_what_the_quote_says_in_python_and_move(
+    invocations, tool, cap, user, chain
+):
+    size = Ports.of(INPUTS).size()
+    expected = PRICE + SETTLE_FEE + INPUT_BYTE * size + OUTCOME_BYTE * 100
+    assert await invocations.quote(tool, INPUTS, 100) == expected
+    builder = TransactionBuilder()
+    ports = calls.value.make_ports(builder, chain.deployment, Ports.of(INPUTS))
+    bytes_in = calls.value.size(builder, chain.deployment, ports)
+    calls.invocation.quote(builder, chain.deployment, tool.id, bytes_in, 100)
+    results = (await user.inspect(builder)).results
+    assert int.from_bytes(results[-1][0], "little") == expected
+    before = await user.balance(user.address)
+    sent, invocation = await invocations.request(tool, INPUTS, max_outcome_bytes=100)
+    assert before - await user.balance(user.address) == expected + sent.cost.net
+    assert (await invocations.get(invocation)).funds_mist == expected
+    assert (await invocations.get(invocation)).leaders == (cap,)
+
+
+async def test_a_requested_invocation_has_the_terms_of_its_tool(
+    invocations, requested, tool, cap, user
+):
+    found = await invocations.get(requested)
+    assert (found.tool, found.fqn, found.requester) == (tool.id, str(ADD), user.address)
+    assert found.inputs.as_json() == INPUTS
+    assert found.state == Requested()
+    assert (found.timeout_ms, found.window_ms) == (5_000, WINDOW)
+    assert found.expires_at_ms == found.requested_at_ms + WINDOW
+    assert found.window_of(cap) == (found.requested_at_ms, found.expires_at_ms)
+    assert found.window_of(user.address) is None
+
+
+async def test_an_outcome_pays_the_tool_and_the_leader(invocations, closing, requested, cap, owner):
+    leader = closing.client
+    paid_before = await owner.balance(owner.address)
+    led_before = await leader.balance(leader.address)
+    sent = await closing.close(cap, {requested: OUTCOME})
+    state = (await invocations.get(requested)).state
+    assert isinstance(state, Settled)
+    assert (state.variant, state.ports.as_json(), state.leader) == ("ok", {"result": 3}, cap)
+    fee = SETTLE_FEE + INPUT_BYTE * Ports.of(INPUTS).size() + OUTCOME_BYTE * outcome_bytes(OUTCOME)
+    assert await owner.balance(owner.address) == paid_before + PRICE
+    assert await leader.balance(leader.address) == led_before + fee - sent.cost.net
+
+
+async def test_what_was_not_spent_comes_back_to_the_requester(
+    invocations, closing, requested, cap, user
+):
+    await closing.close(cap, {requested: OUTCOME})
+    refund = OUTCOME_BYTE * (100 - outcome_bytes(OUTCOME))
+    assert (await invocations.get(requested)).funds_mist == refund
+    before = await user.balance(user.address)
+    sent = await invocations.delete(requested)
+    assert await user.balance(user.address) == before + refund - sent.cost.net
+    with pytest.raises(NotFoundError) as gone:
+        await invocations.get(requested)
+    assert gone.value.code == "invocation_unknown"
+
+
+async def test_settling_earns_a_leader_more_than_it_costs(closing, requested, cap, leader):
+    before = await leader.balance(leader.address)
+    await closing.close(cap, {requested: OUTCOME})
+    assert await leader.balance(leader.address) > before
+
+
+async def test_a_failure_pays_the_leader_and_not_the_tool(
+    invocations, closing, requested, cap, owner
+):
+    before = await owner.balance(owner.address)
+    failure = Failure(FailureReason.TIMED_OUT, "after 5 s")
+    await closing.close(cap, {requested: failure})
+    found = await invocations.get(requested)
+    assert isinstance(found.state, Failed)
+    assert (found.state.reason, found.state.detail) == ("timed_out", "after 5 s")
+    assert await owner.balance(owner.address) == before
+
+
+@pytest.mark.parametrize("reason", list(FailureReason))
+async def test_every_reason_of_the_tool_half_is_known_on_chain(
+    invocations, closing, requested, cap, reason
+):
+    await closing.close(cap, {requested: Failure(reason, "")})
+    assert (await invocations.get(requested)).state.reason == reason.value
+
+
+async def test_several_outcomes_go_into_one_transaction(invocations, closing, tool, cap):
+    ids = [(await invocations.request(tool, {"a": n, "b": 0}))[1] for n in range(3)]
+    outcomes = {
+        ids[0]: OUTCOME,
+        ids[1]: Failure(FailureReason.UNREACHABLE, "refused"),
+        ids[2]: Outcome("ok", {"result": -1}),
+    }
+    sent = await closing.close(cap, outcomes)
+    states = [(await invocations.get(each)).state for each in ids]
+    assert [type(state) for state in states] == [Settled, Failed, Settled]
+    assert len(sent.events) == 3
+    await invocations.delete(*ids)
+
+
+async def test_values_beyond_one_pure_argument_are_joined_from_chunks(
+    invocations, closing, tool, cap
+):
+    text = "x" * 40_000
+    _, invocation = await invocations.request(tool, {"a": text}, max_outcome_bytes=65_000)
+    assert (await invocations.get(invocation)).inputs.as_json() == {"a": text}
+    detail = "ä" * 20_000
+    await closing.close(cap, {invocation: Failure(FailureReason.HTTP_ERROR, detail)})
+    assert (await invocations.get(invocation)).state.detail == detail
+
+
+async def test_an_invocation_that_nobody_closes_expires(invocations, requested, chain):
+    with pytest.raises(NotNowError) as caught:
+        await invocations.expire(requested)
+    assert caught.value.code == "not_expired"
+    assert "it expires at" in caught.value.message
+    chain.net.advance_clock(WINDOW)
+    await invocations.expire(requested)
+    assert (await invocations.get(requested)).state == Expired()
+
+
+async def test_waiting_ends_when_the_invocation_is_closed(
+    invocations, closing, requested, tool, cap
+):
+    _, other = await invocations.request(tool, INPUTS)
+    waiting = asyncio.create_task(invocations.wait(requested))
+    await closing.close(cap, {other: OUTCOME})
+    await closing.close(cap, {requested: OUTCOME})
+    assert (await waiting).state.variant == "ok"
+
+
+async def test_waiting_for_a_closed_invocation_ends_at_once(invocations, closing, requested, cap):
+    await closing.close(cap, {requested: OUTCOME})
+    assert (await invocations.wait(requested)).is_closed
+
+
+@pytest.mark.usefixtures("cap")
+async def test_a_tool_that_is_not_active_takes_no_invocation(invocations, tool, owner, chain):
+    registry = ToolRegistry(owner, chain.deployment)
+    await registry.unregister(ADD)
+    with pytest.raises(NotNowError, match="cancel the unregistration") as caught:
+        await invocations.request(await registry.get(ADD), INPUTS)
+    assert caught.value.code == "tool_not_active"
+    with pytest.raises(NotNowError) as refused:
+        await invocations.request(tool, INPUTS)  # the tool as it was before
+    assert refused.value.code == "tool_not_active"
+    assert refused.value.details["module"] == "invocation"
+
+
+async def test_without_a_leader_nothing_is_requested(invocations, tool):
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(tool, INPUTS)
+    assert caught.value.code == "no_leader"
+
+
+@pytest.mark.usefixtures("cap")
+async def test_an_invocation_is_not_paid_beyond_the_limit_that_was_set(invocations, tool):
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(tool, INPUTS, max_cost_mist=1_000)
+    assert caught.value.code == "too_expensive"
+
+
+@pytest.mark.usefixtures("cap")
+async def test_a_price_that_was_raised_meanwhile_is_not_paid(invocations, tool, owner, chain):
+    await ToolRegistry(owner, chain.deployment).update_price(ADD, PRICE + 1)
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(tool, INPUTS)
+    assert caught.value.code == "wrong_funds"
+
+
+async def test_only_the_requester_deletes(closing, requested, cap):
+    await closing.close(cap, {requested: OUTCOME})
+    with pytest.raises(NotAllowedError) as caught:
+        await closing.delete(requested)
+    assert caught.value.code == "not_requester"
+
+
+async def test_the_views_of_an_invocation_are_what_python_decodes(
+    invocations, closing, requested, cap, chain
+):
+    user = invocations.client
+    await closing.close(cap, {requested: OUTCOME})
+    found = await invocations.get(requested)
+    builder = TransactionBuilder()
+    views = ("expires_at_ms", "is_closed", "tool", "requester", "leaders", "funds_mist", "variant")
+    for view in views:
+        getattr(calls.invocation, view)(builder, chain.deployment, requested)
+    assert [values[0] for values in (await user.inspect(builder)).results] == [
+        found.expires_at_ms.to_bytes(8, "little"),
+        b"\x01",
+        found.tool,
+        user.address,
+        b"\x01" + cap,
+        found.funds_mist.to_bytes(8, "little"),
+        b"\x02ok",
+    ]
+
+
+def test_the_bytes_of_an_outcome_are_counted_as_the_chain_does():
+    # "ok" has 2; the ports: a count, a name of 1 + 6, a variant, a text of 1 + 1.
+    assert outcome_bytes(OUTCOME) == 2 + 1 + 7 + 1 + 2
+    assert outcome_bytes(Failure(FailureReason.TIMED_OUT, "ä")) == 2
+
+
+@pytest.mark.usefixtures("invocations")
+async def test_the_quote_is_a_sum_of_the_settings(tool, chain, user):
+    settings = await LeaderRegistry(user, chain.deployment).settings()
+    assert quote_mist(settings, tool, 0, 0) == PRICE + SETTLE_FEE
+    assert settings.fail_fee_mist == FAIL_FEE

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.localnet.bytecode.digest import package_digest
+from nexus_tools.registry import Deployment, load_package
+from nexus_tools.sui.object import AddressOwner, MovePackage, Shared
+
+
+def test_the_package_that_ships_has_the_digest_that_its_modules_give():
+    package = load_package()
+    assert len(package.modules) == 8
+    assert package_digest(package.modules, package.dependencies) == package.digest
+
+
+def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
+    load_package.cache_clear()
+    monkeypatch.setattr("nexus_tools.registry.package.files", lambda _: tmp_path)
+    with pytest.raises(NotFoundError) as caught:
+        load_package()
+    assert caught.value.code == "package_missing"
+    monkeypatch.undo()
+    load_package.cache_clear()
+
+
+async def test_a_published_package_is_found_with_its_registries_and_caps(admin, chain):
+    deployment = chain.deployment
+    package, tools, leaders, admin_cap, upgrade_cap = await admin.objects(
+        [
+            deployment.package_id,
+            deployment.tool_registry,
+            deployment.leader_registry,
+            deployment.admin_cap,
+            deployment.upgrade_cap,
+        ]
+    )
+    assert isinstance(package.data, MovePackage)
+    assert isinstance(tools.owner, Shared)
+    assert isinstance(leaders.owner, Shared)
+    assert tools.type == deployment.type("tool_registry", "ToolRegistry")
+    assert leaders.type == deployment.type("leader_registry", "LeaderRegistry")
+    assert admin_cap.owner == upgrade_cap.owner == AddressOwner(admin.address)
+    assert deployment.chain_id == await admin.chain_id()
+
+
+def test_a_deployment_survives_as_json(chain):
+    text = json.dumps(chain.deployment.as_json())
+    assert Deployment.parse(json.loads(text)) == chain.deployment
+
+
+def test_the_caps_of_a_deployment_may_be_unknown(chain):
+    document = {**chain.deployment.as_json(), "admin_cap": None, "upgrade_cap": None}
+    deployment = Deployment.parse(document)
+    with pytest.raises(NotFoundError) as caught:
+        deployment.require_admin_cap()
+    assert caught.value.code == "admin_cap_unknown"
+
+
+@pytest.mark.parametrize("change", [{"package_id": 5}, {"tool_registry": "nonsense"}])
+def test_a_deployment_with_a_wrong_field_is_refused(chain, change):
+    with pytest.raises(ValidationError):
+        Deployment.parse(chain.deployment.as_json() | change)
+
+
+def test_a_deployment_that_lacks_a_field_is_refused(chain):
+    document = chain.deployment.as_json()
+    del document["tool_registry"]
+    with pytest.raises(ValidationError, match="tool_registry"):
+        Deployment.parse(document)

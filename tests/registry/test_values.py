@@ -1,0 +1,72 @@
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.registry.objects import (
+    PORTS,
+    Inline,
+    InlineList,
+    Ports,
+    Remote,
+    RemoteList,
+)
+
+
+def test_ports_are_sorted_and_their_json_is_canonical():
+    ports = Ports.of({"b": {"y": 1, "x": [1, 2.5, None]}, "a": "ä"})
+    assert ports.values == (
+        ("a", Inline('"ä"'.encode())),
+        ("b", Inline(b'{"x":[1,2.5,null],"y":1}')),
+    )
+
+
+def test_ports_read_back_as_the_values_that_were_given():
+    values = {"a": 1, "list": [1, {"deep": True}], "text": "x"}
+    assert Ports.of(values).as_json() == values
+
+
+def test_ports_have_the_bytes_of_a_move_vec_map_of_enums():
+    # One entry: the key "a" (length 1), variant 0 with the three bytes of the text "1" quoted.
+    assert PORTS.encode(Ports.of({"a": "1"})).hex() == "01" + "0161" + "00" + "03223122"
+    assert Ports.of({"a": "1"}).size() == 8
+
+
+def test_every_kind_of_value_has_its_number():
+    ports = Ports(
+        (
+            ("i", Inline(b"1")),
+            ("l", InlineList((b"1", b"2"))),
+            ("r", Remote("walrus", b"\x01")),
+            ("s", RemoteList("walrus", (b"\x01", b"\x02"))),
+        )
+    )
+    assert PORTS.encode(ports).hex() == (
+        "04"
+        + ("0169" + "00" + "0131")
+        + ("016c" + "01" + "02" + "0131" + "0132")
+        + ("0172" + "02" + "0677616c727573" + "0101")
+        + ("0173" + "03" + "0677616c727573" + "02" + "0101" + "0102")
+    )
+    assert PORTS.decode(ports.encode()) == ports
+
+
+def test_a_list_of_texts_is_a_json_array():
+    assert Ports((("l", InlineList((b"1", b'"x"'))),)).as_json() == {"l": [1, "x"]}
+
+
+def test_a_remote_value_is_not_on_chain():
+    with pytest.raises(ValidationError) as caught:
+        Ports((("r", Remote("walrus", b"key")),)).as_json()
+    assert caught.value.code == "value_remote"
+
+
+@pytest.mark.parametrize("name", ["", "ä"])
+def test_a_port_name_is_ascii(name):
+    with pytest.raises(ValidationError) as caught:
+        Ports.of({name: 1})
+    assert caught.value.code == "port_name_invalid"
+
+
+def test_what_json_cannot_say_is_refused():
+    with pytest.raises(ValidationError) as caught:
+        Ports.of({"a": float("nan")})
+    assert caught.value.code == "json_invalid"
