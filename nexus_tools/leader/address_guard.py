@@ -1,0 +1,156 @@
+"""Which addresses a Leader connects to: the URL of a tool is an attacker's choice.
+
+A URL is checked for its form first; its host is resolved once, every address is checked, and the
+connection goes to a checked one. Sources: the IANA registries of special-purpose addresses (RFC
+6890), RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4380 (Teredo), RFC 4291 (IPv4 in IPv6).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import SplitResult, urlsplit
+
+from nexus_tools.errors import NotAllowedError
+
+IPAddress = IPv4Address | IPv6Address
+IPNetwork = IPv4Network | IPv6Network
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_REFUSED: tuple[tuple[IPNetwork, str], ...] = tuple(
+    (ip_network(network), what)
+    for network, what in (
+        ("0.0.0.0/8", "this network"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "shared by a provider"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "a metadata service"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "reserved"),
+        ("192.0.2.0/24", "documentation"),
+        ("192.31.196.0/24", "reserved"),
+        ("192.52.193.0/24", "reserved"),
+        ("192.88.99.0/24", "a 6to4 relay"),
+        ("192.168.0.0/16", "private"),
+        ("192.175.48.0/24", "reserved"),
+        ("198.18.0.0/15", "benchmarking"),
+        ("198.51.100.0/24", "documentation"),
+        ("203.0.113.0/24", "documentation"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+        ("::1/128", "loopback"),
+        ("::/128", "unspecified"),
+        ("::ffff:0:0/96", "IPv4 in IPv6"),
+        ("::/96", "IPv4 in IPv6"),
+        ("64:ff9b::/96", "NAT64"),
+        ("64:ff9b:1::/48", "NAT64"),
+        ("2001::/32", "Teredo"),
+        ("2002::/16", "6to4"),
+        ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "site-local"),
+        ("ff00::/8", "multicast"),
+    )
+)
+# All that is routed to the public is in here (RFC 4291, section 2.4); of it, these are not.
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_REFUSED_GLOBAL: tuple[tuple[IPNetwork, str], ...] = tuple(
+    (ip_network(network), what)
+    for network, what in (
+        ("2001::/23", "reserved"),
+        ("2001:db8::/32", "documentation"),
+        ("2620:4f:8000::/48", "reserved"),
+        ("3fff::/20", "documentation"),
+    )
+)
+
+
+class AddressRefused(NotAllowedError, OSError):  # noqa: N818 - it says what happened
+    """The Leader does not connect to this place; an `OSError`, as a connection raises them."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            "address_refused", message, hint="an operator can allow networks, ports and http"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AddressGuard:
+    """What is allowed beyond https to public addresses; no `ports` means every port."""
+
+    networks: tuple[IPNetwork, ...] = ()
+    ports: frozenset[int] = frozenset()
+    http: bool = False
+
+    def check_url(self, url: str) -> None:
+        """Raise `AddressRefused` unless the form of the URL is allowed, whatever its name means."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise AddressRefused("the URL is malformed") from None
+        self._check_form(parts)
+        self._check_port(port or _DEFAULT_PORTS[parts.scheme])
+        literal = _literal(parts.hostname or "")
+        if literal is not None:
+            self.check_address(literal)
+
+    def check_address(self, address: IPAddress) -> None:
+        """Raise `AddressRefused` unless connections to `address` are allowed."""
+        if any(address in network for network in self.networks):
+            return
+        what = special_purpose(address)
+        if what:
+            raise AddressRefused(f"the address is {what}")
+
+    def check_resolved(self, addresses: Iterable[str]) -> None:
+        """Raise `AddressRefused` if there is no address, or one that is refused.
+
+        A name that has public and private addresses is refused as a whole: nothing honest has.
+        """
+        found = [ip_address(address) for address in addresses]
+        if not found:
+            raise AddressRefused("the name has no address")
+        for address in found:
+            self.check_address(address)
+
+    def _check_form(self, parts: SplitResult) -> None:
+        if parts.scheme != "https" and not (self.http and parts.scheme == "http"):
+            raise AddressRefused("the URL is not https")
+        if "@" in parts.netloc:
+            raise AddressRefused("the URL has a user name or password")
+        if not parts.hostname:
+            raise AddressRefused("the URL has no host")
+
+    def _check_port(self, port: int) -> None:
+        if self.ports and port not in self.ports:
+            raise AddressRefused("the port is not allowed")
+
+
+def special_purpose(address: IPAddress) -> str:
+    """What an address is for that is not simply public; empty if it is public."""
+    if isinstance(address, IPv6Address) and address.scope_id:
+        return "scoped"
+    for network, what in _REFUSED:
+        if address in network:
+            return what
+    if isinstance(address, IPv4Address):
+        return ""
+    if address not in _GLOBAL_UNICAST:
+        return "not global unicast"
+    if _is_isatap(address):
+        return "IPv4 in IPv6"
+    return next((what for network, what in _REFUSED_GLOBAL if address in network), "")
+
+
+def _is_isatap(address: IPv6Address) -> bool:
+    """Interface identifiers `[02]00:5efe` hold an IPv4 address (RFC 5214, section 6.1)."""
+    return address.packed[8:12] in (b"\0\0\x5e\xfe", b"\2\0\x5e\xfe")
+
+
+def _literal(host: str) -> IPAddress | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None

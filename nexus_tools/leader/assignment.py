@@ -1,0 +1,54 @@
+"""Which invocations are this leader's, and when it may close them."""
+
+from dataclasses import dataclass
+
+from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.sui.address import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """An invocation that this leader is responsible for; times are the chain's.
+
+    `place` is 0 for the primary and 1 for the secondary. From `opens_at_ms` on this leader may
+    close it, before `window_ends_at_ms` no later one, and nobody from `expires_at_ms` on.
+    """
+
+    invocation: Address
+    tool: Address
+    fqn: str
+    place: int
+    opens_at_ms: int
+    window_ends_at_ms: int
+    expires_at_ms: int
+    timeout_ms: int
+    max_outcome_bytes: int
+
+    def is_shared_at(self, now_ms: int) -> bool:
+        """Whether another leader may have closed it too."""
+        return self.place > 0 or now_ms >= self.window_ends_at_ms
+
+    def answer_by_ms(self, now_ms: int, margin_ms: int) -> int:
+        """Until when an answer is of use: the end of the own window, or later of all windows."""
+        own_ms = self.window_ends_at_ms - margin_ms
+        return own_ms if now_ms < own_ms else self.expires_at_ms - margin_ms
+
+
+def assignment(event: InvocationRequested, leader: Address) -> Assignment | None:
+    """What a request means for `leader`: Move's `invocation::authorize` seen from here."""
+    if leader not in event.leaders:
+        return None
+    place = event.leaders.index(leader)
+    window_ms = (event.expires_at_ms - event.requested_at_ms) // len(event.leaders)
+    opens_at_ms = event.requested_at_ms + place * window_ms
+    return Assignment(
+        invocation=event.invocation,
+        tool=event.tool,
+        fqn=event.fqn,
+        place=place,
+        opens_at_ms=opens_at_ms,
+        window_ends_at_ms=opens_at_ms + window_ms,
+        expires_at_ms=event.expires_at_ms,
+        timeout_ms=event.timeout_ms,
+        max_outcome_bytes=event.max_outcome_bytes,
+    )

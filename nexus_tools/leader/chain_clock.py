@@ -1,0 +1,83 @@
+"""The chain's clock, seen from here: windows open and end by it, not by this machine's."""
+
+import asyncio
+import heapq
+from collections.abc import Awaitable, Callable
+from itertools import count
+
+import structlog
+
+from nexus_tools.errors import NexusError
+
+_log = structlog.get_logger("nexus_tools.leader")
+
+
+class ChainClock:
+    """Runs on from the latest time that the chain was seen to have; it never runs backwards."""
+
+    def __init__(self, read_ms: Callable[[], Awaitable[int]], interval_ms: int) -> None:
+        self._read_ms = read_ms
+        self._interval = interval_ms / 1000
+        self._seen_ms = 0
+        self._seen_at = 0.0
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._order = count()
+        self._changed = asyncio.Event()
+
+    def now_ms(self) -> int:
+        """The chain's time, as far as it can be known here."""
+        return self._seen_ms + int((_now() - self._seen_at) * 1000)
+
+    def observe(self, timestamp_ms: int) -> None:
+        """The chain has reached this time."""
+        if timestamp_ms > self.now_ms():
+            self._seen_ms, self._seen_at = timestamp_ms, _now()
+            self._changed.set()
+
+    async def refresh(self) -> None:
+        """Read the clock. Raises as a read of the chain does."""
+        self.observe(await self._read_ms())
+
+    async def wait_until(self, moment_ms: int) -> None:
+        """Return when the chain's clock has reached `moment_ms`; needs `run` beside it."""
+        if self.now_ms() >= moment_ms:
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (moment_ms, next(self._order), future))
+        self._changed.set()
+        await future
+
+    async def run(self) -> None:
+        """Wake who waits; while someone waits, read the clock, for it may have been moved."""
+        while True:
+            self._changed.clear()
+            self._wake()
+            try:
+                async with asyncio.timeout(self._pause()):
+                    await self._changed.wait()
+            except TimeoutError:
+                await self._look()
+
+    async def _look(self) -> None:
+        try:
+            await self.refresh()
+        except NexusError as error:
+            _log.warning("clock_unread", code=error.code, error=error.message)
+
+    def _wake(self) -> None:
+        now_ms = self.now_ms()
+        while self._waiting and self._waiting[0][0] <= now_ms:
+            _, _, future = heapq.heappop(self._waiting)
+            if not future.done():
+                future.set_result(None)
+
+    def _pause(self) -> float | None:
+        """Seconds until there is something to do; none without anyone who waits."""
+        if not self._waiting:
+            return None
+        due = (self._waiting[0][0] - self.now_ms()) / 1000
+        return max(0.001, min(self._interval, due))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,88 @@
+"""Closings that wait for a transaction, and how many of them fit into one."""
+
+import asyncio
+from collections import OrderedDict
+
+from nexus_tools.leader.closing import Closing
+from nexus_tools.leader.journal import Ending
+from nexus_tools.leader.settings import LeaderSettings
+from nexus_tools.sui.address import Address
+
+# Of the 1 024 that a transaction may have: `max_programmable_tx_commands`.
+_MAX_COMMANDS = 900
+
+
+class ClosingQueue:
+    """First come, first served; a batch is full when its bytes, commands or number are."""
+
+    def __init__(self, settings: LeaderSettings) -> None:
+        self._settings = settings
+        self._waiting: OrderedDict[Address, Closing] = OrderedDict()
+        self._open: dict[Address, Closing] = {}
+        self._arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, closing: Closing) -> None:
+        """Have a closing taken in its turn; nothing if it has ended."""
+        if closing.ended.done():
+            return
+        invocation = closing.assignment.invocation
+        if invocation not in self._open:
+            self._open[invocation] = closing
+            closing.ended.add_done_callback(lambda _: self._open.pop(invocation, None))
+        self._waiting[invocation] = closing
+        self._arrived.set()
+
+    def withdraw(self, invocation: Address, ending: Ending) -> bool:
+        """End a closing that still waits; whether there is one."""
+        closing = self._waiting.pop(invocation, None)
+        if closing is not None:
+            closing.end(ending)
+        return closing is not None
+
+    def is_under_way(self, invocation: Address) -> bool:
+        """Whether a closing was taken and has not ended."""
+        return invocation in self._open and invocation not in self._waiting
+
+    async def take(self, most: int) -> list[Closing]:
+        """Wait for a closing and, shortly, for others; the first batch, of `most` at most."""
+        while True:
+            await self._arrival()
+            await self._linger(most)
+            batch = self._batch(most)
+            for closing in batch:
+                del self._waiting[closing.assignment.invocation]
+            if batch:
+                return batch
+
+    async def _arrival(self) -> None:
+        while not self._waiting:
+            self._arrived.clear()
+            await self._arrived.wait()
+
+    async def _linger(self, most: int) -> None:
+        try:
+            async with asyncio.timeout(self._settings.linger_ms / 1000):
+                while not self._is_full(most):
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            return
+
+    def _is_full(self, most: int) -> bool:
+        return len(self._waiting) >= most or len(self._batch(most)) < len(self._waiting)
+
+    def _batch(self, most: int) -> list[Closing]:
+        """The first ones that fit into one transaction, one at least."""
+        batch: list[Closing] = []
+        size = commands = 0
+        for closing in self._waiting.values():
+            size += closing.size
+            commands += closing.commands
+            full = size > self._settings.batch_bytes or commands > _MAX_COMMANDS
+            if batch and (full or len(batch) >= most):
+                break
+            batch.append(closing)
+        return batch

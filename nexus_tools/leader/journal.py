@@ -1,0 +1,282 @@
+"""What a Leader remembers, so that the end of its process loses nothing and repeats nothing.
+
+An invocation is written down before each step is taken: seen before the cursor of events moves on,
+answered before it is settled, and the signed transaction before it is sent. The chain has the last
+word: what it says about an invocation is stronger than what stands here.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.errors import UsageError
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.group_commit import GroupCommit
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.tool import Failure, FailureReason, Outcome
+
+_COLUMNS = [field.name for field in fields(Assignment)]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS cursor (
+    only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS transactions (
+    digest BLOB PRIMARY KEY, data BLOB NOT NULL, signature BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS invocations (
+    invocation BLOB PRIMARY KEY,
+    tool BLOB NOT NULL,
+    fqn TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    opens_at_ms INTEGER NOT NULL,
+    window_ends_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    timeout_ms INTEGER NOT NULL,
+    max_outcome_bytes INTEGER NOT NULL,
+    stage TEXT NOT NULL,
+    answer TEXT,
+    digest BLOB REFERENCES transactions,
+    ending TEXT,
+    closed_at_ms INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
+CREATE INDEX IF NOT EXISTS settling_invocations ON invocations (digest) WHERE digest IS NOT NULL;
+"""
+
+
+class Stage(StrEnum):
+    """How far an invocation has come."""
+
+    SEEN = "seen"
+    INVOKING = "invoking"
+    ANSWERED = "answered"
+    SETTLING = "settling"
+    CLOSED = "closed"
+
+
+class Ending(StrEnum):
+    """How an invocation ended for this leader."""
+
+    SETTLED = "settled"
+    FAILED = "failed"
+    ELSEWHERE = "elsewhere"
+    """Another leader closed it, or it is gone."""
+    MISSED = "missed"
+    """Nobody may close it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTransaction:
+    """A transaction as it is sent: the same bytes have the same effects, however often."""
+
+    digest: Digest
+    data: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An open invocation; `answer` from the stage `answered` on, `digest` while settling."""
+
+    assignment: Assignment
+    stage: Stage
+    answer: Outcome | Failure | None
+    digest: Digest | None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was open when the journal was opened, and where events go on."""
+
+    cursor: str | None
+    entries: tuple[Entry, ...]
+    transactions: tuple[SignedTransaction, ...]
+
+
+class Journal:
+    """The journal of one leader on one chain; every method returns when it is committed."""
+
+    def __init__(self, commits: GroupCommit) -> None:
+        self._commits = commits
+
+    @classmethod
+    async def open(cls, path: Path, identity: str) -> "Journal":
+        """Open or make the file; `identity` names chain, package and leader.
+
+        Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
+        journal of another identity.
+        """
+        journal = cls(GroupCommit(path, _SCHEMA))
+        known = await journal._commits.run(lambda connection: _identity(connection, identity))
+        if known != identity:
+            await journal.close()
+            raise UsageError(
+                "journal_foreign",
+                f"the journal {path} belongs to another leader or chain: {known}",
+                hint="give each leader on each chain a journal of its own",
+            )
+        return journal
+
+    async def close(self) -> None:
+        """Commit and close."""
+        await self._commits.close()
+
+    async def recall(self) -> Memory:
+        """All that is open."""
+        return await self._commits.run(_recall)
+
+    async def record_events(
+        self,
+        seen: Sequence[Assignment],
+        closed: Mapping[Address, Ending],
+        cursor: str,
+        now_ms: int,
+    ) -> tuple[Assignment, ...]:
+        """Write down a page of events with the cursor behind it.
+
+        Returns what is new and open.
+        """
+
+        def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
+            new = [one for one in seen if _insert(connection, one)]
+            _close(connection, closed, now_ms)
+            connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
+            return tuple(one for one in new if one.invocation not in closed)
+
+        return await self._commits.run(write)
+
+    async def invoking(self, invocation: Address) -> None:
+        """The tool may be asked from now on."""
+        await self._write(
+            "UPDATE invocations SET stage = 'invoking' WHERE invocation = ? AND stage = 'seen'",
+            (bytes(invocation),),
+        )
+
+    async def answered(self, invocation: Address, answer: Outcome | Failure) -> None:
+        """What is to be written on chain."""
+        await self._write(
+            "UPDATE invocations SET stage = 'answered', answer = ?"
+            " WHERE invocation = ? AND stage IN ('seen', 'invoking')",
+            (_dump(answer), bytes(invocation)),
+        )
+
+    async def settling(
+        self, invocations: Iterable[Address], transaction: SignedTransaction
+    ) -> None:
+        """The transaction that will be sent for these invocations."""
+        rows = [(transaction.digest, bytes(invocation)) for invocation in invocations]
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT OR REPLACE INTO transactions VALUES (?, ?, ?)",
+                (bytes(transaction.digest), transaction.data, transaction.signature),
+            )
+            connection.executemany(
+                "UPDATE invocations SET stage = 'settling', digest = ?"
+                " WHERE invocation = ? AND stage = 'answered'",
+                rows,
+            )
+
+        await self._commits.run(write)
+
+    async def settled(
+        self, digest: Digest | None, endings: Mapping[Address, Ending], now_ms: int
+    ) -> None:
+        """How invocations ended; others of the transaction `digest` are answered as before."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            _close(connection, endings, now_ms)
+            if digest is not None:
+                _forget_transaction(connection, digest)
+
+        await self._commits.run(write)
+
+    async def prune(self, closed_before_ms: int) -> int:
+        """Forget what was closed before; returns how many."""
+        statement = "DELETE FROM invocations WHERE stage = 'closed' AND closed_at_ms < ?"
+        return await self._commits.run(
+            lambda connection: connection.execute(statement, (closed_before_ms,)).rowcount
+        )
+
+    async def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        await self._commits.run(lambda connection: connection.execute(statement, values))
+
+
+def _identity(connection: sqlite3.Connection, identity: str) -> str:
+    known = connection.execute("SELECT value FROM identity").fetchone()
+    if known is None:
+        connection.execute("INSERT INTO identity VALUES (?)", (identity,))
+        return identity
+    return str(known[0])
+
+
+def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
+    marks = ", ".join("?" * len(_COLUMNS))
+    statement = (
+        f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - ours
+        f" VALUES ({marks}, 'seen') ON CONFLICT (invocation) DO NOTHING"
+    )
+    values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
+    return connection.execute(statement, values).rowcount == 1
+
+
+def _close(connection: sqlite3.Connection, endings: Mapping[Address, Ending], now_ms: int) -> None:
+    connection.executemany(
+        "UPDATE invocations SET stage = 'closed', ending = ?, closed_at_ms = ?, answer = NULL,"
+        " digest = NULL WHERE invocation = ? AND stage != 'closed'",
+        [(ending.value, now_ms, bytes(invocation)) for invocation, ending in endings.items()],
+    )
+
+
+def _forget_transaction(connection: sqlite3.Connection, digest: Digest) -> None:
+    connection.execute(
+        "UPDATE invocations SET stage = 'answered', digest = NULL"
+        " WHERE digest = ? AND stage = 'settling'",
+        (bytes(digest),),
+    )
+    connection.execute("DELETE FROM transactions WHERE digest = ?", (bytes(digest),))
+
+
+def _recall(connection: sqlite3.Connection) -> Memory:
+    cursor = connection.execute("SELECT value FROM cursor").fetchone()
+    rows = connection.execute(
+        f"SELECT {', '.join(_COLUMNS)}, stage, answer, digest FROM invocations"  # noqa: S608 - ours
+        " WHERE stage != 'closed' ORDER BY expires_at_ms"
+    )
+    signed = connection.execute("SELECT digest, data, signature FROM transactions").fetchall()
+    return Memory(
+        cursor=cursor[0] if cursor else None,
+        entries=tuple(_entry(row) for row in rows),
+        transactions=tuple(SignedTransaction(Digest(d), data, s) for d, data, s in signed),
+    )
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    invocation, tool, *terms = row[: len(_COLUMNS)]
+    stage, answer, digest = row[len(_COLUMNS) :]
+    return Entry(
+        assignment=Assignment(Address(invocation), Address(tool), *terms),
+        stage=Stage(stage),
+        answer=_load(answer) if answer else None,
+        digest=Digest(digest) if digest else None,
+    )
+
+
+def _dump(answer: Outcome | Failure) -> str:
+    if isinstance(answer, Outcome):
+        return json.dumps({"variant": answer.variant, "ports": answer.ports})
+    return json.dumps({"reason": answer.reason.value, "detail": answer.detail})
+
+
+def _load(text: str) -> Outcome | Failure:
+    document = json.loads(text)
+    if "variant" in document:
+        return Outcome(document["variant"], document["ports"])
+    return Failure(FailureReason(document["reason"]), document["detail"])

@@ -1,0 +1,128 @@
+"""Follows the events of the package: writes down what they mean, and hands it on."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from time import monotonic
+
+import structlog
+
+from nexus_tools.client import Cursor, EventRecord, Progress, follow_events
+from nexus_tools.errors import NexusError
+from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.event_page import KINDS, EventPage
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.settings import LeaderSettings
+from nexus_tools.leader.starting_point import starting_cursor
+from nexus_tools.registry.events import event_filter
+
+_log = structlog.get_logger("nexus_tools.leader")
+
+_PAGE_ITEMS = 500
+# A cursor that is lost costs a second look at places where nothing was.
+_SECONDS_BETWEEN_EMPTY_PAGES = 5.0
+
+Item = EventRecord | Progress
+
+
+class Watcher:
+    """Reads from the cursor of the journal on; `hand_on` may wait for room."""
+
+    def __init__(
+        self,
+        settings: LeaderSettings,
+        chain: Chain,
+        *,
+        journal: Journal,
+        clock: ChainClock,
+        metrics: LeaderMetrics,
+        hand_on: Callable[[EventPage], Awaitable[None]],
+    ) -> None:
+        self._settings = settings
+        self._chain = chain
+        self._journal = journal
+        self._clock = clock
+        self._metrics = metrics
+        self._hand_on = hand_on
+        self._filter = event_filter(chain.deployment, *KINDS)
+        self._cursor: Cursor | None = None
+        self._written_at = 0.0
+        self.trouble = "no events were read yet"
+
+    async def run(self, cursor: str | None) -> None:
+        """Follow events without end, from `cursor` or from where open invocations may be."""
+        self._cursor = Cursor.parse(cursor) if cursor else None
+        while True:
+            try:
+                await self._follow()
+            except NexusError as error:
+                if error.code == "journal_failed":
+                    raise
+                self.trouble = error.message
+                self._metrics.trouble.labels("watcher").inc()
+                _log.warning("watching_interrupted", code=error.code, error=error.message)
+                await asyncio.sleep(self._settings.trouble_pause_ms / 1000)
+
+    async def _follow(self) -> None:
+        client = self._chain.client
+        if self._cursor is None:
+            look_back_ms = self._settings.look_back_ms
+            self._cursor = await starting_cursor(client, self._filter, look_back_ms)
+        items = follow_events(client, self._filter, self._cursor)
+        async with aclosing(items), aclosing(_pages(items)) as pages:
+            async for page in pages:
+                self.trouble = ""
+                await self._take(page)
+
+    async def _take(self, items: list[Item]) -> None:
+        page = EventPage.read(items, self._chain.deployment, self._chain.leader)
+        if page.latest_ms:
+            self._clock.observe(page.latest_ms)
+        self._cursor = page.cursor
+        now = monotonic()
+        if page.is_empty and now - self._written_at < _SECONDS_BETWEEN_EMPTY_PAGES:
+            return
+        self._written_at = now
+        page.assigned = list(
+            await self._journal.record_events(
+                page.assigned, page.ended, str(page.cursor), self._clock.now_ms()
+            )
+        )
+        self._count(page)
+        await self._hand_on(page)
+
+    def _count(self, page: EventPage) -> None:
+        self._metrics.fees_mist.inc(page.fees_mist)
+        if page.latest_ms:
+            self._metrics.lag_ms.set(self._clock.now_ms() - page.latest_ms)
+        for assignment in page.assigned:
+            place = "secondary" if assignment.place else "primary"
+            self._metrics.seen.labels(place).inc()
+
+
+async def _pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
+    """What has come since the last page was asked for, one item at least."""
+    queue: asyncio.Queue[Item] = asyncio.Queue(_PAGE_ITEMS)
+
+    async def pump() -> None:
+        async for item in items:
+            await queue.put(item)
+
+    pumping = asyncio.create_task(pump())
+    try:
+        while True:
+            first = asyncio.create_task(queue.get())
+            await asyncio.wait((first, pumping), return_when=asyncio.FIRST_COMPLETED)
+            if not first.done():
+                first.cancel()
+                pumping.result()
+                return
+            page = [first.result()]
+            while not queue.empty():
+                page.append(queue.get_nowait())
+            yield page
+    finally:
+        pumping.cancel()
+        await asyncio.wait((pumping,))

@@ -1,0 +1,98 @@
+"""The invocations in hand: one task for each, from the event that names it to its end."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+import structlog
+
+from nexus_tools.errors import NexusError
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.carrier import Carrier
+from nexus_tools.leader.closing_queue import ClosingQueue
+from nexus_tools.leader.journal import Ending, Entry, Stage
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.sui.address import Address
+
+_log = structlog.get_logger("nexus_tools.leader")
+
+
+class Workload:
+    """Starts, counts and ends the tasks; at most `capacity` at once."""
+
+    def __init__(
+        self,
+        group: asyncio.TaskGroup,
+        carrier: Carrier,
+        queue: ClosingQueue,
+        metrics: LeaderMetrics,
+        capacity: int,
+    ) -> None:
+        self._group = group
+        self._carrier = carrier
+        self._queue = queue
+        self._metrics = metrics
+        self._room = asyncio.Semaphore(capacity)
+        self._tasks: dict[Address, asyncio.Task[None]] = {}
+        self._emptied = asyncio.Event()
+
+    async def resume(self, entries: Iterable[Entry]) -> None:
+        """Go on with what the journal has open."""
+        for entry in entries:
+            await self._start(entry)
+
+    async def take(self, assignments: Iterable[Assignment]) -> None:
+        """Begin with new invocations; waits while there is no room."""
+        for assignment in assignments:
+            await self._start(Entry(assignment, Stage.SEEN, None, None))
+
+    def end(self, endings: Mapping[Address, Ending]) -> None:
+        """Drop what the chain says has ended; what is in a transaction hears from that."""
+        for invocation, ending in endings.items():
+            task = self._tasks.get(invocation)
+            if task is None or self._queue.withdraw(invocation, ending):
+                continue
+            if not self._queue.is_under_way(invocation):
+                self._metrics.closed.labels(ending.value).inc()
+                task.cancel()
+
+    async def drain(self, seconds: float) -> None:
+        """Let what runs come to its end, for so long; then cancel, for the journal has it all."""
+        try:
+            async with asyncio.timeout(seconds):
+                while any(not self._carrier.is_idle(invocation) for invocation in self._tasks):
+                    self._emptied.clear()
+                    await self._emptied.wait()
+        except TimeoutError:
+            _log.warning("stopped_with_work", open=len(self._tasks))
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def _start(self, entry: Entry) -> None:
+        invocation = entry.assignment.invocation
+        if invocation in self._tasks:
+            return
+        await self._room.acquire()
+        self._metrics.open.inc()
+        self._tasks[invocation] = self._group.create_task(self._carry(entry))
+
+    async def _carry(self, entry: Entry) -> None:
+        invocation = entry.assignment.invocation
+        try:
+            ending = await self._carrier.carry(entry)
+            self._metrics.closed.labels(ending.value).inc()
+        except NexusError as error:
+            if error.code == "journal_failed":
+                raise
+            self._failed(invocation, error)
+        except Exception as error:  # noqa: BLE001 - one invocation must not end the daemon
+            self._failed(invocation, error)
+        finally:
+            del self._tasks[invocation]
+            self._room.release()
+            self._metrics.open.dec()
+            self._emptied.set()
+
+    def _failed(self, invocation: Address, error: Exception) -> None:
+        """The journal has it open still: the next start tries it again."""
+        self._metrics.trouble.labels("carrier").inc()
+        _log.error("dropped", invocation=str(invocation), exc_info=error)

@@ -1,0 +1,416 @@
+"""Servers that are as tools are, good and bad, on loopback ports; and what calls them."""
+
+import asyncio
+import secrets
+import socket
+import ssl
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from ipaddress import ip_network
+
+import pytest
+import uvicorn
+
+from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from nexus_tools.leader import Leader
+from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.guarded_transport import SystemResolver, guarded_client
+from nexus_tools.leader.invoker import Invoker, ToolCall
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.settings import LeaderSettings
+from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.registry import (
+    Deployment,
+    Invocations,
+    LeaderRegistry,
+    Ports,
+    Registration,
+    ToolRegistry,
+    add_request,
+    load_package,
+    parse_event,
+    publish,
+    quote_mist,
+)
+from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json
+from nexus_tools.toolkit import ToolServer, Variant, tool
+
+LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+
+
+class Sum(Variant, name="ok"):
+    result: int
+
+
+@tool("xyz.example.math.add@1")
+async def add(a: int, b: int) -> Sum:
+    """Adds two integers."""
+    return Sum(result=a + b)
+
+
+@pytest.fixture
+def add_tool():
+    return add
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return LeaderSettings(
+        journal=tmp_path / "journal.sqlite",
+        allow_http=True,
+        allowed_networks=LOOPBACK,
+        first_pause_ms=1,
+        longest_pause_ms=2,
+        check_meta=False,
+    )
+
+
+@asynccontextmanager
+async def _uvicorn_server(app):
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, access_log=False, lifespan="auto", ws="none")
+    )
+    task = asyncio.create_task(server._serve([listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
+
+
+@pytest.fixture
+async def serve_app():
+    """Serve an ASGI application; gives its URL."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(app):
+            return await stack.enter_async_context(_uvicorn_server(app))
+
+        yield serve
+
+
+@pytest.fixture
+async def serve_tools(serve_app):
+    """Serve tools of the toolkit; gives the URL of their root."""
+
+    async def serve(*tools):
+        return await serve_app(ToolServer(tools))
+
+    return serve
+
+
+@dataclass
+class RawServer:
+    """What a server of bytes was sent: the heads of the requests, with their bodies."""
+
+    url: str
+    requests: list
+
+
+async def _read_request(reader):
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = 0
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    return head.decode(), await reader.readexactly(length)
+
+
+@pytest.fixture
+async def serve_bytes():
+    """A server that reads one request per connection and leaves the rest to `answer`."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(answer):
+            found = RawServer("", [])
+            connections = set()
+
+            async def handle(reader, writer):
+                connections.add(asyncio.current_task())
+                try:
+                    found.requests.append(await _read_request(reader))
+                    await answer(writer, len(found.requests))
+                    await writer.drain()
+                except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                    pass
+                finally:
+                    writer.close()
+
+            server = await asyncio.start_server(handle, "127.0.0.1", 0)
+
+            async def stop():
+                server.close()
+                for task in connections:
+                    task.cancel()
+                await asyncio.gather(*connections, return_exceptions=True)
+
+            stack.push_async_callback(stop)
+            found.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            return found
+
+        yield serve
+
+
+@pytest.fixture
+def respond():
+    """Makes the handler of a raw server that answers with status, headers and body."""
+
+    def make(status=200, body=b"", headers=()):
+        lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", "Connection: close"]
+        head = "\r\n".join([*lines, *headers]) + "\r\n\r\n"
+
+        async def answer(writer, _number):
+            writer.write(head.encode() + body)
+
+        return answer
+
+    return make
+
+
+@pytest.fixture
+async def http_client():
+    resolver = SystemResolver()
+    guard = AddressGuard(networks=LOOPBACK, http=True)
+    async with guarded_client(guard, resolver, max_connections=64) as client:
+        yield client
+    resolver.close()
+
+
+@pytest.fixture
+def outcome_size():
+    """The size of an outcome as the tests count it: variant and canonical ports."""
+    return lambda outcome: len(outcome.variant) + len(canonical_json(outcome.ports))
+
+
+@pytest.fixture
+def make_invoker(settings, http_client, outcome_size):
+    def make(**changes):
+        changed = settings.model_copy(update=changes)
+        return Invoker(changed, http_client, outcome_size, LeaderMetrics())
+
+    return make
+
+
+@pytest.fixture
+def make_call():
+    """Makes a call of the tool `add` at a URL, with 30 s of window."""
+    definition = add.definition("https://tools.example/add")
+    validator = InterfaceValidator(definition)
+
+    def make(url, *, inputs=None, window_s=30.0, **changes):
+        call = ToolCall(
+            invocation=Address.of(0xA1),
+            tool=Address.of(0x7001),
+            fqn="xyz.example.math.add@1",
+            url=url,
+            body=canonical_json({"a": 1, "b": 2} if inputs is None else inputs),
+            timeout_ms=10_000,
+            answer_by=asyncio.get_running_loop().time() + window_s,
+            max_outcome_bytes=1_000,
+            validator=validator,
+        )
+        return replace(call, **changes)
+
+    return make
+
+
+@pytest.fixture
+def add_definition():
+    """The definition of `add` at a URL, as it stands on chain."""
+
+    def make(url="https://tools.example/add", **changes):
+        definition: ToolDefinition = add.definition(url)
+        return replace(definition, **changes)
+
+    return make
+
+
+class Certificate:
+    """A self-signed certificate in a folder."""
+
+    def __init__(self, folder, name):
+        from datetime import UTC, datetime, timedelta
+
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject)
+            .public_key(key.public_key())
+            .serial_number(1)
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        self.certificate = folder / "certificate.pem"
+        self.key = folder / "key.pem"
+        self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        self.key.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+
+    def server_context(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
+    def client_context(self):
+        return ssl.create_default_context(cafile=self.certificate)
+
+
+@pytest.fixture
+def make_certificate(tmp_path):
+    return lambda name: Certificate(tmp_path, name)
+
+
+@pytest.fixture
+def unused_tcp_port():
+    """A loopback port that is taken but where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+# --- A chain with the package on it
+
+
+def new_key():
+    return KeyPair.from_secret(SignatureScheme.ED25519, secrets.token_bytes(32))
+
+
+@dataclass
+class LeaderIdentity:
+    """A registered leader with the key that owns its cap."""
+
+    cap: Address
+    key: KeyPair
+    name: str
+
+
+class World:
+    """A chain, one who registers tools and requests invocations, and leaders."""
+
+    def __init__(self, localnet, deployment, client, folder):
+        self.localnet = localnet
+        self.deployment = deployment
+        self.client = client
+        self.tools = ToolRegistry(client, deployment)
+        self.invocations = Invocations(client, deployment)
+        self.folder = folder
+
+    async def register_tool(self, definition, *, price_mist=0):
+        await self.tools.register(Registration(definition, price_mist))
+        return await self.tools.get(definition.fqn)
+
+    async def request(self, tool, *inputs, max_outcome_bytes=1_000):
+        """Request one invocation for each input, all in one transaction; their ids."""
+        settings = (await LeaderRegistry(self.client, self.deployment).state()).settings
+        builder = TransactionBuilder()
+        for each in inputs:
+            ports = Ports.of(each)
+            add_request(
+                builder,
+                self.deployment,
+                tool,
+                ports,
+                max_outcome_bytes=max_outcome_bytes,
+                funds_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes),
+            )
+        sent = await self.invocations.send(builder)
+        events = [parse_event(self.deployment, event) for event in sent.events]
+        return [event.invocation for event in events if isinstance(event, InvocationRequested)]
+
+    async def closed(self, *ids):
+        """The invocations, once all of them are closed."""
+        async with asyncio.timeout(60):
+            return [await self.invocations.wait(each) for each in ids]
+
+    async def new_leader(self, name="leader", *, sui=100):
+        """Register and activate a leader with a wallet of its own."""
+        key = new_key()
+        self.localnet.fund(key.address, sui * 10**9)
+        async with self.client_of(key) as client:
+            registry = LeaderRegistry(client, self.deployment)
+            _, cap = await registry.register_leader(name, activate=True)
+        return LeaderIdentity(cap, key, name)
+
+    def client_of(self, key):
+        return SuiClient(self.client.network, key, patience=PATIENCE)
+
+    def settings(self, identity, **changes):
+        values = {
+            "journal": self.folder / f"{identity.name}.sqlite",
+            "allow_http": True,
+            "allowed_networks": LOOPBACK,
+            "first_pause_ms": 1,
+            "longest_pause_ms": 2,
+            "max_attempts": 3,
+            "trouble_pause_ms": 10,
+            "clock_interval_ms": 20,
+            "linger_ms": 0,
+        }
+        return LeaderSettings(**{**values, **changes})
+
+    @asynccontextmanager
+    async def running(self, identity, **changes):
+        """The leader while it runs; it is stopped as an operator stops it."""
+        async with SuiClient(self.client.network, patience=PATIENCE) as client:
+            settings = self.settings(identity, **changes)
+            leader = Leader(settings, client, identity.key, self.deployment, identity.cap)
+            task = asyncio.create_task(leader.run())
+            ready = asyncio.create_task(leader.ready.wait())
+            await asyncio.wait((task, ready), return_when=asyncio.FIRST_COMPLETED)
+            if not ready.done():
+                ready.cancel()
+                await task
+            try:
+                yield leader
+            finally:
+                leader.stop()
+                await task
+
+
+PATIENCE = Patience(attempts=2, first_pause_s=0.02, longest_pause_s=0.1)
+
+
+async def _deploy(localnet):
+    key = new_key()
+    localnet.fund(key.address, 10_000 * 10**9)
+    async with SuiClient(Network("localnet", localnet.url), key) as client:
+        builder = TransactionBuilder()
+        publish(builder, load_package(), client.address)
+        return key, Deployment.of(await client.execute(builder), await client.chain_id())
+
+
+@pytest.fixture(scope="session")
+def deployed():
+    """A network with the package, and the key that published it."""
+    with ThreadedLocalnet() as localnet:
+        yield localnet, *asyncio.run(_deploy(localnet))
+
+
+@pytest.fixture
+async def world(deployed, tmp_path):
+    localnet, key, deployment = deployed
+    snapshot = localnet.snapshot()
+    async with SuiClient(Network("localnet", localnet.url), key, patience=PATIENCE) as client:
+        yield World(localnet, deployment, client, tmp_path)
+    localnet.revert(snapshot)

@@ -1,0 +1,57 @@
+from nexus_tools.leader.assignment import assignment
+from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.sui.address import Address
+
+FIRST, SECOND, STRANGER = (Address.of(number) for number in (0x11, 0x12, 0x13))
+
+
+def requested(*leaders):
+    # timeout 10 s and grace 15 s give windows of 25 s.
+    return InvocationRequested(
+        invocation=Address.of(0xA1),
+        tool=Address.of(0x7001),
+        fqn="xyz.example.math.add@1",
+        requester=Address.of(0x5),
+        leaders=leaders,
+        requested_at_ms=100_000,
+        timeout_ms=10_000,
+        expires_at_ms=100_000 + 25_000 * len(leaders),
+        price_mist=0,
+        funds_mist=0,
+        max_outcome_bytes=1_000,
+    )
+
+
+def test_the_window_of_the_primary_opens_with_the_request():
+    mine = assignment(requested(FIRST, SECOND), FIRST)
+    assert (mine.place, mine.opens_at_ms) == (0, 100_000)
+    assert (mine.window_ends_at_ms, mine.expires_at_ms) == (125_000, 150_000)
+
+
+def test_the_window_of_the_secondary_opens_one_window_later():
+    mine = assignment(requested(FIRST, SECOND), SECOND)
+    assert (mine.place, mine.opens_at_ms) == (1, 125_000)
+    assert (mine.window_ends_at_ms, mine.expires_at_ms) == (150_000, 150_000)
+
+
+def test_an_only_leader_has_one_window():
+    mine = assignment(requested(FIRST), FIRST)
+    assert (mine.window_ends_at_ms, mine.expires_at_ms) == (125_000, 125_000)
+
+
+def test_a_leader_that_is_not_responsible_has_nothing_to_do():
+    assert assignment(requested(FIRST, SECOND), STRANGER) is None
+
+
+def test_another_leader_may_interfere_only_when_its_window_is_open():
+    primary = assignment(requested(FIRST, SECOND), FIRST)
+    secondary = assignment(requested(FIRST, SECOND), SECOND)
+    assert not primary.is_shared_at(124_999)
+    assert primary.is_shared_at(125_000)
+    assert secondary.is_shared_at(125_000)
+
+
+def test_a_primary_that_comes_back_late_has_until_the_end_of_all_windows():
+    primary = assignment(requested(FIRST, SECOND), FIRST)
+    assert primary.answer_by_ms(101_000, margin_ms=2_000) == 123_000
+    assert primary.answer_by_ms(124_000, margin_ms=2_000) == 148_000

@@ -1,0 +1,50 @@
+import json
+
+import httpx
+import pytest
+
+from nexus_tools.errors import UsageError
+from nexus_tools.leader.health import health_app, serve_health
+from nexus_tools.leader.metrics import LeaderMetrics
+
+
+async def ask(port, path):
+    async with httpx.AsyncClient() as client:
+        return await client.get(f"http://127.0.0.1:{port}{path}")
+
+
+async def test_a_leader_without_problems_is_alive_and_ready():
+    async with serve_health(health_app(dict, LeaderMetrics()), 0) as port:
+        assert (await ask(port, "/healthz")).status_code == 200
+        assert (await ask(port, "/readyz")).json() == {"status": "ready", "problems": {}}
+
+
+async def test_a_leader_with_problems_is_alive_and_not_ready():
+    problems = {"settler": "no gas"}
+    async with serve_health(health_app(lambda: problems, LeaderMetrics()), 0) as port:
+        assert (await ask(port, "/healthz")).status_code == 200
+        answer = await ask(port, "/readyz")
+        assert answer.status_code == 503
+        assert json.loads(answer.content)["problems"] == problems
+
+
+async def test_metrics_are_in_the_text_format_of_prometheus():
+    metrics = LeaderMetrics()
+    metrics.seen.labels("primary").inc(3)
+    async with serve_health(health_app(dict, metrics), 0) as port:
+        answer = await ask(port, "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert 'nexus_leader_invocations_seen_total{place="primary"} 3.0' in answer.text
+
+
+async def test_two_leaders_count_each_for_itself():
+    first, second = LeaderMetrics(), LeaderMetrics()
+    first.open.inc()
+    assert b"nexus_leader_invocations_open 0.0" in second.render()
+
+
+async def test_a_taken_port_is_said_in_words(unused_tcp_port):
+    with pytest.raises(UsageError) as caught:
+        async with serve_health(health_app(dict, LeaderMetrics()), unused_tcp_port):
+            pass
+    assert caught.value.code == "health_port_taken"

@@ -1,0 +1,365 @@
+import asyncio
+import gzip
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from nexus_tools.tool import Failure, FailureReason, Outcome
+from nexus_tools.toolkit import Variant, tool
+
+pytestmark = pytest.mark.anyio
+
+OK = b'{"ok": {"result": 3}}'
+TIMEOUT_S = 20
+
+
+async def test_a_tool_of_the_toolkit_is_invoked(make_invoker, make_call, serve_tools, add_tool):
+    url = await serve_tools(add_tool)
+    assert await make_invoker().invoke(make_call(url)) == Outcome("ok", {"result": 3})
+
+
+async def test_a_base_url_may_end_in_a_slash(make_invoker, make_call, serve_tools, add_tool):
+    url = await serve_tools(add_tool)
+    assert await make_invoker().invoke(make_call(url + "/")) == Outcome("ok", {"result": 3})
+
+
+async def test_the_request_carries_the_headers_of_the_protocol(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(body=OK))
+    before = datetime.now(UTC)
+    await make_invoker().invoke(make_call(server.url, timeout_ms=5_000))
+    head, body = server.requests[0]
+    line, *lines = head.strip().split("\r\n")
+    headers = {name.lower(): value for name, _, value in (each.partition(": ") for each in lines)}
+    invocation = "0x" + "a1".rjust(64, "0")
+    assert line == "POST /invoke HTTP/1.1"
+    assert json.loads(body) == {"a": 1, "b": 2}
+    assert headers["content-type"] == "application/json"
+    assert headers["accept-encoding"] == "identity"
+    assert headers["nexus-invocation"] == headers["idempotency-key"] == invocation
+    assert headers["nexus-tool"] == "xyz.example.math.add@1"
+    assert headers["nexus-max-outcome-bytes"] == "1000"
+    assert headers["nexus-deadline"].endswith("Z")
+    deadline = datetime.fromisoformat(headers["nexus-deadline"])
+    assert before + timedelta(seconds=4) < deadline < datetime.now(UTC) + timedelta(seconds=6)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, FailureReason.UNAUTHORIZED),
+        (403, FailureReason.UNAUTHORIZED),
+        (422, FailureReason.INPUT_INVALID),
+        (504, FailureReason.TIMED_OUT),
+        (201, FailureReason.HTTP_ERROR),
+        (204, FailureReason.HTTP_ERROR),
+        (302, FailureReason.HTTP_ERROR),
+        (400, FailureReason.HTTP_ERROR),
+        (404, FailureReason.HTTP_ERROR),
+        (413, FailureReason.HTTP_ERROR),
+        (500, FailureReason.HTTP_ERROR),
+        (502, FailureReason.HTTP_ERROR),
+    ],
+)
+async def test_a_status_has_its_reason_and_is_asked_once(
+    make_invoker, make_call, serve_bytes, *, respond, status, reason
+):
+    server = await serve_bytes(respond(status, headers=["Location: http://127.0.0.1:1/"]))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is reason
+    assert str(status) in result.detail
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [409, 429, 503])
+async def test_a_busy_tool_is_asked_again_with_the_same_key(
+    make_invoker, make_call, serve_bytes, respond, status
+):
+    async def answer(writer, number):
+        await respond(status if number < 3 else 200, OK if number == 3 else b"")(writer, number)
+
+    server = await serve_bytes(answer)
+    assert await make_invoker().invoke(make_call(server.url)) == Outcome("ok", {"result": 3})
+    keys = [
+        line
+        for head, _ in server.requests
+        for line in head.split("\r\n")
+        if line.lower().startswith("idempotency-key")
+    ]
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+
+
+async def test_a_busy_tool_is_given_up_after_the_last_attempt(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(503))
+    result = await make_invoker(max_attempts=3).invoke(make_call(server.url))
+    assert result == Failure(FailureReason.HTTP_ERROR, "the tool answered 503")
+    assert len(server.requests) == 3
+
+
+async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(429, headers=["Retry-After: 60"]))
+    async with asyncio.timeout(TIMEOUT_S):
+        result = await make_invoker().invoke(make_call(server.url, window_s=30))
+    assert result == Failure(FailureReason.HTTP_ERROR, "the tool answered 429")
+    assert len(server.requests) == 1
+
+
+async def test_a_reset_connection_is_tried_again(make_invoker, make_call, serve_bytes, respond):
+    async def answer(writer, number):
+        if number == 1:
+            writer.transport.abort()
+        else:
+            await respond(200, OK)(writer, number)
+
+    server = await serve_bytes(answer)
+    assert await make_invoker().invoke(make_call(server.url)) == Outcome("ok", {"result": 3})
+    assert len(server.requests) == 2
+
+
+async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, serve_bytes, respond):
+    async def answer(writer, number):
+        if number == 1:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+        else:
+            await respond(200, OK)(writer, number)
+
+    server = await serve_bytes(answer)
+    assert await make_invoker().invoke(make_call(server.url)) == Outcome("ok", {"result": 3})
+
+
+async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
+    call = make_call(f"http://127.0.0.1:{unused_tcp_port}")
+    result = await make_invoker(max_attempts=2).invoke(call)
+    assert result == Failure(FailureReason.UNREACHABLE, "no connection to the tool")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"not json",
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"ok": {"result": 3}, "err": {}}',
+        b'{"ok": {"result": 3}, "ok": {"result": 4}}',
+        b'{"ok": {"result": 3, "result": 4}}',
+        b'{"unknown": {"result": 3}}',
+        b'{"ok": {"result": "3"}}',
+        b'{"ok": {}}',
+        b'{"ok": {"result": NaN}}',
+        b'{"ok": {"result": 3}} trailing',
+        b'\xff\xfe{"ok": {"result": 3}}',
+        b'{"ok": ' + b"[" * 200 + b"]" * 200 + b"}",
+    ],
+)
+async def test_an_answer_that_is_no_outcome_is_output_invalid(
+    make_invoker, make_call, serve_bytes, respond, body
+):
+    server = await serve_bytes(respond(body=body))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.OUTPUT_INVALID
+    assert 0 < len(result.detail.encode()) <= 200
+
+
+async def test_a_compressed_answer_is_refused_without_inflating_it(
+    make_invoker, make_call, serve_bytes, respond
+):
+    bomb = gzip.compress(b" " * 50_000_000)
+    server = await serve_bytes(respond(body=bomb, headers=["Content-Encoding: gzip"]))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.HTTP_ERROR
+    assert "compressed" in result.detail
+
+
+async def test_an_answer_that_declares_too_many_bytes_is_not_read(
+    make_invoker, make_call, serve_bytes
+):
+    async def answer(writer, _number):
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")
+        await asyncio.Event().wait()
+
+    server = await serve_bytes(answer)
+    async with asyncio.timeout(TIMEOUT_S):
+        result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.OUTPUT_TOO_LARGE
+
+
+async def test_an_endless_answer_is_cut_off(make_invoker, make_call, serve_bytes):
+    sent = 0
+
+    async def answer(writer, _number):
+        nonlocal sent
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"10000\r\n" + b" " * 65_536 + b"\r\n")
+            await writer.drain()
+            sent += 65_536
+
+    server = await serve_bytes(answer)
+    async with asyncio.timeout(TIMEOUT_S):
+        result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.OUTPUT_TOO_LARGE
+    assert sent < 20_000_000
+
+
+async def test_a_slow_drip_ends_with_the_timeout_of_the_tool(make_invoker, make_call, serve_bytes):
+    async def answer(writer, _number):
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"1\r\n \r\n")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    server = await serve_bytes(answer)
+    async with asyncio.timeout(TIMEOUT_S):
+        result = await make_invoker().invoke(make_call(server.url, timeout_ms=200))
+    assert result == Failure(FailureReason.TIMED_OUT, "the tool did not answer within 200 ms")
+    assert len(server.requests) == 1
+
+
+async def test_a_window_that_ends_before_the_timeout_says_nothing_about_the_tool(
+    make_invoker, make_call, serve_bytes
+):
+    async def answer(_writer, _number):
+        await asyncio.Event().wait()
+
+    server = await serve_bytes(answer)
+    async with asyncio.timeout(TIMEOUT_S):
+        assert await make_invoker().invoke(make_call(server.url, window_s=0.1)) is None
+
+
+async def test_headers_beyond_the_limits_are_an_http_error(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(body=OK, headers=[f"X-Large: {'x' * 20_000}"]))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.HTTP_ERROR
+
+
+async def test_too_many_headers_are_an_http_error(make_invoker, make_call, serve_bytes, respond):
+    server = await serve_bytes(respond(body=OK, headers=[f"X-{n}: y" for n in range(500)]))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.HTTP_ERROR
+
+
+async def test_what_is_not_http_is_an_http_error(make_invoker, make_call, serve_bytes):
+    async def answer(writer, _number):
+        writer.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+
+    server = await serve_bytes(answer)
+    result = await make_invoker().invoke(make_call(server.url))
+    assert isinstance(result, Failure)
+    assert result.reason is FailureReason.HTTP_ERROR
+
+
+class Text(Variant, name="ok"):
+    text: str
+
+
+@tool("xyz.example.text.long@1")
+async def long_text(length: int) -> Text:
+    """As many letters as are asked for."""
+    return Text(text="x" * length)
+
+
+@pytest.mark.parametrize(
+    ("length", "fits"),
+    [(100 - len('ok{"text":""}'), True), (101 - len('ok{"text":""}'), False)],
+)
+async def test_an_outcome_has_at_most_the_bytes_that_are_paid_for(
+    make_invoker, make_call, serve_tools, length, fits
+):
+    from nexus_tools.tool import InterfaceValidator
+
+    url = await serve_tools(long_text)
+    call = make_call(
+        url,
+        inputs={"length": length},
+        fqn="xyz.example.text.long@1",
+        max_outcome_bytes=100,
+        validator=InterfaceValidator(long_text.definition(url)),
+    )
+    result = await make_invoker().invoke(call)
+    if fits:
+        assert result == Outcome("ok", {"text": "x" * length})
+    else:
+        assert isinstance(result, Failure)
+        assert result.reason is FailureReason.OUTPUT_TOO_LARGE
+
+
+async def test_a_detail_is_never_longer_than_what_is_paid_for(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(404))
+    result = await make_invoker().invoke(make_call(server.url, max_outcome_bytes=8))
+    assert result == Failure(FailureReason.HTTP_ERROR, "the tool")
+
+
+async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_call, serve_app):
+    running, most = 0, 0
+    full = asyncio.Event()
+    go_on = asyncio.Event()
+
+    async def app(scope, _receive, send):
+        nonlocal running, most
+        if scope["type"] != "http":
+            return
+        running += 1
+        most = max(most, running)
+        if running == 2:
+            full.set()
+        await go_on.wait()
+        running -= 1
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": OK})
+
+    url = await serve_app(app)
+    invoker = make_invoker(max_concurrent_per_tool=2)
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(invoker.invoke(make_call(url))) for _ in range(6)]
+        await full.wait()
+        go_on.set()
+    assert [task.result() for task in tasks] == [Outcome("ok", {"result": 3})] * 6
+    assert most == 2
+
+
+async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
+    make_invoker, make_call, serve_bytes
+):
+    async def answer(writer, _number):
+        writer.transport.abort()
+
+    server = await serve_bytes(answer)
+    invoker = make_invoker(max_attempts=1, breaker_failures=2, breaker_pause_ms=60_000)
+    call = make_call(server.url)
+    results = [await invoker.invoke(call) for _ in range(4)]
+    assert all(result.reason is FailureReason.UNREACHABLE for result in results)
+    assert len(server.requests) == 2
+    assert invoker.lanes.open_breakers() == 1
+
+
+async def test_another_tool_is_not_left_alone_with_it(
+    make_invoker, make_call, serve_bytes, respond, unused_tcp_port
+):
+    from nexus_tools.sui.address import Address
+
+    server = await serve_bytes(respond(body=OK))
+    invoker = make_invoker(max_attempts=1, breaker_failures=1, breaker_pause_ms=60_000)
+    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}"))
+    other = make_call(server.url, tool=Address.of(0x7002))
+    assert await invoker.invoke(other) == Outcome("ok", {"result": 3})

@@ -1,0 +1,270 @@
+import asyncio
+import signal
+import sqlite3
+import sys
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.journal import Ending, Journal, SignedTransaction, Stage
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.tool import Failure, FailureReason, Outcome
+
+pytestmark = pytest.mark.anyio
+
+IDENTITY = "chain package leader"
+TRANSACTION = SignedTransaction(Digest(b"\1" * 32), b"data", b"signature")
+OUTCOME = Outcome("ok", {"result": 2**70, "text": "é\U0001f600", "half": 0.1, "none": None})
+
+
+def assignment_of(number):
+    return Assignment(
+        invocation=Address.of(number),
+        tool=Address.of(0x7001),
+        fqn="xyz.example.math.add@1",
+        place=0,
+        opens_at_ms=1_000,
+        window_ends_at_ms=2_000,
+        expires_at_ms=3_000,
+        timeout_ms=500,
+        max_outcome_bytes=100,
+    )
+
+
+@pytest.fixture
+async def reopen(tmp_path):
+    """Opens the same journal, after closing it."""
+    opened = []
+
+    async def open_it(identity=IDENTITY):
+        while opened:
+            await opened.pop().close()
+        opened.append(await Journal.open(tmp_path / "journal.sqlite", identity))
+        return opened[-1]
+
+    yield open_it
+    while opened:
+        await opened.pop().close()
+
+
+async def see(journal, *numbers, closed=None, cursor="c"):
+    seen = [assignment_of(number) for number in numbers]
+    return await journal.record_events(seen, closed or {}, cursor, 0)
+
+
+async def test_a_new_journal_is_empty(reopen):
+    memory = await (await reopen()).recall()
+    assert (memory.cursor, memory.entries, memory.transactions) == (None, (), ())
+
+
+async def test_events_and_their_cursor_are_there_after_a_restart(reopen):
+    await see(await reopen(), 1, 2, cursor="[7,0,0,null]")
+    memory = await (await reopen()).recall()
+    assert memory.cursor == "[7,0,0,null]"
+    assert [entry.assignment for entry in memory.entries] == [assignment_of(1), assignment_of(2)]
+    assert {entry.stage for entry in memory.entries} == {Stage.SEEN}
+
+
+async def test_an_event_that_comes_again_is_not_new(reopen):
+    journal = await reopen()
+    assert await see(journal, 1) == (assignment_of(1),)
+    assert await see(journal, 1, 2) == (assignment_of(2),)
+
+
+async def test_what_is_requested_and_closed_on_one_page_is_not_new(reopen):
+    journal = await reopen()
+    assert await see(journal, 1, closed={Address.of(1): Ending.ELSEWHERE}) == ()
+    assert (await journal.recall()).entries == ()
+
+
+@pytest.mark.parametrize(
+    "answer", [OUTCOME, Failure(FailureReason.TIMED_OUT, "the tool did not answer")]
+)
+async def test_an_answer_is_remembered_as_it_was(reopen, answer):
+    journal = await reopen()
+    await see(journal, 1)
+    await journal.invoking(Address.of(1))
+    assert (await journal.recall()).entries[0].stage is Stage.INVOKING
+    await journal.answered(Address.of(1), answer)
+    (entry,) = (await (await reopen()).recall()).entries
+    assert (entry.stage, entry.answer) == (Stage.ANSWERED, answer)
+
+
+async def test_a_signed_transaction_is_remembered_with_its_invocations(reopen):
+    journal = await reopen()
+    await see(journal, 1, 2, 3)
+    for number in (1, 2):
+        await journal.answered(Address.of(number), OUTCOME)
+    await journal.settling([Address.of(1), Address.of(2)], TRANSACTION)
+    memory = await (await reopen()).recall()
+    assert memory.transactions == (TRANSACTION,)
+    assert {e.assignment.invocation: (e.stage, e.digest) for e in memory.entries} == {
+        Address.of(1): (Stage.SETTLING, TRANSACTION.digest),
+        Address.of(2): (Stage.SETTLING, TRANSACTION.digest),
+        Address.of(3): (Stage.SEEN, None),
+    }
+
+
+async def test_a_transaction_that_was_executed_closes_what_it_closed(reopen):
+    journal = await reopen()
+    await see(journal, 1, 2)
+    for number in (1, 2):
+        await journal.answered(Address.of(number), OUTCOME)
+    await journal.settling([Address.of(1), Address.of(2)], TRANSACTION)
+    await journal.settled(TRANSACTION.digest, {Address.of(1): Ending.SETTLED}, 5_000)
+    memory = await (await reopen()).recall()
+    assert memory.transactions == ()
+    (entry,) = memory.entries
+    assert entry.assignment.invocation == Address.of(2)
+    assert (entry.stage, entry.answer, entry.digest) == (Stage.ANSWERED, OUTCOME, None)
+
+
+async def test_a_closed_invocation_never_opens_again(reopen):
+    journal = await reopen()
+    await see(journal, 1, closed={Address.of(1): Ending.ELSEWHERE})
+    await journal.invoking(Address.of(1))
+    await journal.answered(Address.of(1), OUTCOME)
+    await journal.settling([Address.of(1)], TRANSACTION)
+    assert await see(journal, 1) == ()
+    assert (await journal.recall()).entries == ()
+
+
+async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
+    journal = await reopen()
+    await see(journal, 1, 2, 3)
+    await journal.settled(None, {Address.of(1): Ending.SETTLED}, 1_000)
+    await journal.settled(None, {Address.of(2): Ending.SETTLED}, 2_000)
+    assert await journal.prune(2_000) == 1
+    assert [e.assignment.invocation for e in (await journal.recall()).entries] == [Address.of(3)]
+
+
+async def test_a_journal_of_another_leader_is_refused(reopen):
+    await reopen()
+    with pytest.raises(UsageError) as caught:
+        await reopen("chain package other")
+    assert caught.value.code == "journal_foreign"
+
+
+async def test_a_journal_in_use_is_refused(reopen, tmp_path):
+    await reopen()
+    with pytest.raises(UsageError) as caught:
+        await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
+    assert caught.value.code == "journal_locked"
+
+
+@pytest.mark.parametrize("content", [b"this is no database" * 100])
+async def test_a_file_that_is_no_journal_is_refused(tmp_path, content):
+    path = tmp_path / "journal.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(UsageError) as caught:
+        await Journal.open(path, IDENTITY)
+    assert caught.value.code == "journal_invalid"
+
+
+async def test_a_folder_that_does_not_exist_is_refused(tmp_path):
+    with pytest.raises(UsageError) as caught:
+        await Journal.open(tmp_path / "none" / "journal.sqlite", IDENTITY)
+    assert caught.value.code == "journal_invalid"
+
+
+async def test_an_error_of_the_database_is_told_to_the_one_who_writes(reopen):
+    journal = await reopen()
+    broken = replace(assignment_of(1), fqn=None)
+    with pytest.raises(NexusError) as caught:
+        await journal.record_events([broken], {}, "c", 0)
+    assert caught.value.code == "journal_failed"
+    assert await see(journal, 1) == (assignment_of(1),)
+
+
+async def test_writes_of_many_tasks_are_all_committed(reopen):
+    journal = await reopen()
+    await see(journal, *range(1, 301))
+    async with asyncio.TaskGroup() as group:
+        for number in range(1, 301):
+            group.create_task(journal.answered(Address.of(number), OUTCOME))
+    stages = [entry.stage for entry in (await (await reopen()).recall()).entries]
+    assert stages == [Stage.ANSWERED] * 300
+
+
+# The process tells on stdout what was committed, and is killed while it goes on.
+VICTIM = """
+import asyncio, sys
+from pathlib import Path
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.journal import Ending, Journal, SignedTransaction
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.tool import Outcome
+
+def say(*words):
+    print(*words, flush=True)
+
+async def one(journal, number):
+    invocation = Address.of(number)
+    assignment = Assignment(invocation, Address.of(1), "a.b.c@1", 0, 1, 2, 3, 4, 5)
+    await journal.record_events([assignment], {}, f"[{number},0,0,null]", 0)
+    say(number, "seen")
+    await journal.invoking(invocation)
+    say(number, "invoking")
+    await journal.answered(invocation, Outcome("ok", {"n": number}))
+    say(number, "answered")
+    digest = Digest(number.to_bytes(32, "big"))
+    await journal.settling([invocation], SignedTransaction(digest, b"d", b"s"))
+    say(number, "settling")
+    await journal.settled(digest, {invocation: Ending.SETTLED}, 1)
+    say(number, "closed")
+
+async def main():
+    journal = await Journal.open(Path(sys.argv[1]), "chain package leader")
+    for number in range(1, 100_000):
+        await one(journal, number)
+
+asyncio.run(main())
+"""
+ORDER = ["seen", "invoking", "answered", "settling", "closed"]
+
+
+@pytest.mark.parametrize("stage", ORDER)
+async def test_a_kill_between_any_two_stages_loses_nothing_that_was_committed(
+    reopen, tmp_path, stage
+):
+    told = {}
+    command = [sys.executable, "-c", VICTIM, str(tmp_path / "journal.sqlite")]
+    victim = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    killed = False
+    async for line in victim.stdout:
+        number, _, reached = line.decode().rstrip().partition(" ")
+        if not line.endswith(b"\n"):
+            break
+        told[int(number)] = reached
+        if not killed and int(number) == 20 and reached == stage:
+            victim.kill()
+            killed = True
+    assert await victim.wait() == -signal.SIGKILL
+
+    memory = await (await reopen()).recall()
+    last = max(told)
+    stages = {int.from_bytes(e.assignment.invocation, "big"): e for e in memory.entries}
+    assert set(stages) <= {last, last + 1}
+    if last in stages:
+        assert ORDER.index(stages[last].stage.value) >= ORDER.index(told[last])
+    else:
+        assert told[last] in ("settling", "closed")
+    for number, entry in stages.items():
+        if entry.stage in (Stage.ANSWERED, Stage.SETTLING):
+            assert entry.answer == Outcome("ok", {"n": number})
+    signed = {int.from_bytes(t.digest, "big") for t in memory.transactions}
+    assert signed == {n for n, e in stages.items() if e.stage is Stage.SETTLING}
+    assert int(memory.cursor.strip("[").split(",")[0]) in (last, last + 1)
+
+
+async def test_the_file_is_a_write_ahead_database(reopen, tmp_path):
+    journal = await reopen()
+    await see(journal, 1)
+    await journal.close()
+    with sqlite3.connect(tmp_path / "journal.sqlite") as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()

@@ -1,0 +1,269 @@
+"""The whole way: requested on chain, asked of the tool, written on chain."""
+
+import asyncio
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from nexus_tools.errors import NotAllowedError, UsageError
+from nexus_tools.leader import Leader
+from nexus_tools.registry.objects import Failed, Settled
+from nexus_tools.tool import FailureReason
+from nexus_tools.toolkit import Variant, tool
+
+pytestmark = pytest.mark.anyio
+
+TIMEOUT_S = 60
+OK = b'{"ok": {"result": 3}}'
+
+
+class Quotient(Variant, name="ok"):
+    result: int
+    rest: int
+
+
+class DivisionByZero(Variant, name="err_zero"):
+    reason: str
+
+
+@tool("xyz.example.math.divide@1")
+async def divide(a: int, b: int) -> Quotient | DivisionByZero:
+    """Divides two integers."""
+    if b == 0:
+        return DivisionByZero(reason="division by zero")
+    return Quotient(result=a // b, rest=a % b)
+
+
+@pytest.fixture
+async def add(world, serve_tools, add_tool):
+    """The tool `add`, served and registered."""
+    url = await serve_tools(add_tool)
+    return await world.register_tool(add_tool.definition(url), price_mist=5_000)
+
+
+async def test_an_outcome_is_settled_with_its_variant_and_ports(world, serve_tools):
+    url = await serve_tools(divide)
+    registered = await world.register_tool(divide.definition(url))
+    identity = await world.new_leader()
+    async with world.running(identity):
+        ids = await world.request(registered, {"a": 17, "b": 5}, {"a": 1, "b": 0})
+        first, second = await world.closed(*ids)
+    assert isinstance(first.state, Settled)
+    assert first.state.leader == identity.cap
+    assert (first.state.variant, first.state.ports.as_json()) == ("ok", {"result": 3, "rest": 2})
+    assert second.state.variant == "err_zero"
+    assert second.state.ports.as_json() == {"reason": "division by zero"}
+
+
+async def test_what_was_requested_before_the_leader_started_is_settled(world, add):
+    identity = await world.new_leader()
+    ids = await world.request(add, {"a": 1, "b": 2})
+    async with world.running(identity):
+        (closed,) = await world.closed(*ids)
+    assert closed.state.ports.as_json() == {"result": 3}
+
+
+async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add):
+    identity = await world.new_leader()
+    before = await world.client.balance(identity.key.address)
+    async with world.running(identity) as leader:
+        ids = await world.request(add, *[{"a": n, "b": n} for n in range(20)])
+        closed = await world.closed(*ids)
+    settled = {"how": "settled"}
+    sample = leader.metrics.registry.get_sample_value
+    assert sample("nexus_leader_invocations_closed_total", settled) == 20
+    assert await world.client.balance(add.payout) > 0
+    assert {each.price_mist for each in closed} == {5_000}
+    assert await world.client.balance(identity.key.address) > before
+
+
+async def test_many_invocations_are_settled_with_few_transactions(world, add):
+    identity = await world.new_leader()
+    ids = await world.request(add, *[{"a": n, "b": 1} for n in range(60)])
+    async with world.running(identity, linger_ms=200, batch_size=30) as leader:
+        closed = await world.closed(*ids)
+        count = leader.metrics.registry.get_sample_value("nexus_leader_settlement_size_count")
+    assert [each.state.ports.as_json()["result"] for each in closed] == list(range(1, 61))
+    assert count < 20
+
+
+# --- Failures
+
+
+async def failure_of(world, registered, *, inputs=None, max_outcome_bytes=1_000, **settings):
+    identity = await world.new_leader()
+    wanted = {"a": 1, "b": 2} if inputs is None else inputs
+    ids = await world.request(registered, wanted, max_outcome_bytes=max_outcome_bytes)
+    async with world.running(identity, **settings):
+        (closed,) = await world.closed(*ids)
+    assert isinstance(closed.state, Failed)
+    return closed.state
+
+
+async def test_inputs_that_do_not_fit_fail_as_input_invalid(world, add):
+    state = await failure_of(world, add, inputs={"a": "one", "b": 2})
+    assert state.reason == FailureReason.INPUT_INVALID
+    assert "/a" in state.detail
+
+
+async def test_a_tool_that_was_unregistered_fails_as_tool_not_registered(world, add):
+    identity = await world.new_leader()
+    ids = await world.request(add, {"a": 1, "b": 2})
+    await world.tools.unregister(add.definition.parse().fqn)
+    async with world.running(identity):
+        (closed,) = await world.closed(*ids)
+    assert closed.state.reason == FailureReason.TOOL_NOT_REGISTERED
+
+
+async def test_a_server_of_another_interface_fails_as_definition_mismatch(
+    world, serve_tools, add_definition
+):
+    url = await serve_tools(divide)
+    registered = await world.register_tool(add_definition(url))
+    state = await failure_of(world, registered)
+    assert state.reason == FailureReason.DEFINITION_MISMATCH
+
+
+async def test_a_port_where_nobody_listens_fails_as_unreachable(
+    world, add_definition, unused_tcp_port
+):
+    registered = await world.register_tool(add_definition(f"http://127.0.0.1:{unused_tcp_port}"))
+    state = await failure_of(world, registered)
+    assert state.reason == FailureReason.UNREACHABLE
+
+
+async def test_an_address_that_is_not_allowed_fails_as_unreachable_and_is_not_called(
+    world, serve_bytes, respond, add_definition
+):
+    server = await serve_bytes(respond(body=OK))
+    registered = await world.register_tool(add_definition(server.url))
+    state = await failure_of(world, registered, allowed_networks=())
+    assert state.reason == FailureReason.UNREACHABLE
+    assert server.requests == []
+
+
+async def test_a_tool_that_hangs_fails_as_timed_out(world, serve_bytes, add_definition):
+    async def answer(_writer, _number):
+        await asyncio.Event().wait()
+
+    server = await serve_bytes(answer)
+    definition = replace(add_definition(server.url), timeout_ms=1_000)
+    state = await failure_of(world, await world.register_tool(definition), check_meta=False)
+    assert state.reason == FailureReason.TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (500, b"", FailureReason.HTTP_ERROR),
+        (401, b"", FailureReason.UNAUTHORIZED),
+        (200, b'{"ok": {"result": "three"}}', FailureReason.OUTPUT_INVALID),
+        (200, b'{"ok": {"result": 3, "more": "' + b"x" * 1_000 + b'"}}', "output_too_large"),
+    ],
+)
+async def test_a_bad_answer_fails_with_its_reason(
+    world, serve_bytes, *, respond, add_definition, status, body, reason
+):
+    server = await serve_bytes(respond(status, body))
+    definition = add_definition(server.url)
+    schema = definition.output_schema
+    loose = {**schema, "oneOf": [_open(branch) for branch in schema["oneOf"]]}
+    registered = await world.register_tool(replace(definition, output_schema=loose))
+    state = await failure_of(world, registered, max_outcome_bytes=200, check_meta=False)
+    assert state.reason == reason
+
+
+def _open(branch):
+    (name,) = branch["required"]
+    ports = {"type": "object", "properties": {"result": {"type": "integer"}}}
+    return {**branch, "properties": {name: ports}}
+
+
+# --- Two leaders
+
+
+async def test_the_primary_settles_and_the_secondary_leaves_it_alone(world, add):
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    async with world.running(first), world.running(second):
+        ids = await world.request(add, *[{"a": n, "b": 1} for n in range(10)])
+        closed = await world.closed(*ids)
+    assert all(each.state.leader == each.leaders[0] for each in closed)
+    assert {each.state.leader for each in closed} == {first.cap, second.cap}
+
+
+async def test_the_secondary_takes_over_when_the_window_of_the_primary_is_over(world, add):
+    await world.new_leader("absent")
+    present = await world.new_leader("present")
+    ids = await world.request(add, *[{"a": n, "b": 1} for n in range(12)])
+    requested = [await world.invocations.get(each) for each in ids]
+    own = [each.id for each in requested if each.leaders[0] == present.cap]
+    others = [each.id for each in requested if each.leaders[1] == present.cap]
+    assert own
+    assert others
+    async with world.running(present):
+        # It learns of all of them at once, and has had its chance when its own are closed.
+        await world.closed(*own)
+        assert not any([(await world.invocations.get(each)).is_closed for each in others])
+        world.localnet.advance_clock(requested[0].window_ms)
+        closed = await world.closed(*others)
+    assert {each.state.leader for each in closed} == {present.cap}
+
+
+# --- Start and stop
+
+
+async def test_a_stop_lets_what_runs_come_to_its_end(world, serve_app, add_definition):
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def app(scope, _receive, send):
+        if scope["type"] == "http":
+            asked.set()
+            await go_on.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": OK})
+
+    registered = await world.register_tool(add_definition(await serve_app(app)))
+    identity = await world.new_leader()
+    ids = await world.request(registered, {"a": 1, "b": 2})
+    async with asyncio.timeout(TIMEOUT_S):
+        async with world.running(identity, check_meta=False) as leader:
+            await asked.wait()
+            leader.stop()
+            go_on.set()
+    assert isinstance((await world.invocations.get(ids[0])).state, Settled)
+
+
+async def test_a_leader_that_reads_events_is_ready_and_says_so(world, add):
+    identity = await world.new_leader()
+    async with world.running(identity, health_port=0) as leader, httpx.AsyncClient() as client:
+        await world.closed(*await world.request(add, {"a": 1, "b": 2}))
+        answer = await client.get(f"http://127.0.0.1:{leader.health_port}/readyz")
+    assert answer.json() == {"status": "ready", "problems": {}}
+
+
+async def test_a_cap_of_another_wallet_is_refused(world):
+    first, second = await world.new_leader("first"), await world.new_leader("second")
+    settings = world.settings(first)
+    leader = Leader(settings, world.client, first.key, world.deployment, second.cap)
+    with pytest.raises(NotAllowedError) as caught:
+        await leader.run()
+    assert caught.value.code == "cap_not_yours"
+
+
+async def test_a_deployment_of_another_chain_is_refused(world):
+    identity = await world.new_leader()
+    other = replace(world.deployment, chain_id="4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S")
+    leader = Leader(world.settings(identity), world.client, identity.key, other, identity.cap)
+    with pytest.raises(UsageError) as caught:
+        await leader.run()
+    assert caught.value.code == "wrong_chain"
+
+
+async def test_two_processes_of_one_leader_do_not_share_a_journal(world):
+    identity = await world.new_leader()
+    async with world.running(identity):
+        with pytest.raises(UsageError) as caught:
+            async with world.running(identity):
+                pass
+    assert caught.value.code == "journal_locked"

@@ -1,0 +1,170 @@
+"""A process that runs a leader is killed in the middle of its work, and started again."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from contextlib import asynccontextmanager
+
+import pytest
+
+from nexus_tools.client import Cursor, follow_events
+from nexus_tools.registry import event_filter, parse_event
+from nexus_tools.registry.events import InvocationFailed, InvocationSettled
+from nexus_tools.registry.objects import Settled
+
+pytestmark = pytest.mark.anyio
+
+TIMEOUT_S = 90
+
+PROGRAM = """
+import asyncio, json, sys
+from nexus_tools.client import KeyPair, Network, SuiClient
+from nexus_tools.leader import Leader, LeaderSettings
+from nexus_tools.registry import Deployment
+from nexus_tools.sui.address import Address
+
+async def main(url, key, deployment, cap):
+    async with SuiClient(Network("localnet", url)) as client:
+        leader = Leader(
+            LeaderSettings.load(),
+            client,
+            KeyPair.from_keystore(key),
+            Deployment.parse(json.loads(deployment)),
+            Address.parse(cap),
+        )
+        await leader.run()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@asynccontextmanager
+async def process_of(world, identity, **environment):
+    """A process with the leader; it is killed at the end."""
+    settings = {
+        "JOURNAL": str(world.folder / "journal.sqlite"),
+        "ALLOW_HTTP": "true",
+        "ALLOWED_NETWORKS": "127.0.0.0/8",
+        "FIRST_PAUSE_MS": "5",
+        "LONGEST_PAUSE_MS": "20",
+        "MAX_ATTEMPTS": "100",
+        "TROUBLE_PAUSE_MS": "10",
+        **environment,
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", PROGRAM, world.localnet.url, identity.key.to_keystore()),
+        *(json.dumps(world.deployment.as_json()), str(identity.cap)),
+        env=os.environ | {f"NEXUS_TOOLS_LEADER_{key}": value for key, value in settings.items()},
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+class CountingTool:
+    """An application that answers `{"ok": {"result": a + b}}`, counts, and can be made to wait."""
+
+    def __init__(self):
+        self.asked = Counter()
+        self.changed = asyncio.Condition()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] != "http":
+            return
+        headers = dict(scope["headers"])
+        body = json.loads((await receive())["body"])
+        async with self.changed:
+            self.asked[headers[b"idempotency-key"]] += 1
+            self.changed.notify_all()
+        await self.gate.wait()
+        answer = json.dumps({"ok": {"result": body["a"] + body["b"]}}).encode()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": answer})
+
+    async def wait_for(self, count):
+        async with self.changed:
+            await self.changed.wait_for(lambda: len(self.asked) >= count)
+
+
+@pytest.fixture
+async def counting(world, serve_app, add_definition):
+    app = CountingTool()
+    registered = await world.register_tool(add_definition(await serve_app(app)))
+    yield app, registered
+    app.gate.set()
+
+
+async def closings(world, count):
+    """How often each invocation was closed, from the events of the chain, `count` of them."""
+    found = Counter()
+    kinds = event_filter(world.deployment, InvocationSettled, InvocationFailed)
+    async for item in follow_events(world.client, kinds, Cursor.beginning()):
+        event = getattr(item, "event", None)
+        if event is not None:
+            found[parse_event(world.deployment, event).invocation] += 1
+        if found.total() >= count:
+            return found
+    raise AssertionError("events end")
+
+
+async def assert_settled_once(world, ids):
+    closed = await world.closed(*ids)
+    assert all(isinstance(each.state, Settled) for each in closed)
+    results = [each.state.ports.as_json()["result"] for each in closed]
+    assert results == [n + 1 for n in range(len(ids))]
+    assert await closings(world, len(ids)) == dict.fromkeys(ids, 1)
+
+
+async def test_a_leader_killed_while_tools_are_asked_asks_again_and_settles_once(world, counting):
+    app, registered = counting
+    identity = await world.new_leader()
+    ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(30)])
+    async with asyncio.timeout(TIMEOUT_S):
+        app.gate.clear()
+        async with process_of(world, identity, CHECK_META="false") as process:
+            await app.wait_for(10)
+            process.send_signal(signal.SIGKILL)
+            assert await process.wait() == -signal.SIGKILL
+        app.gate.set()
+        async with process_of(world, identity, CHECK_META="false"):
+            await assert_settled_once(world, ids)
+    assert max(app.asked.values()) <= 2
+
+
+@pytest.mark.parametrize("settled", [1, 20])
+async def test_a_leader_killed_while_it_settles_settles_the_rest_once(world, counting, settled):
+    _, registered = counting
+    identity = await world.new_leader()
+    ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(60)])
+    options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
+    async with asyncio.timeout(TIMEOUT_S):
+        async with process_of(world, identity, **options) as process:
+            await closings(world, settled)
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+        async with process_of(world, identity, **options):
+            await assert_settled_once(world, ids)
+
+
+async def test_a_leader_that_loses_its_journal_settles_nothing_twice(world, counting):
+    _, registered = counting
+    identity = await world.new_leader()
+    ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(40)])
+    options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
+    async with asyncio.timeout(TIMEOUT_S):
+        async with process_of(world, identity, **options) as process:
+            await closings(world, 8)
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+        lost = {**options, "JOURNAL": str(world.folder / "another.sqlite")}
+        async with process_of(world, identity, **lost):
+            await assert_settled_once(world, ids)

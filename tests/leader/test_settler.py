@@ -1,0 +1,291 @@
+"""Batches against a real chain: what one transaction closes, and what happens when it cannot."""
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import pytest
+
+from nexus_tools.client import SuiClient
+from nexus_tools.client.submission import execute_transaction
+from nexus_tools.leader.account import Account
+from nexus_tools.leader.assignment import assignment
+from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closing import Closing
+from nexus_tools.leader.journal import Ending, Journal
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.settlement import Settlement
+from nexus_tools.leader.settler import Settler
+from nexus_tools.registry import LeaderRegistry, outcome_bytes
+from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.registry.objects import Settled
+from nexus_tools.tool import Failure, FailureReason, Outcome
+
+pytestmark = pytest.mark.anyio
+
+TIMEOUT_S = 60
+
+
+@dataclass
+class Bench:
+    """A settler with all that it needs, for one leader."""
+
+    settler: Settler
+    chain: Chain
+    account: Account
+    journal: Journal
+    metrics: LeaderMetrics
+
+    async def closing(self, invocation, answer):
+        """An answer in the journal, ready to be queued."""
+        found = await self.chain.invocation(invocation)
+        mine = assignment(requested(found.invocation), self.chain.leader)
+        await self.journal.record_events([mine], {}, "c", 0)
+        await self.journal.answered(invocation, answer)
+        return Closing(mine, answer, outcome_bytes(answer), found.initial_version)
+
+    async def settle(self, *closings):
+        for closing in closings:
+            self.settler.queue.put(closing)
+        async with asyncio.timeout(TIMEOUT_S):
+            return [await closing.ended for closing in closings]
+
+    def transactions(self):
+        return self.metrics.registry.get_sample_value("nexus_leader_settlement_size_count")
+
+
+def requested(invocation):
+    """The event with which an invocation began."""
+    return InvocationRequested(
+        invocation.id,
+        invocation.tool,
+        invocation.fqn,
+        invocation.requester,
+        invocation.leaders,
+        invocation.requested_at_ms,
+        invocation.timeout_ms,
+        invocation.expires_at_ms,
+        invocation.price_mist,
+        invocation.funds_mist,
+        invocation.max_outcome_bytes,
+    )
+
+
+@asynccontextmanager
+async def bench_of(world, identity, *, run=True):
+    async with SuiClient(world.client.network) as client:
+        settings = world.settings(identity)
+        chain = Chain(client, world.deployment, identity.cap)
+        account = Account(client, identity.key, identity.cap)
+        clock = ChainClock(client.now_ms, settings.clock_interval_ms)
+        await clock.refresh()
+        journal = await Journal.open(settings.journal, "identity")
+        metrics = LeaderMetrics()
+        settler = Settler(
+            settings,
+            chain,
+            leaders=await chain.leader_registry(),
+            account=account,
+            journal=journal,
+            clock=clock,
+            metrics=metrics,
+        )
+        task = asyncio.create_task(settler.run()) if run else None
+        try:
+            yield Bench(settler, chain, account, journal, metrics)
+        finally:
+            if task:
+                task.cancel()
+            await journal.close()
+
+
+@pytest.fixture
+async def tool_on_chain(world, add_definition):
+    return await world.register_tool(add_definition())
+
+
+def outcome(number):
+    return Outcome("ok", {"result": number})
+
+
+async def states(world, ids):
+    return [(await world.invocations.get(each)).state for each in ids]
+
+
+async def test_several_invocations_are_closed_by_one_transaction(world, tool_on_chain):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(5)])
+    failed = Failure(FailureReason.TIMED_OUT, "too slow")
+    async with bench_of(world, identity) as bench:
+        closings = [await bench.closing(each, outcome(n)) for n, each in enumerate(ids[:4])]
+        closings.append(await bench.closing(ids[4], failed))
+        endings = await bench.settle(*closings)
+        assert endings == [Ending.SETTLED] * 4 + [Ending.FAILED]
+        assert bench.transactions() == 1
+        memory = await bench.journal.recall()
+    found = await states(world, ids)
+    assert [state.ports.as_json() for state in found[:4]] == [{"result": n} for n in range(4)]
+    assert (found[4].reason, found[4].detail) == ("timed_out", "too slow")
+    assert (memory.entries, memory.transactions) == ((), ())
+
+
+async def test_an_outcome_larger_than_a_pure_input_is_settled(world, tool_on_chain):
+    identity = await world.new_leader()
+    (one,) = await world.request(tool_on_chain, {"a": 1, "b": 2}, max_outcome_bytes=65_536)
+    ports = {"result": 3, "text": "é" * 30_000}
+    async with bench_of(world, identity) as bench:
+        assert await bench.settle(await bench.closing(one, Outcome("ok", ports))) == ["settled"]
+    (state,) = await states(world, [one])
+    assert state.ports.as_json() == ports
+
+
+async def test_one_that_was_closed_meanwhile_does_not_stop_the_others(world, tool_on_chain):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(4)])
+    async with bench_of(world, identity, run=False) as bench:
+        closings = [await bench.closing(each, outcome(n)) for n, each in enumerate(ids)]
+        async with world.client_of(identity.key) as client:
+            invocations = type(world.invocations)(client, world.deployment)
+            await invocations.close(identity.cap, {ids[1]: outcome(99)})
+        running = asyncio.create_task(bench.settler.run())
+        endings = await bench.settle(*closings)
+        running.cancel()
+    assert endings == [Ending.SETTLED] * 4
+    found = await states(world, ids)
+    assert [state.ports.as_json()["result"] for state in found] == [0, 99, 2, 3]
+
+
+async def test_one_that_is_too_late_does_not_stop_the_others(world, tool_on_chain):
+    identity = await world.new_leader()
+    (late,) = await world.request(tool_on_chain, {"a": 0, "b": 0})
+    async with bench_of(world, identity) as bench:
+        closings = [await bench.closing(late, outcome(0))]
+        window_ms = (await world.invocations.get(late)).window_ms
+        world.localnet.advance_clock(window_ms)
+        ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in (1, 2)])
+        closings += [await bench.closing(each, outcome(n)) for n, each in enumerate(ids)]
+        endings = await bench.settle(*closings)
+    assert endings == [Ending.MISSED, Ending.SETTLED, Ending.SETTLED]
+
+
+async def test_one_that_the_chain_refuses_does_not_stop_the_others(world, tool_on_chain):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(4)])
+    too_large = Outcome("ok", {"result": 1, "text": "x" * 2_000})
+    async with bench_of(world, identity) as bench:
+        closings = [await bench.closing(each, outcome(n)) for n, each in enumerate(ids)]
+        closings[2] = await bench.closing(ids[2], too_large)
+        for closing in closings:
+            bench.settler.queue.put(closing)
+        others = [closings[0], closings[1], closings[3]]
+        async with asyncio.timeout(TIMEOUT_S):
+            assert [await each.ended for each in others] == [Ending.SETTLED] * 3
+        assert not closings[2].ended.done()
+        world.localnet.advance_clock((await world.invocations.get(ids[2])).window_ms)
+        async with asyncio.timeout(TIMEOUT_S):
+            assert await closings[2].ended is Ending.MISSED
+
+
+async def test_a_leader_without_gas_goes_on_when_it_has_some(world, tool_on_chain):
+    identity = await world.new_leader(sui=11)
+    async with world.client_of(identity.key) as client:
+        builder = _send_all_but(client, await client.balance(client.address) - 10_000_000)
+        await client.execute(builder)
+    (one,) = await world.request(tool_on_chain, {"a": 1, "b": 2})
+    async with bench_of(world, identity, run=False) as bench:
+        closing = await bench.closing(one, outcome(3))
+        await bench.account.refresh()
+        settlement = Settlement(world.deployment, await bench.chain.leader_registry(), [closing])
+        assert bench.account.balance_mist < settlement.budget_mist(1_000)
+        running = asyncio.create_task(bench.settler.run())
+        bench.settler.queue.put(closing)
+        async with asyncio.timeout(TIMEOUT_S):
+            await bench.settler.troubled.wait()
+        assert "MIST" in bench.settler.trouble
+        world.localnet.fund(identity.key.address, 10**9)
+        assert await bench.settle(closing) == [Ending.SETTLED]
+        assert bench.settler.trouble == ""
+        running.cancel()
+
+
+def _send_all_but(client, amount):
+    from nexus_tools.sui.builder import TransactionBuilder
+
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [amount])[0]
+    builder.transfer_objects([coin], type(client.address).of(0xDEAD))
+    return builder
+
+
+async def test_a_slashed_leader_settles_once_its_bond_is_whole(world, tool_on_chain):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(3)])
+    admin = LeaderRegistry(world.client, world.deployment)
+    await admin.slash(identity.cap, 10**9, "a test")
+    async with bench_of(world, identity) as bench:
+        closings = [await bench.closing(each, outcome(n)) for n, each in enumerate(ids)]
+        for closing in closings:
+            bench.settler.queue.put(closing)
+        async with asyncio.timeout(TIMEOUT_S):
+            await bench.settler.troubled.wait()
+        async with world.client_of(identity.key) as client:
+            await LeaderRegistry(client, world.deployment).top_up(identity.cap)
+        async with asyncio.timeout(TIMEOUT_S):
+            assert [await each.ended for each in closings] == [Ending.SETTLED] * 3
+
+
+# --- After a crash
+
+
+async def signed(bench, closings):
+    """A settling transaction that is signed and written down, as before it is sent."""
+    settlement = Settlement(bench.chain.deployment, await bench.chain.leader_registry(), closings)
+    await bench.account.ensure(settlement.budget_mist(await bench.account.price()))
+    kind = settlement.build(bench.account.cap_argument())
+    transaction = bench.account.sign(bench.account.draft(kind, 100_000_000))
+    await bench.journal.settling([one.assignment.invocation for one in closings], transaction)
+    return transaction
+
+
+@pytest.mark.parametrize("sent", [False, True])
+async def test_a_transaction_that_was_signed_before_a_crash_is_executed_once(
+    world, tool_on_chain, sent
+):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(2)])
+    async with bench_of(world, identity, run=False) as bench:
+        closings = [await bench.closing(each, outcome(n)) for n, each in enumerate(ids)]
+        transaction = await signed(bench, closings)
+        if sent:
+            connection = bench.chain.client.connection
+            await execute_transaction(connection, transaction.data, transaction.signature)
+    async with bench_of(world, identity, run=False) as bench:
+        memory = await bench.journal.recall()
+        assert memory.transactions == (transaction,)
+        await bench.settler.recover(memory.transactions)
+        executed = await bench.chain.client.transaction(transaction.digest)
+        assert executed is not None
+        assert (await bench.journal.recall()).transactions == ()
+    assert all(isinstance(state, Settled) for state in await states(world, ids))
+
+
+async def test_a_signed_transaction_that_became_stale_is_given_up(world, tool_on_chain):
+    identity = await world.new_leader()
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(2)])
+    async with bench_of(world, identity, run=False) as bench:
+        closings = [await bench.closing(each, outcome(n)) for n, each in enumerate(ids)]
+        await signed(bench, closings)
+        async with world.client_of(identity.key) as client:  # takes the same cap and gas
+            await LeaderRegistry(client, world.deployment).deactivate(identity.cap)
+        await bench.settler.recover((await bench.journal.recall()).transactions)
+        memory = await bench.journal.recall()
+        assert [entry.stage for entry in memory.entries] == ["answered", "answered"]
+        again = [replace_future(closing) for closing in closings]
+        running = asyncio.create_task(bench.settler.run())
+        assert await bench.settle(*again) == [Ending.SETTLED] * 2
+        running.cancel()
+
+
+def replace_future(closing):
+    return replace(closing, ended=asyncio.get_running_loop().create_future())
