@@ -1,8 +1,8 @@
 """The options that commands share, and how an async command is run."""
 
-import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -43,21 +43,26 @@ def reads(function: Command) -> Command:
         wallet_name: str | None,
         **kwargs: Any,
     ) -> Any:
-        output = Output(as_json=as_json, quiet=quiet)
-        session = Session(output, network_name=network_name, wallet_name=wallet_name)
+        session = Session(
+            Output(as_json=as_json, quiet=quiet),
+            network_name=network_name,
+            wallet_name=wallet_name,
+            yes=kwargs.pop("yes", False),
+            dry_run=kwargs.pop("dry_run", False),
+        )
         return _finish(function(session, *args, **kwargs))
 
     return _JSON(_QUIET(_NETWORK(_WALLET(run))))
 
 
 def writes(function: Command) -> Command:
-    """A command that signs transactions: takes `yes` and `dry_run` besides."""
+    """A command that signs transactions: its session knows of --yes and --dry-run besides."""
     return _YES(_DRY_RUN(reads(function)))
 
 
 def _finish(result: Any) -> Any:
-    return asyncio.run(_complete(result)) if asyncio.iscoroutine(result) else result
+    if not inspect.iscoroutine(result):
+        return result
+    import asyncio  # noqa: PLC0415 - 40 ms that `--help` does not need
 
-
-async def _complete(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return await coroutine
+    return asyncio.run(result)

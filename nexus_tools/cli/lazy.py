@@ -8,7 +8,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group of commands, each the attribute `command` of a module of its own."""
+    """A group of commands, each named as `module` or `module:attribute`, by default `command`."""
 
     def __init__(
         self,
@@ -29,7 +29,8 @@ class LazyGroup(click.Group):
         """Import the command's module."""
         if cmd_name not in self._modules:
             return super().get_command(ctx, cmd_name)
-        command = import_module(self._modules[cmd_name]).command
+        module, _, attribute = self._modules[cmd_name].partition(":")
+        command = getattr(import_module(module), attribute or "command")
         assert isinstance(command, click.Command)
         return command
 
@@ -49,9 +50,10 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             close = _closest(args[0], self.list_commands(ctx))
-            if close:
-                error.message += f" Did you mean `{close}`?"
-            raise
+            if close is None:
+                raise
+            message = f"{error.message} Did you mean `{close}`?"
+            raise click.UsageError(message, ctx) from error
 
 
 def _closest(word: str, names: list[str]) -> str | None:

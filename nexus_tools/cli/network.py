@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from nexus_tools.cli import units
 from nexus_tools.cli.command import local, reads
 from nexus_tools.cli.session import Session
 
@@ -17,12 +18,12 @@ def command() -> None:
 @local
 def list_networks(session: Session) -> None:
     """List the networks: the usual ones and your own."""
-    from nexus_tools.client import PRESETS  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.client import NETWORKS  # noqa: PLC0415 - not for `--help`
 
     own = session.settings.networks
     rows: list[dict[str, Any]] = [
         {"name": name, "url": network.url, "current": name == session.settings.network}
-        for name, network in PRESETS.items()
+        for name, network in NETWORKS.items()
         if name not in own
     ]
     rows += [
@@ -65,4 +66,4 @@ async def show(session: Session) -> None:
                 "time_ms": await client.now_ms(),
             }
     record["package"] = session.settings.deployments.get(client.network.name, {}).get("package_id")
-    session.output.record(record)
+    session.output.record(record if session.output.as_json else units.in_words(record))

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from nexus_tools.errors import NexusError
+
 
 class Output:
     """Prints the result of a command to stdout, and what goes on meanwhile to stderr."""
@@ -74,12 +76,13 @@ class Output:
         click.secho(f"! {text}", fg="yellow", err=True)
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Ask unless `yes`. Exits with usage if nobody can be asked."""
+        """Ask unless `yes`. Raises `declined`; a usage error if nobody can be asked."""
         if yes:
             return
         if self.as_json or not sys.stdin.isatty():
             raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
-        click.confirm(question, abort=True, err=True)
+        if not click.confirm(question, err=True):
+            raise NexusError("declined", "you declined: nothing was done")
 
     @contextmanager
     def progress(self, text: str) -> Iterator[None]:
@@ -98,10 +101,16 @@ def _cell(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, default=str)
-    return "" if value is None else str(value)
+    return "" if value is None else plain(str(value))
+
+
+def plain(text: str) -> str:
+    """A stranger's text without what would control the terminal."""
+    return "".join(one if one.isprintable() else " " for one in text)
 
 
 def _console() -> Any:
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    width = None if sys.stdout.isatty() else 200
+    return Console(width=width, highlight=False, markup=False, emoji=False)

@@ -6,37 +6,40 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nexus_tools.cli.output import Output
+from nexus_tools.cli.running import running_localnet
 from nexus_tools.cli.settings import Settings
 from nexus_tools.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import Network, Signer, SuiClient, Wallet
-    from nexus_tools.registry import Deployment
+    from nexus_tools.client import KeyPair, Network, SuiClient, Wallet
+    from nexus_tools.registry import Deployment, Invocations, LeaderRegistry, ToolRegistry
 
 
 @dataclass(slots=True)
 class Session:
-    """The options that every command has, and what they lead to."""
+    """The options that every command has, and what they lead to.
+
+    `yes` and `dry_run` are those of commands that sign transactions.
+    """
 
     output: Output
     settings: Settings = field(default_factory=Settings.load)
     network_name: str | None = None
     wallet_name: str | None = None
+    yes: bool = False
+    dry_run: bool = False
 
     def network(self) -> "Network":
         """The network that the command works on. Raises `network_unknown`."""
-        from nexus_tools.client import PRESETS, Network  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.client import Network, known_network  # noqa: PLC0415 - not for `--help`
 
         name = self.network_name or self.settings.network
         if name in self.settings.networks:
             return Network(name=name, **self.settings.networks[name])
-        if name in PRESETS:
-            return PRESETS[name]
-        raise NotFoundError(
-            "network_unknown",
-            f"there is no network {name!r}",
-            hint="`nexus-tools network list` shows what there is",
-        )
+        running = running_localnet(self.settings) if name == "localnet" else None
+        if running is not None:
+            return Network(name, running.url, running.url)
+        return known_network(name)
 
     def wallet(self) -> "Wallet":
         """The keystore; it is made when the first key is."""
@@ -44,7 +47,7 @@ class Session:
 
         return Wallet(self.settings.keystore)
 
-    def signer(self) -> "Signer":
+    def signer(self) -> "KeyPair":
         """The key that signs: the option's, the setting's, or the keystore's active one."""
         return self.wallet().signer(self.wallet_name or self.settings.wallet)
 
@@ -71,6 +74,30 @@ class Session:
                 hint="`nexus-tools package publish` does it, `package use` takes a published one",
             )
         return deployment
+
+    @asynccontextmanager
+    async def tools(self, *, signing: bool = True) -> AsyncIterator["ToolRegistry"]:
+        """The registry of tools on the network."""
+        from nexus_tools.registry import ToolRegistry  # noqa: PLC0415
+
+        async with self.client(signing=signing) as client:
+            yield ToolRegistry(client, await self.deployment(client), dry_run=self.dry_run)
+
+    @asynccontextmanager
+    async def leaders(self, *, signing: bool = True) -> AsyncIterator["LeaderRegistry"]:
+        """The registry of leaders on the network."""
+        from nexus_tools.registry import LeaderRegistry  # noqa: PLC0415
+
+        async with self.client(signing=signing) as client:
+            yield LeaderRegistry(client, await self.deployment(client), dry_run=self.dry_run)
+
+    @asynccontextmanager
+    async def invocations(self, *, signing: bool = True) -> AsyncIterator["Invocations"]:
+        """The invocations on the network."""
+        from nexus_tools.registry import Invocations  # noqa: PLC0415
+
+        async with self.client(signing=signing) as client:
+            yield Invocations(client, await self.deployment(client), dry_run=self.dry_run)
 
     def remember(self, deployment: "Deployment", network: str) -> None:
         """Keep where the package is published on `network`."""

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from pydantic_core import to_json
 from starlette.types import Send
+
+from nexus_tools.tool import Outcome
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
-_JSON = b"application/json"
+_JSON: Headers = ((b"content-type", b"application/json"),)
 _PROBLEM = b"application/problem+json"
 
 
@@ -22,9 +25,9 @@ class Answer:
     body: bytes
 
     @classmethod
-    def of_json(cls, value: Any, status: int = 200) -> "Answer":
-        """A JSON answer."""
-        return cls(status, ((b"content-type", _JSON),), _encoded(value))
+    def of_outcome(cls, outcome: Outcome) -> "Answer":
+        """What a tool answers, which has been checked and is JSON."""
+        return cls(200, _JSON, to_json(outcome.as_json(), inf_nan_mode="constants"))
 
     async def send(self, send: Send) -> None:
         """Write the response to the ASGI server."""
@@ -72,8 +75,6 @@ class ProblemError(Exception):
 
 
 def _encoded(value: Any) -> bytes:
-    return _encode(value).encode("utf-8", "replace")
-
-
-# `json.dumps` with options makes an encoder for each call.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # A detail may quote half a surrogate pair, which UTF-8 cannot carry.
+    return text.encode("utf-8", "replace")

@@ -3,7 +3,6 @@
 A plain ASGI application, because this is the path that is hot.
 """
 
-import asyncio
 import traceback
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -18,6 +17,7 @@ from nexus_tools.toolkit.answer import Answer, ProblemError
 from nexus_tools.toolkit.authoring import Tool
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.request import ClientGoneError, InvokeHead, read_body
+from nexus_tools.toolkit.time_limit import TimeLimit
 
 _log = structlog.get_logger("nexus_tools.toolkit")
 
@@ -66,6 +66,7 @@ class InvokeEndpoint:
         self._name = str(tool.fqn)
         self._slots = slots
         self._recent = recent
+        self._time_limit = TimeLimit(tool.timeout_ms / 1_000)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -123,14 +124,14 @@ class InvokeEndpoint:
     async def _run(self, arguments: dict[str, Any], head: InvokeHead) -> Answer:
         """Once the tool runs, what happens is its answer, an error too: it is not run again."""
         with self._slots:
-            limit = asyncio.timeout(self._tool.timeout_ms / 1_000)
+            limited = self._time_limit.start()
             try:
-                async with limit:
+                with limited:
                     outcome = await self._tool.run(arguments)
             except Exception as error:  # noqa: BLE001 - the edge to an author's code
-                return self._broken(error, head, timed_out=limit.expired())
+                return self._broken(error, head, timed_out=limited.is_expired)
         _log.debug("invoked", tool=self._name, invocation=head.key, variant=outcome.variant)
-        return Answer.of_json(outcome.as_json())
+        return Answer.of_outcome(outcome)
 
     def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Answer:
         """The answer when the tool is too slow or breaks; what broke stays in the server's log."""

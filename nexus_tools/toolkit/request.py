@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
-from starlette.types import Receive
+from starlette.types import Message, Receive
 
 from nexus_tools.toolkit.answer import ProblemError
 from nexus_tools.toolkit.call import Call
@@ -21,21 +21,16 @@ _TOOL = b"nexus-tool"
 _DEADLINE = b"nexus-deadline"
 _MAX_OUTCOME_BYTES = b"nexus-max-outcome-bytes"
 
-_KNOWN = frozenset(
-    (
-        _CONTENT_TYPE,
-        _CONTENT_LENGTH,
-        _CONTENT_ENCODING,
-        _INVOCATION,
-        _IDEMPOTENCY_KEY,
-        _TOOL,
-        _DEADLINE,
-        _MAX_OUTCOME_BYTES,
-    )
-)
-_KEY = re.compile(r"[!-~]{1,255}", re.ASCII)
-_MEDIA_TYPE = re.compile(r'\s*application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
-_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+_FRAMING = frozenset((_CONTENT_TYPE, _CONTENT_LENGTH, _CONTENT_ENCODING))
+_KNOWN = _FRAMING | {_INVOCATION, _IDEMPOTENCY_KEY, _TOOL, _DEADLINE, _MAX_OUTCOME_BYTES}
+_JSON = b"application/json"
+_KEY = re.compile(rb"[!-~]{1,255}")
+_MEDIA_TYPE = re.compile(rb'\s*application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
+_NUMBER_DIGITS = 18
+_QUOTE = ord('"')
+
+# What a caller says who says nothing.
+_NO_CALL = Call()
 
 
 class ClientGoneError(Exception):
@@ -54,15 +49,20 @@ class InvokeHead:
     @classmethod
     def parse(cls, headers: Iterable[tuple[bytes, bytes]]) -> "InvokeHead":
         """Read the headers, or raise `ProblemError`: 415 for another media type, else 400."""
-        known = {name: value.decode("latin-1") for name, value in headers if name in _KNOWN}
-        _check_media_type(known)
+        known = {name: value for name, value in headers if name in _KNOWN}
+        if known.get(_CONTENT_TYPE) != _JSON or _CONTENT_ENCODING in known:
+            _check_media_type(known)
+        content_length = _number(known, _CONTENT_LENGTH)
+        if known.keys() <= _FRAMING:
+            return cls(None, None, content_length, _NO_CALL)
         invocation = key = _key(known, _INVOCATION)
-        if known.get(_IDEMPOTENCY_KEY) != known.get(_INVOCATION):
+        if _IDEMPOTENCY_KEY in known:
             key = _key(known, _IDEMPOTENCY_KEY)
-        if key and invocation and key != invocation:
-            raise _bad_header("Idempotency-Key and Nexus-Invocation differ")
+            if invocation is not None and key != invocation:
+                raise _bad_header("Idempotency-Key and Nexus-Invocation differ")
         call = Call(invocation, _deadline(known), _number(known, _MAX_OUTCOME_BYTES))
-        return cls(key or invocation, known.get(_TOOL), _number(known, _CONTENT_LENGTH), call)
+        tool = known.get(_TOOL)
+        return cls(key, None if tool is None else tool.decode("latin-1"), content_length, call)
 
 
 async def read_body(receive: Receive, declared: int | None, limit: int, timeout_s: float) -> bytes:
@@ -73,7 +73,7 @@ async def read_body(receive: Receive, declared: int | None, limit: int, timeout_
     """
     if declared is not None and declared > limit:
         raise _too_large()
-    body, is_complete = await _next_part(receive, limit)
+    body, is_complete = _part(await receive(), limit)
     if is_complete:
         return body
     try:
@@ -87,14 +87,13 @@ async def read_body(receive: Receive, declared: int | None, limit: int, timeout_
 async def _remaining(receive: Receive, body: bytearray, limit: int) -> bytes:
     is_complete = False
     while not is_complete:
-        part, is_complete = await _next_part(receive, limit - len(body))
+        part, is_complete = _part(await receive(), limit - len(body))
         body += part
     return bytes(body)
 
 
-async def _next_part(receive: Receive, limit: int) -> tuple[bytes, bool]:
-    """The next bytes of the body, and whether they are the last."""
-    message = await receive()
+def _part(message: Message, limit: int) -> tuple[bytes, bool]:
+    """The bytes of the body that a message has, and whether they are the last."""
     if message["type"] == "http.disconnect":
         raise ClientGoneError
     part: bytes = message.get("body", b"")
@@ -103,43 +102,42 @@ async def _next_part(receive: Receive, limit: int) -> tuple[bytes, bool]:
     return part, not message.get("more_body", False)
 
 
-def _check_media_type(known: dict[bytes, str]) -> None:
+def _check_media_type(known: dict[bytes, bytes]) -> None:
     unsupported = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-    media_type = known.get(_CONTENT_TYPE, "")
-    if media_type != "application/json" and not _MEDIA_TYPE.fullmatch(media_type):
+    if not _MEDIA_TYPE.fullmatch(known.get(_CONTENT_TYPE, b"")):
         detail = "send the ports as application/json in UTF-8"
         raise ProblemError(unsupported, "media_type_unsupported", detail)
-    if known.get(_CONTENT_ENCODING, "identity").lower() != "identity":
+    if known.get(_CONTENT_ENCODING, b"identity").lower() != b"identity":
         detail = "send the body without a content encoding"
         raise ProblemError(unsupported, "encoding_unsupported", detail)
 
 
-def _key(known: dict[bytes, str], header: bytes) -> str | None:
+def _key(known: dict[bytes, bytes], header: bytes) -> str | None:
     """A key, plain or as a quoted string (RFC 9651)."""
     value = known.get(header)
     if value is None:
         return None
-    bare = value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
+    bare = value[1:-1] if len(value) > 1 and value[0] == value[-1] == _QUOTE else value
     if not _KEY.fullmatch(bare):
         raise _bad_header(f"{header.decode()} is not 1 to 255 visible ASCII characters")
-    return bare
+    return bare.decode("ascii")
 
 
-def _number(known: dict[bytes, str], header: bytes) -> int | None:
+def _number(known: dict[bytes, bytes], header: bytes) -> int | None:
     value = known.get(header)
     if value is None:
         return None
-    if not _NUMBER.fullmatch(value):
+    if not value.isdigit() or len(value) > _NUMBER_DIGITS:
         raise _bad_header(f"{header.decode()} is no number of bytes")
     return int(value)
 
 
-def _deadline(known: dict[bytes, str]) -> datetime | None:
+def _deadline(known: dict[bytes, bytes]) -> datetime | None:
     value = known.get(_DEADLINE)
     if value is None:
         return None
     try:
-        deadline = datetime.fromisoformat(value)
+        deadline = datetime.fromisoformat(value.decode("latin-1"))
     except ValueError:
         deadline = None
     if deadline is None or deadline.tzinfo is None:

@@ -24,12 +24,13 @@ _NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWO
 class Signature:
     """What a tool's function takes and gives.
 
-    `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`, so that a port
-    may be called `json` or `copy` without hiding a method of the model.
+    `ports` is a model with `fields` named `port_0`, `port_1`, … in the order of `names`, so that a
+    port may be called `json` or `copy` without hiding a method of the model.
     """
 
     ports: type[BaseModel]
     names: tuple[str, ...]
+    fields: tuple[str, ...]
     call_name: str | None
     variants: dict[str, type[Variant]]
 
@@ -46,7 +47,7 @@ class Signature:
             raise _invalid(f"the parameters {', '.join(calls)} are all annotated with Call")
         names = tuple(name for name in parameters if name not in calls)
         ports = _ports_model([parameters[name] for name in names], hints)
-        return cls(ports, names, calls[0] if calls else None, variants)
+        return cls(ports, names, tuple(ports.model_fields), calls[0] if calls else None, variants)
 
     def input_schema(self) -> dict[str, Any]:
         """The schema of the ports that go in."""
@@ -66,8 +67,7 @@ class Signature:
             model = self.ports.model_validate(ports)
         except pydantic.ValidationError as error:
             raise _input_error(error) from error
-        values = model.__dict__
-        arguments = {name: values[f"port_{index}"] for index, name in enumerate(self.names)}
+        arguments = dict(zip(self.names, map(model.__dict__.__getitem__, self.fields), strict=True))
         if self.call_name is not None:
             arguments[self.call_name] = call
         return arguments

@@ -1,0 +1,34 @@
+"""JSON that people hand to a command: as text, in a file, or on stdin."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.errors import UsageError, ValidationError
+
+
+def read_option(text: str, option: str) -> Any:
+    """The JSON that an option gives: itself, `@file` or `-` for stdin. Raises `json_invalid`."""
+    if text == "-" or text.startswith("@"):
+        return read_json(text.removeprefix("@"))
+    return _parse(text.encode(), option)
+
+
+def read_json(name: str) -> Any:
+    """The JSON in a file, or on stdin for `-`. Raises `file_unreadable` or `json_invalid`."""
+    if name == "-":
+        return _parse(sys.stdin.buffer.read(), "stdin")
+    try:
+        return _parse(Path(name).expanduser().read_bytes(), name)
+    except OSError as error:
+        message = f"{name} cannot be read: {error.strerror}"
+        raise UsageError("file_unreadable", message) from error
+
+
+def _parse(data: bytes, source: str) -> Any:
+    from nexus_tools.tool import parse_json  # noqa: PLC0415 - not for `--help`
+
+    try:
+        return parse_json(data)
+    except ValidationError as error:
+        raise ValidationError(error.code, f"{source}: {error.message}", hint=error.hint) from error

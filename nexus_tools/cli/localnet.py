@@ -1,0 +1,152 @@
+"""`nexus-tools localnet`: a Sui network in one process."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nexus_tools.cli import units
+from nexus_tools.cli.command import local, reads
+from nexus_tools.cli.running import RunningLocalnet, require_localnet
+from nexus_tools.cli.session import Session
+
+DEFAULT_PORT = 9000
+
+
+@click.group()
+def command() -> None:
+    """A Sui network in one process, for development and tests.
+
+    One localnet runs for each user; commands on the network `localnet` find it by themselves.
+    """
+
+
+@command.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    envvar="NEXUS_TOOLS_LOCALNET_PORT",
+    help="The port on 127.0.0.1; 0 takes a free one.",
+)
+@click.option(
+    "--state",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep everything in this folder through restarts.",
+)
+@click.option("--detach", is_flag=True, help="Run in the background.")
+@click.option("--background", is_flag=True, hidden=True)
+@local
+def start(
+    session: Session, port: int, state: Path | None, *, detach: bool, background: bool
+) -> Any:
+    """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
+    from nexus_tools.cli.localnet_process import run_localnet, start_detached  # noqa: PLC0415
+
+    if not detach:
+        return run_localnet(session, port, state, detached=background)
+    with session.output.progress("starting the localnet"):
+        running = start_detached(session.settings, port, state)
+    _report_start(session, running)
+    return None
+
+
+@command.command()
+@local
+async def status(session: Session) -> None:
+    """Show where the localnet answers, its chain and its time."""
+    running = require_localnet(session.settings)
+    session.network_name = "localnet"
+    async with session.client() as client:
+        record = _record(session, running) | {
+            "chain_id": await client.chain_id(),
+            "time_ms": await client.now_ms(),
+        }
+    session.output.record(record if session.output.as_json else units.in_words(record))
+
+
+@command.command()
+@local
+def stop(session: Session) -> None:
+    """Stop the localnet, and wait until it has ended."""
+    from nexus_tools.cli.localnet_process import stop_localnet  # noqa: PLC0415
+
+    running = require_localnet(session.settings)
+    with session.output.progress("stopping the localnet"):
+        stop_localnet(session.settings, running)
+    session.output.done(f"stopped the localnet at {running.url}")
+    if session.output.as_json:
+        session.output.document(_record(session, running))
+
+
+@command.command()
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@local
+def reset(session: Session, *, yes: bool) -> None:
+    """Stop the localnet, remove its state, and start it again as it was started.
+
+    It has a new chain then: the package has to be published again.
+    """
+    from nexus_tools.cli.localnet_process import reset_localnet  # noqa: PLC0415
+
+    running = require_localnet(session.settings)
+    what = f" and delete {running.state}" if running.state else ""
+    session.output.confirm(f"Forget everything on {running.url}{what}?", yes=yes)
+    with session.output.progress("starting the localnet anew"):
+        running = reset_localnet(session.settings, running)
+    session.settings.deployments.pop("localnet", None)
+    session.settings.save()
+    _report_start(session, running)
+
+
+@command.command()
+@click.argument("address", required=False)
+@click.option(
+    "--amount", type=units.AMOUNT, default=100 * units.MIST_PER_SUI, help="In SUI; 100 by default."
+)
+@reads
+async def faucet(session: Session, address: str | None, amount: int) -> None:
+    """Send SUI to ADDRESS; without it, to the key that signs.
+
+    The faucet gives whole portions: as many are sent as it takes to have the amount at least.
+    """
+    from nexus_tools.client import request_sui  # noqa: PLC0415
+    from nexus_tools.sui.address import Address  # noqa: PLC0415
+
+    recipient = Address.parse(address) if address else session.signer().address
+    given, digests = 0, []
+    with session.output.progress("asking the faucet"):
+        while given < amount:
+            for gift in await request_sui(session.network(), recipient):
+                given += gift.amount
+                digests.append(str(gift.transaction))
+    session.output.done(f"{units.sui(given)} sent to {recipient.short()}")
+    record = {"address": str(recipient), "amount_mist": given, "digests": digests}
+    if session.output.as_json:
+        session.output.document(record)
+
+
+@command.command("advance-clock")
+@click.argument("duration", type=units.DURATION)
+@reads
+async def advance_clock(session: Session, duration: int) -> None:
+    """Let DURATION pass on the chain: `7d`, `1h30m`, `500ms`."""
+    from nexus_tools.cli.localnet_clock import move_clock  # noqa: PLC0415
+
+    now_ms = await move_clock(session.network(), duration)
+    session.output.done(f"it is {units.moment(now_ms)} on the localnet")
+    if session.output.as_json:
+        session.output.document({"time_ms": now_ms, "advanced_ms": duration})
+
+
+def _report_start(session: Session, running: RunningLocalnet) -> None:
+    session.output.done(f"a Sui network answers at {running.url}")
+    session.output.record(_record(session, running))
+
+
+def _record(session: Session, running: RunningLocalnet) -> dict[str, Any]:
+    from nexus_tools.cli.localnet_process import log_file  # noqa: PLC0415
+
+    log = str(log_file(session.settings)) if running.detached else None
+    return {"url": running.url, "pid": running.pid, "state": running.state, "log": log}

@@ -1,0 +1,156 @@
+"""The process of a localnet: run it, start it in the background, stop it, start it anew."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from nexus_tools.cli.running import RunningLocalnet, being_the_localnet, running_localnet
+from nexus_tools.cli.session import Session
+from nexus_tools.cli.settings import Settings
+from nexus_tools.errors import NexusError, NotNowError, UsageError
+
+_STOP_TIMEOUT_S = 30.0
+_LOOK_AGAIN_S = 0.05
+
+
+def log_file(settings: Settings) -> Path:
+    """Where a localnet in the background writes what it has to say."""
+    return settings.data_directory / "localnet.log"
+
+
+async def run_localnet(
+    session: Session, port: int, state: Path | None, *, detached: bool = False
+) -> None:
+    """Be the localnet until SIGINT or SIGTERM. Raises `localnet_running` if there is another."""
+    from nexus_tools.localnet import Localnet  # noqa: PLC0415 - the whole network
+
+    folder = _absolute(state)
+    with being_the_localnet(session.settings) as announce:
+        cache = session.settings.cache_directory
+        localnet = Localnet(port=port, state=folder, cache=cache)
+        with _hint_at_free_port():
+            await localnet.start()
+        try:
+            told = str(folder) if folder else None
+            running = RunningLocalnet(os.getpid(), localnet.url, told, detached)
+            announce(running)
+            _say_ready(session, running)
+            await _signalled()
+        finally:
+            await localnet.stop()
+    session.output.note("stopped")
+
+
+def _absolute(folder: Path | None) -> Path | None:
+    return None if folder is None else folder.expanduser().resolve()
+
+
+@contextmanager
+def _hint_at_free_port() -> Iterator[None]:
+    try:
+        yield
+    except UsageError as error:
+        if error.code == "port_unavailable":
+            error.hint = "choose another with --port, or let --port 0 take a free one"
+        raise
+
+
+def _say_ready(session: Session, running: RunningLocalnet) -> None:
+    if session.output.as_json:
+        session.output.document({"url": running.url, "pid": running.pid, "state": running.state})
+    else:
+        session.output.done(f"a Sui network answers at {running.url}; Ctrl-C stops it")
+    sys.stdout.flush()
+
+
+async def _signalled() -> None:
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    await stopped.wait()
+
+
+def start_detached(settings: Settings, port: int, state: Path | None) -> RunningLocalnet:
+    """Start a localnet in a session of its own, and wait until it answers.
+
+    Raises what the localnet raises when it cannot start.
+    """
+    command = [sys.executable, "-m", "nexus_tools", "localnet", "start", "--background", "--json"]
+    command += ["--port", str(port)] + ([] if state is None else ["--state", str(state)])
+    settings.data_directory.mkdir(parents=True, exist_ok=True)
+    with log_file(settings).open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own program
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+        )
+    assert process.stdout is not None
+    with process.stdout:
+        _wait_for_document(process.stdout)
+    running = running_localnet(settings)
+    if running is None or running.pid != process.pid:
+        raise _why_not(settings, process.wait())
+    process.returncode = 0  # it lives on without us: nobody waits for it here
+    return running
+
+
+def _wait_for_document(output: IO[bytes]) -> None:
+    """Read the document that it prints once it answers; it prints none if it fails."""
+    while (line := output.readline()) and line.rstrip() != b"}":
+        pass
+
+
+def _why_not(settings: Settings, exit_code: int) -> NexusError:
+    """The error with which the process ended, from the last line of its log."""
+    log = log_file(settings)
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+    kinds = {kind.exit_code: kind for kind in NexusError.__subclasses__()}
+    try:
+        error = json.loads(lines[-1])["error"]
+        return kinds.get(exit_code, NexusError)(error.pop("code"), error.pop("message"), **error)
+    except (ValueError, KeyError, TypeError):
+        return NexusError(
+            "localnet_failed", f"the localnet did not start: {lines[-1][:300]}", hint=f"see {log}"
+        )
+
+
+def stop_localnet(settings: Settings, running: RunningLocalnet) -> None:
+    """Stop the localnet with SIGTERM, and wait until it has ended. Raises `localnet_stuck`."""
+    os.kill(running.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_TIMEOUT_S
+    while running_localnet(settings) == running:
+        if time.monotonic() > deadline:
+            raise NexusError(
+                "localnet_stuck",
+                f"the localnet with pid {running.pid} does not stop",
+                hint=f"`kill -9 {running.pid}` ends it; what it committed stays",
+            )
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def reset_localnet(settings: Settings, running: RunningLocalnet) -> RunningLocalnet:
+    """Stop, delete the state, start at the same port. Raises `localnet_in_foreground`."""
+    from nexus_tools.localnet.ledger.state import FILE_NAME  # noqa: PLC0415
+
+    if not running.detached:
+        raise NotNowError(
+            "localnet_in_foreground",
+            f"the localnet with pid {running.pid} belongs to another terminal",
+            hint="stop it there with Ctrl-C, and start it again",
+        )
+    stop_localnet(settings, running)
+    state = Path(running.state) if running.state else None
+    if state is not None:
+        for file in state.glob(f"{FILE_NAME}*"):
+            file.unlink()
+    return start_detached(settings, running.port, state)

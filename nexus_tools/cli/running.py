@@ -1,0 +1,115 @@
+"""The localnet of this user: where it answers, and how other processes see that it lives.
+
+The process that runs a localnet holds a lock as long as it lives, however it ends. So a file that
+it left behind is never mistaken for it, nor is another process that got its pid.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from nexus_tools.cli.settings import Settings
+from nexus_tools.errors import NotFoundError, NotNowError
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLocalnet:
+    """A localnet that this user started. `state` is the folder of its state, if it has one.
+
+    `detached` says that it runs in the background, with its log in the data directory.
+    """
+
+    pid: int
+    url: str
+    state: str | None
+    detached: bool
+
+    @property
+    def port(self) -> int:
+        """The port of its URL."""
+        return int(self.url.rsplit(":", 1)[1])
+
+
+def running_localnet(settings: Settings) -> RunningLocalnet | None:
+    """The localnet that runs, or None. What a killed localnet left behind is removed."""
+    try:
+        text = _trace(settings).read_text(encoding="utf-8")
+        running = RunningLocalnet(**json.loads(text))
+    except (OSError, ValueError, TypeError):
+        return None
+    if _is_alive(settings):
+        return running
+    _trace(settings).unlink(missing_ok=True)
+    return None
+
+
+def require_localnet(settings: Settings) -> RunningLocalnet:
+    """The localnet that runs. Raises `localnet_not_running`."""
+    running = running_localnet(settings)
+    if running is None:
+        raise NotFoundError(
+            "localnet_not_running",
+            "no localnet of yours is running",
+            hint="`nexus-tools localnet start --detach` starts one",
+        )
+    return running
+
+
+@contextmanager
+def being_the_localnet(settings: Settings) -> Iterator[Callable[[RunningLocalnet], None]]:
+    """Be the one localnet of this user meanwhile; the function lets other commands find it.
+
+    Raises `localnet_running` if there is another.
+    """
+    settings.data_directory.mkdir(parents=True, exist_ok=True)
+    with _lock_file(settings).open("a") as lock:
+        running = running_localnet(settings)
+        if running is not None or not _try_lock(lock):
+            where = f" at {running.url} (pid {running.pid})" if running else ""
+            raise NotNowError(
+                "localnet_running",
+                f"a localnet of yours is running already{where}",
+                hint="`nexus-tools localnet stop` stops it; XDG_DATA_HOME gives another a place",
+            )
+        try:
+            yield lambda trace: _save(settings, trace)
+        finally:
+            _trace(settings).unlink(missing_ok=True)
+
+
+def _save(settings: Settings, running: RunningLocalnet) -> None:
+    path = _trace(settings)
+    new = path.with_suffix(f".{os.getpid()}.tmp")
+    new.write_text(json.dumps(asdict(running)), encoding="utf-8")
+    new.replace(path)
+
+
+def _trace(settings: Settings) -> Path:
+    return settings.data_directory / "localnet.json"
+
+
+def _lock_file(settings: Settings) -> Path:
+    return settings.data_directory / "localnet.lock"
+
+
+def _try_lock(file: IO[str]) -> bool:
+    """Hold the lock until the file is closed; False if another process has it."""
+    import fcntl  # noqa: PLC0415 - not on Windows, where only other networks can be used
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_alive(settings: Settings) -> bool:
+    try:
+        with _lock_file(settings).open() as lock:
+            return not _try_lock(lock)
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,118 @@
+"""`nexus-tools tool invoke`: request an invocation on chain, and wait for its outcome."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli import units
+from nexus_tools.cli.command import writes
+from nexus_tools.cli.sent import carry_out, report, sent_record
+from nexus_tools.cli.session import Session
+from nexus_tools.cli.tool.outcome import (
+    closed_invocation,
+    print_outcome,
+    read_outcome,
+    require_outcome,
+)
+from nexus_tools.errors import ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.registry import Invocations, Sent, Tool
+    from nexus_tools.sui.address import Address
+
+
+@click.command()
+@click.argument("fqn")
+@click.option(
+    "--input",
+    "input_text",
+    metavar="JSON|@FILE|-",
+    default="{}",
+    help="The ports, as a JSON object: itself, in a file, or on stdin.",
+)
+@click.option(
+    "--max-outcome-bytes",
+    type=click.IntRange(min=0),
+    default=4_096,
+    show_default=True,
+    help="How large the outcome may be; what it does not use comes back.",
+)
+@click.option("--max-cost", type=units.AMOUNT, help="Pay at most so many SUI besides gas.")
+@click.option("--no-wait", is_flag=True, help="Print the invocation's id and do not wait.")
+@click.option("--keep", is_flag=True, help="Keep the invocation on chain, with what is not spent.")
+@writes
+async def command(
+    session: Session,
+    *,
+    fqn: str,
+    input_text: str,
+    max_outcome_bytes: int,
+    max_cost: int | None,
+    no_wait: bool,
+    keep: bool,
+) -> None:
+    """Call the tool FQN on chain: request, wait for a leader, print the outcome from the chain.
+
+    Afterwards the invocation is deleted, which brings back what was prepaid and not spent. An
+    error variant is an outcome like any other; if there is none, the exit code is 1.
+    """
+    from nexus_tools.cli.documents import read_option  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolFqn  # noqa: PLC0415
+
+    inputs = read_option(input_text, "--input")
+    name = ToolFqn.parse(fqn)
+    async with session.tools() as tools:
+        tool = await tools.get(name)
+    _check_inputs(tool, inputs)
+    async with session.invocations() as invocations:
+        cost = await invocations.quote(tool, inputs, max_outcome_bytes)
+        sent, place = await carry_out(
+            session,
+            invocations,
+            lambda service: service.request(
+                tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost
+            ),
+            question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn}?",
+        )
+        if session.dry_run or no_wait:
+            facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
+            done = f"requested {place}, {units.sui(cost)} prepaid"
+            report(session.output, sent, done, facts)
+            return
+        session.output.note(f"requested {place.short()}, {units.sui(cost)} prepaid")
+        await _finish(session, invocations, sent, place, cost, keep=keep)
+
+
+def _check_inputs(tool: "Tool", inputs: Any) -> None:
+    """Raises `input_invalid` for what the leader would refuse."""
+    from nexus_tools.tool import InterfaceValidator  # noqa: PLC0415 - not for `--help`
+
+    if not isinstance(inputs, dict):
+        raise ValidationError("input_invalid", "the input is no JSON object of ports")
+    InterfaceValidator(tool.definition.parse()).check_input(inputs)
+
+
+async def _finish(
+    session: Session,
+    invocations: "Invocations",
+    sent: "Sent",
+    place: "Address",
+    prepaid: int,
+    *,
+    keep: bool,
+) -> None:
+    """Wait for the outcome, print it, and take back what is left."""
+    with session.output.progress("waiting for a leader"):
+        await closed_invocation(invocations, place)
+    document = await read_outcome(invocations, place)
+    transactions = {"request": sent_record(sent), "close": {"digest": document.pop("digest")}}
+    paid = prepaid + sent.cost.net
+    if not keep:
+        with session.output.progress("taking back what was not spent"):
+            deleted = await invocations.delete(place)
+        transactions["delete"] = sent_record(deleted)
+        paid += deleted.cost.net - document["unspent_mist"]
+    document |= {"transactions": transactions, "paid_mist": paid}
+    lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
+    print_outcome(session.output, document, **lines, paid=units.sui(paid))
+    require_outcome(document)

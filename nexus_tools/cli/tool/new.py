@@ -1,0 +1,71 @@
+"""`nexus-tools tool new`: a project with a tool, its test and a README."""
+
+import keyword
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import click
+
+from nexus_tools.cli.command import local
+from nexus_tools.cli.session import Session
+from nexus_tools.errors import UsageError
+
+_SUFFIX = ".template"
+_DEFAULT_DOMAIN = "xyz.example"
+
+
+@click.command()
+@click.argument("name")
+@click.option("--fqn", help=f"The FQN of the tool; {_DEFAULT_DOMAIN}.NAME@1 by default.")
+@click.option(
+    "--directory",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder of the project; NAME by default.",
+)
+@local
+def command(session: Session, name: str, fqn: str | None, directory: Path | None) -> None:
+    """Write a project with a tool and its test, into a new folder.
+
+    It passes its tests and `tool validate` as it is.
+    """
+    from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
+
+    tool = ToolFqn.parse(fqn or f"{_DEFAULT_DOMAIN}.{name}@1")
+    folder = directory or Path(name)
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError("folder_not_empty", f"{folder} exists and is not empty")
+    values = {"project": name, "fqn": str(tool), "function": _function(tool.name)}
+    written = _write(files("nexus_tools.cli") / "templates" / "tool", folder, values)
+    session.output.done(f"wrote the tool {tool} to {folder}")
+    if session.output.as_json:
+        paths = [str(path) for path in written]
+        session.output.document({"fqn": str(tool), "directory": str(folder), "files": paths})
+        return
+    session.output.note(f"next: cd {folder} && nexus-tools tool serve tools.py")
+
+
+def _write(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
+    """Fill in the templates of a folder; returns the files that were written."""
+    from string import Template  # noqa: PLC0415 - not for `--help`
+
+    target.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            written += _write(entry, target / entry.name, values)
+        elif entry.name.endswith(_SUFFIX):
+            path = target / entry.name.removesuffix(_SUFFIX)
+            text = entry.read_text(encoding="utf-8")
+            path.write_text(Template(text).substitute(values), encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def _function(name: str) -> str:
+    """A name for the function that neither Python, pytest nor the templates use already."""
+    function = name.replace("-", "_")
+    taken = ("tool", "tools", "client", "pytest")
+    if keyword.iskeyword(function) or function in taken or function.startswith("test"):
+        return f"run_{function}"
+    return function

@@ -1,0 +1,76 @@
+"""A registered tool as commands print it."""
+
+from typing import Any
+
+from nexus_tools.cli import units
+from nexus_tools.errors import ValidationError
+from nexus_tools.registry import Tool
+
+LABELS = {
+    "fqn": "FQN",
+    "state": "state",
+    "url": "URL",
+    "description": "description",
+    "timeout": "timeout",
+    "price": "price",
+    "collateral": "collateral",
+    "unregister_delay": "released after",
+    "claimable": "claimable",
+    "verified": "verified",
+    "payout": "paid to",
+    "owner_cap": "owner cap",
+    "tool": "object",
+    "registered": "registered",
+}
+COLUMNS = {
+    "fqn": "FQN",
+    "state": "State",
+    "price": "Price",
+    "collateral": "Collateral",
+    "url": "URL",
+}
+
+
+def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
+    """All of a tool, as JSON: amounts in MIST, times in ms."""
+    bond, claimable_at_ms = tool.bond, tool.claimable_at_ms
+    return {
+        "fqn": tool.fqn,
+        "tool": str(tool.id),
+        "state": tool.state.value,
+        "type": tool.definition.tool_type,
+        "url": tool.definition.url,
+        "description": tool.definition.description,
+        "timeout_ms": tool.definition.timeout_ms,
+        "price_mist": tool.price_mist,
+        "payout": str(tool.payout),
+        "owner_cap": str(tool.owner),
+        "operators": [str(operator) for operator in tool.operators],
+        "verified": tool.verified,
+        "index": tool.index,
+        "registered_at_ms": tool.registered_at_ms,
+        "collateral_mist": 0 if bond is None else bond.balance_mist,
+        "required_collateral_mist": None if bond is None else bond.required_mist,
+        "unregister_delay_ms": None if bond is None else bond.delay_ms,
+        "claimable_at_ms": claimable_at_ms,
+        "claimable_in_ms": None if claimable_at_ms is None else max(0, claimable_at_ms - now_ms),
+        **_schemas(tool),
+    }
+
+
+def for_people(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with amounts in SUI and times in words."""
+    words = units.in_words(document)
+    at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
+    if at_ms is not None:
+        words["claimable"] = units.moment_from(at_ms, at_ms - in_ms) if in_ms else "now"
+    return words
+
+
+def _schemas(tool: Tool) -> dict[str, Any]:
+    """Both schemas; None where a stranger registered what is no JSON."""
+    try:
+        document = tool.definition.document()
+    except ValidationError:
+        return {"input_schema": None, "output_schema": None}
+    return {name: document[name] for name in ("input_schema", "output_schema")}

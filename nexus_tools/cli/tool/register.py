@@ -1,0 +1,145 @@
+"""`nexus-tools tool register`: tools into the registry."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli import units
+from nexus_tools.cli.command import writes
+from nexus_tools.cli.sent import carry_out, report
+from nexus_tools.cli.session import Session
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.registry import RegisterResult, ToolSettings
+    from nexus_tools.tool import ToolDefinition
+
+
+@click.command()
+@click.option("--url", help="The URL of a running tool; its definition is read from there.")
+@click.option("--all", "every", is_flag=True, help="With --url of a server: all of its tools.")
+@click.option(
+    "--from-meta",
+    metavar="FILE|-",
+    help="Read definitions from a file, or from stdin: one, or an array of them.",
+)
+@click.option(
+    "--price", type=units.AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
+)
+@click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
+@click.option(
+    "--ca-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
+    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
+)
+@writes
+async def command(
+    session: Session,
+    *,
+    url: str | None,
+    from_meta: str | None,
+    price: int,
+    ca_file: Path | None,
+    every: bool,
+    unchecked: bool,
+) -> None:
+    """Register tools, all in one transaction, and lock the collateral of each.
+
+    What is registered already with the same definition is left as it is.
+    """
+    if (url is None) == (from_meta is None):
+        raise UsageError("source_missing", "name one source: --url URL or --from-meta FILE")
+    if url is None:
+        definitions = _from_file(str(from_meta))
+    else:
+        definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
+    await _register(session, definitions, price)
+
+
+async def _register(session: Session, definitions: "Sequence[ToolDefinition]", price: int) -> None:
+    from nexus_tools.registry import Registration  # noqa: PLC0415 - not for `--help`
+
+    async with session.tools() as tools:
+        settings = await tools.settings()
+        registrations = [Registration(definition, price) for definition in definitions]
+        result = await carry_out(
+            session,
+            tools,
+            lambda service: service.register(*registrations),
+            question=lambda rehearsed: _question(rehearsed, settings),
+        )
+    _report(session, result, settings)
+
+
+def _question(rehearsed: "RegisterResult", settings: "ToolSettings") -> str:
+    """What is going to be locked; empty if nothing is."""
+    new = [str(tool.fqn) for tool in rehearsed.tools if tool.new]
+    if rehearsed.sent is None:
+        return ""
+    locked = units.sui(len(new) * settings.collateral_mist)
+    delay = units.duration(settings.unregister_delay_ms)
+    return (
+        f"Register {', '.join(new)}: lock {locked}, which can be claimed {delay} after"
+        f" unregistering, and pay {units.sui(rehearsed.sent.cost.net)} for gas and storage?"
+    )
+
+
+def _report(session: Session, result: "RegisterResult", settings: "ToolSettings") -> None:
+    output = session.output
+    rows: list[dict[str, Any]] = [
+        {
+            "fqn": str(tool.fqn),
+            "tool": str(tool.tool),
+            "owner_cap": str(tool.owner_cap),
+            "registered": tool.new,
+        }
+        for tool in result.tools
+    ]
+    for row in rows:
+        if not row["registered"]:
+            output.done(f"{row['fqn']} is registered already, with the same definition")
+    new = [row for row in rows if row["registered"]]
+    locked = len(new) * settings.collateral_mist
+    record: dict[str, Any] = {"tools": rows, "collateral_mist": locked}
+    if result.sent is None:
+        if output.as_json:
+            output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
+        return
+    done = f"registered {', '.join(row['fqn'] for row in new)}: {units.sui(locked)} locked"
+    if output.as_json:
+        report(output, result.sent, done, record)
+    else:
+        report(output, result.sent, done, {row["fqn"]: row["tool"] for row in new})
+
+
+def _from_file(name: str) -> "tuple[ToolDefinition, ...]":
+    """Definitions from a file or stdin. Raises as `ToolDefinition.parse` does."""
+    from nexus_tools.cli.documents import read_json  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolDefinition  # noqa: PLC0415
+
+    document = read_json(name)
+    documents = document if isinstance(document, list) else [document]
+    if not documents:
+        raise UsageError("definitions_missing", f"{name} has no definition in it")
+    return tuple(ToolDefinition.parse(each) for each in documents)
+
+
+async def _from_server(
+    session: Session, url: str, ca_file: Path | None, *, every: bool, unchecked: bool
+) -> "tuple[ToolDefinition, ...]":
+    """Definitions from a running server, whose tools are checked unless `unchecked`."""
+    from nexus_tools.cli.tool.served import open_http, served_definitions  # noqa: PLC0415
+    from nexus_tools.cli.tool.validate import require_passed  # noqa: PLC0415
+    from nexus_tools.toolkit.conformance import check_tool  # noqa: PLC0415
+
+    async with open_http(ca_file) as http:
+        with session.output.progress(f"reading definitions from {url}"):
+            definitions = await served_definitions(http, url, every=every)
+        for place in () if unchecked else definitions:
+            with session.output.progress(f"checking {place}"):
+                checks = [check async for check in check_tool(place, http)]
+            require_passed(place, checks)
+    return tuple(definitions.values())

@@ -1,0 +1,70 @@
+"""Tools as they are served: asking servers for their definitions."""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from nexus_tools.errors import UnreachableError, UsageError, ValidationError
+from nexus_tools.tool import ToolDefinition
+from nexus_tools.toolkit.probe import FailedError, Probe
+
+_MAX_TOOLS = 1_000
+
+
+@asynccontextmanager
+async def open_http(ca_file: Path | None) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that trusts the system's certificates and those of `ca_file`.
+
+    Raises `ca_file_invalid`.
+    """
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        try:
+            context.load_verify_locations(ca_file)
+        except (OSError, ssl.SSLError) as error:
+            message = f"{ca_file} has no certificates in PEM: {error}"
+            raise UsageError("ca_file_invalid", message) from error
+    async with httpx.AsyncClient(verify=context) as http:
+        yield http
+
+
+async def served_definitions(
+    http: httpx.AsyncClient, url: str, *, every: bool
+) -> dict[str, ToolDefinition]:
+    """The definition of the tool at `url`, or of `every` tool of the server there, by URL.
+
+    Raises `tool_unreachable`, `not_a_tool`, or as `ToolDefinition.parse` does.
+    """
+    root = url.rstrip("/")
+    urls = [root + path.rstrip("/") for path in await _paths(http, root)] if every else [root]
+    return {each: await _definition(http, each) for each in urls}
+
+
+async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:
+    paths = await _get(http, root, "/tools", "check that the URL is the root of the server")
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise ValidationError("not_a_tool", f"{root}/tools is no list of paths")
+    if not 0 < len(paths) <= _MAX_TOOLS:
+        raise ValidationError("not_a_tool", f"{root} has {len(paths)} tools, not 1 to {_MAX_TOOLS}")
+    return paths
+
+
+async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
+    hint = "name the URL of one tool, or pass --all for every tool of a server"
+    return ToolDefinition.parse(await _get(http, url, "/meta", hint))
+
+
+async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
+    try:
+        reply = await Probe(url, http).get(path)
+        if reply.status == HTTPStatus.OK:
+            return reply.json()
+    except FailedError as error:
+        message = f"{url}: {error.message}"
+        raise UnreachableError("tool_unreachable", message, hint=error.hint) from error
+    raise ValidationError("not_a_tool", f"GET {url}{path} answers {reply.status}", hint=hint)

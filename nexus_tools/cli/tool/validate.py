@@ -1,0 +1,77 @@
+"""`nexus-tools tool validate`: whether a tool keeps the protocol."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools.cli.command import local
+from nexus_tools.cli.session import Session
+from nexus_tools.errors import UnreachableError, ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.toolkit.conformance import Check
+
+_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-", None)}
+
+
+@click.command()
+@click.argument("url")
+@click.option(
+    "--ca-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
+    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
+)
+@local
+async def command(session: Session, url: str, ca_file: Path | None) -> None:
+    """Check whether the tool at URL keeps the protocol, with real calls.
+
+    It is called twice: with an example of a valid input, and with an input that it has to refuse.
+    """
+    from nexus_tools.cli.tool.served import open_http  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.toolkit.conformance import check_tool  # noqa: PLC0415
+
+    checks = []
+    async with open_http(ca_file) as http:
+        async for check in check_tool(url, http):
+            checks.append(check)
+            if not session.output.as_json:
+                _print(check)
+    if session.output.as_json:
+        rows = [_row(check) for check in checks]
+        passed = not any(check.status == "failed" for check in checks)
+        session.output.document({"url": url, "passed": passed, "checks": rows})
+    require_passed(url, checks)
+
+
+def require_passed(url: str, checks: "list[Check]") -> None:
+    """Raises `tool_unreachable` or `tool_nonconforming` if a check failed."""
+    failed = [check for check in checks if check.status == "failed"]
+    if not failed:
+        return
+    if failed[0].name == "reachable":
+        raise UnreachableError("tool_unreachable", failed[0].message, hint=failed[0].hint)
+    raise ValidationError(
+        "tool_nonconforming",
+        f"the tool at {url} fails {len(failed)} of {len(checks)} checks:"
+        f" {', '.join(check.name for check in failed)}",
+        hint=failed[0].hint,
+        details={"checks": [_row(check) for check in failed]},
+    )
+
+
+def _row(check: "Check") -> dict[str, str]:
+    return {
+        "name": check.name,
+        "status": check.status.value,
+        "message": check.message,
+        "hint": check.hint,
+    }
+
+
+def _print(check: "Check") -> None:
+    mark, color = _MARKS[check.status.value]
+    click.secho(f"  {mark} {check.name:<26} {check.message}", fg=color)
+    if check.status == "failed" and check.hint:
+        click.echo(f"    {'':<26} {check.hint}")

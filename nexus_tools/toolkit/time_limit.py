@@ -1,0 +1,104 @@
+"""A time limit for many tasks at once, which costs one timer and not one for each.
+
+A timer for each invocation would take longer than many tools do. All have the same time, so that
+the one that began first is the first whose time is over.
+"""
+
+import asyncio
+from asyncio import AbstractEventLoop
+from types import TracebackType
+from typing import Any
+
+# The timers of event loops have this resolution and may be early by it.
+_EARLY_S = 0.001
+
+
+class TimeLimit:
+    """Ends what runs for longer than `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._running: _Running | None = None
+
+    def start(self) -> "Limited":
+        """A context manager for the running task; its time begins now.
+
+        As `asyncio.timeout` does, it cancels the task and raises `TimeoutError` in its place.
+        """
+        loop = asyncio.get_running_loop()
+        running = self._running
+        if running is None or running.loop is not loop:
+            running = self._running = _Running(loop)
+        return Limited(running, loop.time() + self._seconds)
+
+
+class Limited:
+    """The stay of one task within the limit."""
+
+    __slots__ = ("_cancelling", "_running", "_task", "deadline", "is_expired")
+
+    def __init__(self, running: "_Running", deadline: float) -> None:
+        self._running = running
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelling = 0
+        self.deadline = deadline
+        self.is_expired = False
+
+    def __enter__(self) -> "Limited":
+        task = asyncio.current_task()
+        assert task is not None, "only tasks have a time limit"
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._running.add(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        _: TracebackType | None,
+    ) -> None:
+        if not self.is_expired:
+            self._running.remove(self)
+            return
+        assert self._task is not None
+        # Somebody else may have cancelled the task too, and means it.
+        only_by_us = self._task.uncancel() <= self._cancelling
+        if only_by_us and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise TimeoutError from error
+
+    def expire(self) -> None:
+        """The time is over."""
+        self.is_expired = True
+        assert self._task is not None
+        self._task.cancel()
+
+
+class _Running:
+    """What runs in one event loop, those that began first in front, and their one timer."""
+
+    __slots__ = ("_members", "_timer", "loop")
+
+    def __init__(self, loop: AbstractEventLoop) -> None:
+        self.loop = loop
+        self._members: dict[Limited, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, limited: Limited) -> None:
+        self._members[limited] = None
+        if self._timer is None:
+            self._timer = self.loop.call_at(limited.deadline, self._expire)
+
+    def remove(self, limited: Limited) -> None:
+        # The timer stays: it finds nothing to do, or is set anew for those that run by then.
+        del self._members[limited]
+
+    def _expire(self) -> None:
+        self._timer = None
+        now = self.loop.time() + _EARLY_S
+        for limited in list(self._members):
+            if limited.deadline > now:
+                self._timer = self.loop.call_at(limited.deadline, self._expire)
+                return
+            del self._members[limited]
+            limited.expire()
