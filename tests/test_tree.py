@@ -60,5 +60,7 @@ def test_only_the_edges_read_the_environment_or_the_home_directory():
 
 def test_nothing_is_left_unfinished():
     mark = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|NotImplementedError")
-    unfinished = [shown(path) for path in (*SOURCES, *MOVE_SOURCES) if mark.search(path.read_text())]
+    unfinished = [
+        shown(path) for path in (*SOURCES, *MOVE_SOURCES) if mark.search(path.read_text())
+    ]
     assert unfinished == []

@@ -1,0 +1,138 @@
+"""A network with the package published, for stories: a localnet, or the node that is named.
+
+With `NEXUS_TEST_RPC_URL` (and `NEXUS_TEST_FAUCET_URL`) the stories run against another Sui node;
+those that move the clock or come back to a snapshot are left out there.
+"""
+
+import asyncio
+import os
+import socket
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from ipaddress import ip_network
+
+import pytest
+import uvicorn
+
+from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
+from nexus_tools.leader import Leader
+from nexus_tools.leader.settings import LeaderSettings
+from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.registry import Deployment, LeaderRegistry, load_package, publish
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.signature import SignatureScheme
+
+SUI = 1_000_000_000
+RPC_URL = os.environ.get("NEXUS_TEST_RPC_URL")
+FAUCET_URL = os.environ.get("NEXUS_TEST_FAUCET_URL")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A network, who plays on it, and where the package is. `net` is None if it is not ours."""
+
+    network: Network
+    net: ThreadedLocalnet | None
+    people: dict[str, KeyPair]
+    deployment: Deployment
+
+    def client(self, name):
+        return SuiClient(self.network, self.people[name])
+
+
+def _new_key():
+    return KeyPair.from_secret(SignatureScheme.ED25519, os.urandom(32))
+
+
+async def _set_the_stage(network, net):
+    people = {name: _new_key() for name in ("author", "leader", "requester")}
+    for key in people.values():
+        if net is not None:
+            net.fund(key.address, 1_000 * SUI)
+        else:
+            for _ in range(2):
+                await request_sui(network, key.address)
+    async with SuiClient(network, people["author"]) as client:
+        builder = TransactionBuilder()
+        publish(builder, load_package(), client.address)
+        deployment = Deployment.of(await client.execute(builder), await client.chain_id())
+    return Stage(network, net, people, deployment)
+
+
+@pytest.fixture(scope="session")
+def stage():
+    if RPC_URL:
+        network = Network("remote", RPC_URL, FAUCET_URL)
+        yield asyncio.run(_set_the_stage(network, None))
+        return
+    with ThreadedLocalnet() as net:
+        network = Network("localnet", net.url, net.url)
+        yield asyncio.run(_set_the_stage(network, net))
+
+
+@pytest.fixture
+def advance_clock(stage):
+    if stage.net is None:
+        pytest.skip("the clock of a network that is not ours cannot be moved")
+    return stage.net.advance_clock
+
+
+@pytest.fixture
+async def author(stage):
+    async with stage.client("author") as client:
+        yield client
+
+
+@pytest.fixture
+async def requester(stage):
+    async with stage.client("requester") as client:
+        yield client
+
+
+@asynccontextmanager
+async def _serving(application):
+    """The listening socket is there before the server runs: whoever connects waits for it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(application, log_config=None, ws="none", lifespan="on")
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve([listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+
+
+@pytest.fixture
+async def serve():
+    """Serve an ASGI application; gives its URL."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(server):
+            return await stack.enter_async_context(_serving(server))
+
+        yield serve
+
+
+@pytest.fixture
+async def leader(stage, tmp_path):
+    """A Leader that is registered and runs."""
+    settings = LeaderSettings(
+        journal=tmp_path / "journal.sqlite",
+        allow_http=True,
+        allowed_networks=(ip_network("127.0.0.0/8"),),
+    )
+    async with stage.client("leader") as client:
+        leaders = LeaderRegistry(client, stage.deployment)
+        caps = await leaders.caps()
+        if not caps:
+            _, cap = await leaders.register_leader("flows", activate=True)
+            caps = (cap,)
+        daemon = Leader(settings, client, stage.people["leader"], stage.deployment, caps[0])
+        task = asyncio.create_task(daemon.run())
+        ready = asyncio.create_task(daemon.ready.wait())
+        await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        yield caps[0]
+        daemon.stop()
+        await task

@@ -1,0 +1,181 @@
+"""Money is neither made nor lost, and settling is worth a leader's while."""
+
+import random
+from contextlib import suppress
+
+import pytest
+
+from nexus_tools.errors import NexusError
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.tool import Failure, FailureReason, Outcome, ToolDefinition, ToolFqn
+
+DAY_MS = 24 * 60 * 60 * 1000
+STEPS = 60
+STRUCT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+def definition(fqn):
+    branch = {"type": "object", "properties": {"ok": STRUCT}, "required": ["ok"]}
+    return ToolDefinition.parse(
+        {
+            "fqn": fqn,
+            "url": "https://tools.example.com/echo",
+            "input_schema": {"type": "object", "properties": {}},
+            "output_schema": {"type": "object", "oneOf": [branch]},
+        }
+    )
+
+
+class Economy:
+    """Three people who do things with tools at random, and the gas that it costs them."""
+
+    def __init__(self, stage, clients, chance):
+        author, leader, requester = clients
+        self.chance = chance
+        self.net = stage.net
+        self.clients = clients
+        self.tools = ToolRegistry(author, stage.deployment)
+        self.leaders = LeaderRegistry(leader, stage.deployment)
+        self.invocations = Invocations(requester, stage.deployment)
+        self.closing = Invocations(leader, stage.deployment)
+        self.fqns = []
+        self.open = []
+        self.closed = []
+        self.cap = None
+        self.gas_mist = 0
+
+    async def pay(self, verb):
+        sent = await verb
+        self.gas_mist += sent.cost.net
+        return sent
+
+    async def start(self):
+        self.before = await self.balances()
+        self.locked_before = await self.locked()
+        sent, self.cap = await self.leaders.register_leader("economy", activate=True)
+        self.gas_mist += sent.cost.net
+
+    async def balances(self):
+        return sum([await client.balance(client.address) for client in self.clients])
+
+    async def locked(self):
+        """The bonds of all tools and leaders, and the funds of the invocations that are there."""
+        tools = sum(tool.bond.balance_mist for tool in await self.tools.list() if tool.bond)
+        leader = await self.leaders.get(self.cap) if self.cap else None
+        invocations = [await self.invocations.get(each) for each in (*self.open, *self.closed)]
+        bond = leader.record.bond.balance_mist if leader else 0
+        return tools + bond + sum(invocation.funds_mist for invocation in invocations)
+
+    # --- What people do
+
+    async def register(self):
+        fqn = f"xyz.money.number{len(self.fqns)}.echo@1"
+        result = await self.tools.register(
+            Registration(definition(fqn), self.chance.randrange(10_000))
+        )
+        self.gas_mist += result.sent.cost.net
+        self.fqns.append(ToolFqn.parse(fqn))
+
+    async def change_a_tool(self):
+        fqn = self.chance.choice(self.fqns)
+        verbs = ("unregister", "cancel_unregister", "claim", "re_register", "top_up")
+        await self.pay(getattr(self.tools, self.chance.choice(verbs))(fqn))
+
+    async def slash(self):
+        fqn = self.chance.choice(self.fqns)
+        await self.pay(self.tools.slash(fqn, self.chance.randrange(1, 2 * 10**9), "a reason"))
+
+    async def request(self):
+        tool = await self.tools.get(self.chance.choice(self.fqns))
+        sent, invocation = await self.invocations.request(tool, {})
+        self.gas_mist += sent.cost.net
+        self.open.append(invocation)
+
+    async def close(self):
+        invocation = self.chance.choice(self.open)
+        outcome = Outcome("ok", {"text": "x" * self.chance.randrange(300)})
+        if self.chance.random() < 0.3:
+            outcome = Failure(FailureReason.UNREACHABLE, "nobody answers")
+        await self.pay(self.closing.close(self.cap, {invocation: outcome}))
+        self.open.remove(invocation)
+        self.closed.append(invocation)
+
+    async def expire(self):
+        invocation = self.chance.choice(self.open)
+        await self.pay(self.invocations.expire(invocation))
+        self.open.remove(invocation)
+        self.closed.append(invocation)
+
+    async def delete(self):
+        invocation = self.chance.choice(self.closed)
+        await self.pay(self.invocations.delete(invocation))
+        self.closed.remove(invocation)
+
+    async def let_time_pass(self):
+        self.net.advance_clock(self.chance.choice([1_000, 30_000, 7 * DAY_MS]))
+
+    async def act(self):
+        verbs = [self.register, self.change_a_tool, self.change_a_tool, self.slash, self.request]
+        verbs += [self.request, self.close, self.close, self.expire, self.delete]
+        verbs += [self.let_time_pass]
+        with suppress(NexusError, IndexError):  # much of it is not allowed, and changes nothing
+            await self.chance.choice(verbs)()
+
+
+@pytest.fixture
+async def people(stage, advance_clock):
+    async with (
+        stage.client("author") as author,
+        stage.client("leader") as leader,
+        stage.client("requester") as requester,
+    ):
+        snapshot = stage.net.snapshot()
+        yield author, leader, requester
+        stage.net.revert(snapshot)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_bonds_and_funds_are_what_went_in_minus_what_went_out(stage, people, seed):
+    economy = Economy(stage, people, random.Random(seed))
+    await economy.start()
+    for _ in range(STEPS):
+        await economy.act()
+    spent = economy.before - await economy.balances()
+    assert spent == economy.gas_mist + await economy.locked() - economy.locked_before
+    assert economy.fqns
+    assert economy.open or economy.closed
+
+
+@pytest.fixture
+async def earnings(stage, people):
+    """What a leader's balance grows by when it closes an invocation with an outcome."""
+    author, leader, requester = people
+    tools = ToolRegistry(author, stage.deployment)
+    leaders = LeaderRegistry(leader, stage.deployment)
+    await tools.register(Registration(definition("xyz.money.earnings.echo@1")))
+    tool = await tools.get(ToolFqn.parse("xyz.money.earnings.echo@1"))
+    for other in (await leaders.state()).active:
+        await leaders.deactivate(other)
+    _, cap = await leaders.register_leader("earnings", activate=True)
+
+    async def earn(outcome):
+        _, invocation = await Invocations(requester, stage.deployment).request(
+            tool, {}, max_outcome_bytes=65_536
+        )
+        before = await leader.balance(leader.address)
+        await Invocations(leader, stage.deployment).close(cap, {invocation: outcome})
+        return await leader.balance(leader.address) - before
+
+    return earn
+
+
+@pytest.mark.parametrize("size", [0, 1, 200, 2_000, 20_000, 65_000])
+async def test_settling_earns_a_leader_more_than_it_costs(earnings, size):
+    assert await earnings(Outcome("ok", {"text": "x" * size})) > 0
+
+
+@pytest.mark.parametrize("size", [0, 200, 2_000])
+async def test_failing_earns_less_than_settling(earnings, size):
+    failing = await earnings(Failure(FailureReason.HTTP_ERROR, "x" * size))
+    settling = await earnings(Outcome("ok", {"text": "x" * size}))
+    assert failing < settling
