@@ -214,8 +214,16 @@ class Invocations(PackageClient):
         builder.merge_coins(builder.gas, coins)
         return await self.send(builder)
 
-    async def close(self, cap: Address, outcomes: Mapping[Address, Outcome | Failure]) -> Sent:
+    async def close(
+        self,
+        cap: Address,
+        outcomes: Mapping[Address, Outcome | Failure],
+        *,
+        budget: int | None = None,
+    ) -> Sent:
         """As the leader with this cap, close invocations in one transaction.
+
+        With a `budget` in MIST it is not simulated first.
 
         Raises `closed`, `not_responsible`, `bond_slashed`, `too_early`, `too_late` or
         `outcome_too_large`.
@@ -223,7 +231,7 @@ class Invocations(PackageClient):
         builder = TransactionBuilder()
         for invocation, outcome in outcomes.items():
             add_outcome(builder, self.deployment, invocation, cap, outcome)
-        return await self.send(builder)
+        return await self.send(builder, budget=budget)
 
     async def _leaders(self) -> LeaderRegistryObject:
         return await self.read(

@@ -34,7 +34,8 @@ from nexus_tools.sui.type_tag import Primitive, TypeTag
 MAX_PURE_BYTES = 16 * 1024
 """The largest pure input: `max_pure_argument_size` of the protocol configuration."""
 
-_CHUNK_BYTES = MAX_PURE_BYTES - 3  # behind a length of three bytes
+MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
+"""The longest `vector<u8>` in one pure input: behind a length of three bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,15 @@ class TransactionBuilder:
         return self.pure(ADDRESS, value)
 
     def byte_vector(self, value: bytes) -> Argument:
-        """A `vector<u8>` of any length: beyond one pure input it is joined from chunks."""
-        if len(value) <= _CHUNK_BYTES:
+        """A `vector<u8>` of any length: beyond one pure input it is joined from chunks.
+
+        Joining is a Move loop over the bytes, and costs about a million instructions for 48 KiB.
+        """
+        if len(value) <= MAX_CHUNK_BYTES:
             return self.pure(byte_vector, value)
         joined = self.move_call(MOVE_STDLIB, "vector", "empty", type_arguments=(Primitive.U8,))
-        for start in range(0, len(value), _CHUNK_BYTES):
-            chunk = self.pure(byte_vector, value[start : start + _CHUNK_BYTES])
+        for start in range(0, len(value), MAX_CHUNK_BYTES):
+            chunk = self.pure(byte_vector, value[start : start + MAX_CHUNK_BYTES])
             self.move_call(
                 MOVE_STDLIB, "vector", "append", [joined, chunk], type_arguments=(Primitive.U8,)
             )

@@ -8,7 +8,7 @@ import pytest
 
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, load_package, publish
+from nexus_tools.registry import Deployment, Registration, ToolRegistry, load_package, publish
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition
 
@@ -181,3 +181,27 @@ def define():
         return ToolDefinition.parse(document | fields)
 
     return define
+
+
+# --- Tools
+
+
+@pytest.fixture
+def registry(owner, chain):
+    return ToolRegistry(owner, chain.deployment)
+
+
+@pytest.fixture
+def strangers(user, chain):
+    return ToolRegistry(user, chain.deployment)
+
+
+@pytest.fixture
+def admins(admin, chain):
+    return ToolRegistry(admin, chain.deployment)
+
+
+@pytest.fixture
+async def added(registry, define):
+    """The tool `ADD` is registered."""
+    return await registry.register(Registration(define(), price_mist=500))

@@ -9,11 +9,21 @@ from nexus_tools.registry import (
     Ports,
     Registration,
     ToolRegistry,
+    add_request,
     calls,
     outcome_bytes,
     quote_mist,
 )
-from nexus_tools.registry.objects import Expired, Failed, Requested, Settled
+from nexus_tools.registry.objects import (
+    Expired,
+    Failed,
+    Inline,
+    InlineList,
+    Remote,
+    RemoteList,
+    Requested,
+    Settled,
+)
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Failure, FailureReason, Outcome, ToolFqn
 
@@ -165,6 +175,25 @@ async def test_values_beyond_one_pure_argument_are_joined_from_chunks(
     detail = "ä" * 20_000
     await closing.close(cap, {invocation: Failure(FailureReason.HTTP_ERROR, detail)})
     assert (await invocations.get(invocation)).state.detail == detail
+
+
+async def test_every_kind_of_value_is_kept_on_chain_as_it_was_given(invocations, tool, cap, chain):
+    inputs = Ports(
+        (
+            ("inline", Inline(b'{"deep":[1]}')),
+            ("list", InlineList((b"1", b'"x"'))),
+            ("remote", Remote("walrus", bytes(range(32)))),
+            ("remotes", RemoteList("walrus", (bytes(32), b"\x01"))),
+        )
+    )
+    settings = await LeaderRegistry(invocations.client, chain.deployment).settings()
+    builder = TransactionBuilder()
+    cost = quote_mist(settings, tool, inputs.size(), 0)
+    add_request(builder, chain.deployment, tool, inputs, max_outcome_bytes=0, funds_mist=cost)
+    sent = await invocations.send(builder)
+    [invocation] = sent.created_of("invocation", "Invocation")
+    found = await invocations.get(invocation)
+    assert (found.inputs, found.leaders) == (inputs, (cap,))
 
 
 async def test_an_invocation_that_nobody_closes_expires(invocations, requested, chain):

@@ -4,6 +4,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.registry.objects import (
     PORTS,
     Inline,
+    InlineChunks,
     InlineList,
     Ports,
     Remote,
@@ -37,16 +38,25 @@ def test_every_kind_of_value_has_its_number():
             ("l", InlineList((b"1", b"2"))),
             ("r", Remote("walrus", b"\x01")),
             ("s", RemoteList("walrus", (b"\x01", b"\x02"))),
+            ("t", InlineChunks((b"1", b"2"))),
         )
     )
     assert PORTS.encode(ports).hex() == (
-        "04"
+        "05"
         + ("0169" + "00" + "0131")
         + ("016c" + "01" + "02" + "0131" + "0132")
         + ("0172" + "02" + "0677616c727573" + "0101")
         + ("0173" + "03" + "0677616c727573" + "02" + "0101" + "0102")
+        + ("0174" + "04" + "02" + "0131" + "0132")
     )
     assert PORTS.decode(ports.encode()) == ports
+
+
+def test_a_text_that_is_too_long_for_an_argument_is_kept_in_chunks():
+    ports = Ports.of({"text": "x" * 40_000})
+    ((_, value),) = ports.values
+    assert [len(chunk) for chunk in value.chunks] == [16_381, 16_381, 7_240]
+    assert ports.as_json() == {"text": "x" * 40_000}
 
 
 def test_a_list_of_texts_is_a_json_array():

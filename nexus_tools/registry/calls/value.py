@@ -4,7 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nexus_tools.registry.calls.call import ascii_text, call
-from nexus_tools.registry.objects.value import Inline, InlineList, Ports, Remote, RemoteList, Value
+from nexus_tools.registry.objects.value import (
+    Inline,
+    InlineChunks,
+    InlineList,
+    Ports,
+    Remote,
+    RemoteList,
+    Value,
+)
 from nexus_tools.registry.package import Deployment
 from nexus_tools.sui.bcs import string, vector
 from nexus_tools.sui.builder import TransactionBuilder
@@ -17,6 +25,13 @@ _BYTES = VectorTag(Primitive.U8)
 def inline(builder: TransactionBuilder, deployment: Deployment, json: bytes) -> Result:
     """A JSON text, kept on chain."""
     return call(builder, deployment, "value::inline", builder.byte_vector(json))
+
+
+def inline_chunks(
+    builder: TransactionBuilder, deployment: Deployment, chunks: Sequence[bytes]
+) -> Result:
+    """A JSON text in chunks, kept on chain."""
+    return call(builder, deployment, "value::inline_chunks", _byte_vectors(builder, chunks))
 
 
 def inline_list(
@@ -73,6 +88,9 @@ def _byte_vectors(builder: TransactionBuilder, values: Sequence[bytes]) -> Resul
 _Maker = Callable[[TransactionBuilder, Deployment, Any], Result]
 _MAKERS: dict[type[Value], _Maker] = {
     Inline: lambda builder, deployment, value: inline(builder, deployment, value.json),
+    InlineChunks: lambda builder, deployment, value: inline_chunks(
+        builder, deployment, value.chunks
+    ),
     InlineList: lambda builder, deployment, value: inline_list(builder, deployment, value.jsons),
     Remote: lambda builder, deployment, value: remote(
         builder, deployment, value.storage, value.key

@@ -6,6 +6,7 @@ from typing import Any
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.bcs import Codec, byte_vector, choice, record, string, struct, vector, wrapper
+from nexus_tools.sui.builder import MAX_CHUNK_BYTES
 from nexus_tools.tool import canonical_json, parse_json
 
 
@@ -14,6 +15,13 @@ class Inline:
     """A JSON text, kept on chain."""
 
     json: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class InlineChunks:
+    """A JSON text in chunks, kept on chain: one that is larger than an argument may be."""
+
+    chunks: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ class RemoteList:
     keys: tuple[bytes, ...]
 
 
-Value = Inline | InlineList | Remote | RemoteList
+Value = Inline | InlineChunks | InlineList | Remote | RemoteList
 
 VALUE: Codec[Value] = choice(
     "Value",
@@ -47,6 +55,7 @@ VALUE: Codec[Value] = choice(
     wrapper(InlineList, vector(byte_vector)),
     (Remote, struct(Remote, string, byte_vector)),
     (RemoteList, struct(RemoteList, string, vector(byte_vector))),
+    wrapper(InlineChunks, vector(byte_vector)),
 )
 
 
@@ -69,7 +78,7 @@ class Ports:
                     f"{name[:80]!r} is not a port name",
                     hint="a port name is a letter a-z, then a-z, 0-9 and underscores",
                 )
-        return cls(tuple((name, Inline(canonical_json(ports[name]))) for name in sorted(ports)))
+        return cls(tuple((name, _inline(canonical_json(ports[name]))) for name in sorted(ports)))
 
     def as_json(self) -> dict[str, Any]:
         """The values by port name. Raises `json_invalid` or `value_remote`."""
@@ -87,9 +96,18 @@ class Ports:
 PORTS: Codec[Ports] = struct(Ports, vector(record((string, VALUE))))
 
 
+def _inline(text: bytes) -> Value:
+    if len(text) <= MAX_CHUNK_BYTES:
+        return Inline(text)
+    starts = range(0, len(text), MAX_CHUNK_BYTES)
+    return InlineChunks(tuple(text[start : start + MAX_CHUNK_BYTES] for start in starts))
+
+
 def _json(name: str, value: Value) -> Any:
     if isinstance(value, Inline):
         return parse_json(value.json)
+    if isinstance(value, InlineChunks):
+        return parse_json(b"".join(value.chunks))
     if isinstance(value, InlineList):
         return [parse_json(text) for text in value.jsons]
     raise ValidationError(

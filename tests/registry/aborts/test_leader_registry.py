@@ -1,0 +1,120 @@
+"""Every abort of the module `leader_registry`, reached from Python on a chain.
+
+Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
+reason: calls are made without the checks that the services make beforehand.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.registry import (
+    ABORTS,
+    LeaderRegistry,
+    calls,
+)
+from nexus_tools.sui.address import Address
+
+SUI = 1_000_000_000
+DAY = 86_400_000
+NOBODY = Address.of(0xDEAD)
+
+MODULES = ("leader_registry",)
+
+CASES = {}
+
+
+def reaches(module, name):
+    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+
+    def keep(prepare):
+        CASES[module, name] = prepare
+        return prepare
+
+    return keep
+
+
+# --- leader_registry
+
+
+@reaches("leader_registry", "EAlreadyMigrated")
+async def migrate_leaders_without_upgrade(world):
+    calls.leader_registry.migrate(*world.called)
+    return world.admin
+
+
+@reaches("leader_registry", "EInvalidSettings")
+async def a_delay_of_more_than_a_year(world):
+    settings = replace(await world.leaders.settings(), unregister_delay_ms=365 * DAY + 1)
+    calls.leader_registry.configure(*world.called, settings)
+    return world.admin
+
+
+def register_leader(world, bond=10 * SUI, name="second"):
+    cap = calls.leader_registry.register_leader(*world.called, world.coin(bond), name)
+    world.builder.transfer_objects([cap], world.user.address)
+    return world.user
+
+
+@reaches("leader_registry", "ENotAdmitted")
+async def register_without_being_listed(world):
+    await LeaderRegistry(world.admin, world.deployment).admit([])
+    return register_leader(world)
+
+
+@reaches("leader_registry", "EWrongBond")
+async def one_mist_of_bond_too_much(world):
+    return register_leader(world, bond=10 * SUI + 1)
+
+
+@reaches("leader_registry", "ENameTooLong")
+async def a_name_of_one_byte_too_many(world):
+    return register_leader(world, name="x" * 201)
+
+
+@reaches("leader_registry", "EUnknownLeader")
+async def slash_nobody(world):
+    coin = calls.leader_registry.slash(*world.called, NOBODY, 1, "")
+    world.builder.merge_coins(world.builder.gas, [coin])
+    return world.admin
+
+
+@reaches("leader_registry", "EAlreadyActive")
+async def activate_twice(world):
+    calls.leader_registry.activate(*world.called, world.cap)
+    return world.leader
+
+
+@reaches("leader_registry", "ENotActive")
+async def deactivate_twice(world):
+    await world.leaders.deactivate(world.cap)
+    calls.leader_registry.deactivate(*world.called, world.cap)
+    return world.leader
+
+
+@reaches("leader_registry", "EBondNotInForce")
+async def activate_after_a_slash(world):
+    await world.slash_leader()
+    calls.leader_registry.activate(*world.called, world.cap)
+    return world.leader
+
+
+@reaches("leader_registry", "EWrongVersion")
+async def deactivate_by_an_old_package(world):
+    await world.upgrade()
+    calls.leader_registry.deactivate(*world.called, world.cap)
+    return world.leader
+
+
+# --- The tests
+
+
+def test_every_error_constant_of_these_modules_has_its_case():
+    stated = [(module, each.name) for module in MODULES for each in ABORTS[module]]
+    assert sorted(CASES) == sorted(stated)
+
+
+@pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
+async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+    sender = await CASES[module, name](world)
+    await world.assert_aborts(sender, module, name)

@@ -1,0 +1,228 @@
+"""Every abort of the modules of tools, reached from Python on a chain.
+
+Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
+reason: calls are made without the checks that the services make beforehand.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.registry import (
+    ABORTS,
+    ToolRegistry,
+    calls,
+)
+from nexus_tools.registry.objects import Definition
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import ToolFqn
+
+SUI = 1_000_000_000
+DAY = 86_400_000
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+NOBODY = Address.of(0xDEAD)
+
+MODULES = ("bond", "value", "tool_registry", "tool")
+
+CASES = {}
+
+
+def reaches(module, name):
+    """The decorated function prepares a transaction with this abort; it gives who sends it."""
+
+    def keep(prepare):
+        CASES[module, name] = prepare
+        return prepare
+
+    return keep
+
+
+# --- bond
+
+
+@reaches("bond", "EAlreadyReleased")
+async def unregister_twice(world):
+    await world.tools.unregister(ADD)
+    calls.tool.unregister(*world.verb)
+    return world.owner
+
+
+@reaches("bond", "EReleaseNotStarted")
+async def cancel_what_was_not_started(world):
+    calls.tool.cancel_unregister(*world.verb)
+    return world.owner
+
+
+@reaches("bond", "EDelayNotOver")
+async def claim_too_early(world):
+    await world.tools.unregister(ADD)
+    world.net.advance_clock(6 * DAY)
+    coin = calls.tool.claim_collateral(*world.verb)
+    world.builder.merge_coins(world.builder.gas, [coin])
+    return world.owner
+
+
+@reaches("bond", "EEmpty")
+async def slash_twice(world):
+    await world.slash_tool(SUI)
+    coin = calls.tool.slash(*world.called, world.tool, 1, "again")
+    world.builder.merge_coins(world.builder.gas, [coin])
+    return world.admin
+
+
+@reaches("bond", "EWrongTopUp")
+async def top_up_too_much(world):
+    await world.slash_tool(10)
+    calls.tool.top_up(*world.verb, world.coin(11))
+    return world.owner
+
+
+# --- value
+
+
+@reaches("value", "ELengthMismatch")
+async def a_name_without_value(world):
+    calls.value.ports(*world.called, ["a"], [])
+    return world.user
+
+
+@reaches("value", "EDuplicatePort")
+async def a_name_twice(world):
+    values = [calls.value.inline(*world.called, b"1") for _ in range(2)]
+    calls.value.ports(*world.called, ["a", "a"], values)
+    return world.user
+
+
+# --- tool_registry
+
+
+@reaches("tool_registry", "EAlreadyMigrated")
+async def migrate_without_upgrade(world):
+    calls.tool_registry.migrate(*world.called)
+    return world.admin
+
+
+@reaches("tool_registry", "EInvalidSettings")
+async def contradicting_settings(world):
+    settings = await world.tools.settings()
+    wrong = replace(settings, min_timeout_ms=settings.max_timeout_ms + 1)
+    calls.tool_registry.configure(*world.called, wrong)
+    return world.admin
+
+
+@reaches("tool_registry", "EWrongVersion")
+async def unregister_by_an_old_package(world):
+    await world.upgrade()
+    calls.tool.unregister(*world.verb)
+    return world.owner
+
+
+# --- tool
+
+
+def defining(name, **fields):
+    @reaches("tool", name)
+    async def define_wrongly(world):
+        calls.tool.define(*world.called, world.definition(**fields))
+        return world.owner
+
+
+defining("EInvalidFqn", fqn="xyz.example.add@01")
+defining("EUnknownToolType", tool_type="script")
+defining("EOnchainNotAccepted", tool_type="onchain")
+defining("EUrlTooLong", url="x" * 2_049)
+defining("EDescriptionTooLong", description="ä" * 2_049)
+
+
+def registering(world, definition: Definition, collateral=SUI):
+    made = calls.tool.define(*world.called, definition)
+    coin = world.coin(collateral)
+    both = calls.tool.register(*world.called, coin, definition=made, price_mist=0)
+    calls.tool.share(*world.called, both[0])
+    world.builder.transfer_objects([both[1]], world.user.address)
+    return world.user
+
+
+@reaches("tool", "ESchemaTooLarge")
+async def a_schema_of_one_byte_too_many(world):
+    fqn = "org.example.maths.add@1"
+    return registering(world, world.definition(fqn=fqn, input_schema=b" " * 49_153))
+
+
+@reaches("tool", "EWrongCollateral")
+async def one_mist_too_little(world):
+    return registering(world, world.definition(fqn="org.example.maths.add@1"), SUI - 1)
+
+
+@reaches("tool", "ENameTaken")
+async def a_version_of_somebody_elses_name(world):
+    return registering(world, world.definition(fqn="xyz.example.math.add@2"))
+
+
+@reaches("tool", "EFqnTaken")
+async def the_same_version_again(world):
+    made = calls.tool.define(*world.called, world.definition())
+    tool = calls.tool.register_version(
+        *world.called, world.owner_cap, world.coin(SUI), definition=made, price_mist=0
+    )
+    calls.tool.share(*world.called, tool)
+    return world.owner
+
+
+@reaches("tool", "ETimeoutOutOfRange")
+async def a_timeout_below_a_second(world):
+    calls.tool.update_timeout(*world.verb, 999)
+    return world.owner
+
+
+@reaches("tool", "ENotOwner")
+async def unregister_with_the_cap_of_another_name(world):
+    calls.tool.unregister(*world.called, world.tool, await world.stranger_cap())
+    return world.user
+
+
+@reaches("tool", "ENotOperator")
+async def update_with_the_cap_of_another_name(world):
+    calls.tool.update_price(*world.called, world.tool, await world.stranger_cap(), 1)
+    return world.user
+
+
+@reaches("tool", "EUnknownOperator")
+async def revoke_what_was_never_issued(world):
+    calls.tool.revoke_operator_cap(*world.verb, NOBODY)
+    return world.owner
+
+
+@reaches("tool", "EClaimed")
+async def unregister_what_was_claimed(world):
+    await world.tools.unregister(ADD)
+    world.net.advance_clock(7 * DAY)
+    await world.tools.claim(ADD)
+    calls.tool.unregister(*world.verb)
+    return world.owner
+
+
+@reaches("tool", "ENotClaimed")
+async def re_register_what_is_active(world):
+    calls.tool.re_register(*world.verb, world.coin(SUI))
+    return world.owner
+
+
+# --- The tests
+
+
+def test_every_error_constant_of_these_modules_has_its_case():
+    stated = [(module, each.name) for module in MODULES for each in ABORTS[module]]
+    assert sorted(CASES) == sorted(stated)
+
+
+@pytest.mark.parametrize(("module", "name"), CASES, ids=lambda part: part)
+async def test_the_chain_aborts_and_the_reason_is_told_in_words(world, module, name):
+    sender = await CASES[module, name](world)
+    await world.assert_aborts(sender, module, name)
+
+
+async def test_the_new_version_works_after_an_upgrade(world):
+    upgraded = await world.upgrade()
+    await ToolRegistry(world.owner, upgraded).unregister(ADD)
+    assert not (await world.tools.get(ADD)).is_active

@@ -1,0 +1,100 @@
+import pytest
+
+from nexus_tools.errors import NotFoundError
+from nexus_tools.registry import (
+    Registration,
+    ToolFilter,
+    ToolState,
+    calls,
+)
+from nexus_tools.registry.listing import read_fqns
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import ToolFqn
+
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+
+
+async def test_a_tool_that_is_not_registered_is_not_found(registry):
+    assert await registry.find(ADD) is None
+    with pytest.raises(NotFoundError) as caught:
+        await registry.get(ADD)
+    assert caught.value.code == "tool_unknown"
+
+
+@pytest.fixture
+async def four(registry, strangers, define):
+    names = ["xyz.example.math.add@1", "xyz.example.math.mul@1", "xyz.example.text.join@1"]
+    await registry.register(*(Registration(define(name)) for name in names))
+    theirs = define("org.example.maths.add@1", description="Adds, too")
+    await strangers.register(Registration(theirs))
+
+
+@pytest.mark.usefixtures("four")
+@pytest.mark.parametrize(
+    ("wanted", "names"),
+    [
+        (ToolFilter(), ["math.add@1", "math.mul@1", "text.join@1", "maths.add@1"]),
+        (ToolFilter(domain="xyz.example.math"), ["math.add@1", "math.mul@1"]),
+        (ToolFilter(domain="xyz"), ["math.add@1", "math.mul@1", "text.join@1"]),
+        (ToolFilter(search="TOO"), ["maths.add@1"]),
+        (ToolFilter(search="join"), ["text.join@1"]),
+        (ToolFilter(state=ToolState.CLAIMED), []),
+    ],
+)
+async def test_tools_are_listed_as_the_filter_says(registry, wanted, names):
+    found = [
+        tool.fqn.removeprefix("xyz.example.").removeprefix("org.example.")
+        for tool in await registry.list(wanted)
+    ]
+    assert found == names
+
+
+@pytest.mark.usefixtures("four")
+async def test_tools_are_listed_by_owner(registry, user, owner):
+    theirs = await registry.list(ToolFilter(owner=user.address))
+    assert [tool.fqn for tool in theirs] == ["org.example.maths.add@1"]
+    assert len(await registry.list(ToolFilter(owner=owner.address))) == 3
+
+
+@pytest.mark.usefixtures("four")
+async def test_the_list_is_read_in_parts(registry, owner):
+    state = await registry.state()
+    assert [fqn.name for fqn in await read_fqns(owner, state, 1, 3)] == ["mul", "join"]
+    assert [fqn.name for fqn in await read_fqns(owner, state, 3, 99)] == ["add"]
+
+
+async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
+    builder = TransactionBuilder()
+    calls.tool_registry.tool_id(builder, chain.deployment, str(ADD))
+    calls.tool_registry.contains(builder, chain.deployment, ADD.unversioned)
+    calls.tool_registry.contains(builder, chain.deployment, "xyz.example.math.mul")
+    calls.tool_registry.length(builder, chain.deployment)
+    calls.tool_registry.fqn(builder, chain.deployment, 0)
+    calls.fqn.unversioned(builder, chain.deployment, str(ADD))
+    results = [values[0] for values in (await owner.inspect(builder)).results]
+    name = ADD.unversioned.encode()
+    assert results == [
+        added.tools[0].tool,
+        b"\x01",
+        b"\x00",
+        (1).to_bytes(8, "little"),
+        bytes([len(str(ADD))]) + str(ADD).encode(),
+        bytes([len(name)]) + name,
+    ]
+
+
+@pytest.mark.usefixtures("added")
+async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chain):
+    tool = await registry.get(ADD)
+    builder = TransactionBuilder()
+    for view in ("is_active", "fqn", "timeout_ms", "price_mist", "payout", "is_verified"):
+        getattr(calls.tool, view)(builder, chain.deployment, tool.id)
+    results = [values[0] for values in (await owner.inspect(builder)).results]
+    assert results == [
+        b"\x01",
+        bytes([len(tool.fqn)]) + tool.fqn.encode(),
+        tool.definition.timeout_ms.to_bytes(8, "little"),
+        (500).to_bytes(8, "little"),
+        tool.payout,
+        b"\x00",
+    ]

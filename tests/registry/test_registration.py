@@ -1,0 +1,158 @@
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.client import Simulated
+from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
+from nexus_tools.registry import (
+    Registration,
+    ToolRegistry,
+    ToolState,
+    owner_cap_id,
+    parse_event,
+    tool_id,
+)
+from nexus_tools.registry.events import ToolRegistered
+from nexus_tools.sui.object import AddressOwner
+from nexus_tools.tool import ToolFqn, ToolType
+
+SUI = 1_000_000_000
+DAY = 86_400_000
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+
+
+async def test_a_registered_tool_is_read_back_with_everything(registry, added, define, owner):
+    tool = await registry.get(ADD)
+    assert tool.definition.parse() == define()
+    assert tool.state is ToolState.ACTIVE
+    assert (tool.price_mist, tool.payout) == (500, owner.address)
+    assert tool.bond.balance_mist == tool.bond.required_mist == SUI
+    assert tool.bond.delay_ms == 7 * DAY
+    assert (tool.verified, tool.operators, tool.index) == (False, (), 0)
+    assert tool.id == added.tools[0].tool
+
+
+async def test_the_ids_of_tool_and_owner_cap_are_those_that_anyone_computes(
+    registry, added, chain, owner
+):
+    [tool] = added.tools
+    assert tool.tool == tool_id(chain.deployment.tool_registry, ADD)
+    assert tool.owner_cap == owner_cap_id(chain.deployment.tool_registry, ADD.unversioned)
+    cap = await owner.object(tool.owner_cap)
+    assert cap.owner == AddressOwner(owner.address)
+    assert (await registry.get(ADD)).owner == tool.owner_cap
+
+
+async def test_registering_costs_the_collateral_and_the_gas(registry, owner, define):
+    before = await owner.balance(owner.address)
+    result = await registry.register(Registration(define()))
+    after = await owner.balance(owner.address)
+    assert before - after == SUI + result.sent.cost.net
+
+
+async def test_registering_is_told_to_those_who_watch(added, chain, define):
+    [event] = [parse_event(chain.deployment, each) for each in added.sent.events]
+    assert isinstance(event, ToolRegistered)
+    assert (event.fqn, event.tool_type, event.url) == (str(ADD), "offchain", define().url)
+    assert (event.collateral_mist, event.unregister_delay_ms) == (SUI, 7 * DAY)
+
+
+async def test_many_tools_are_registered_in_one_transaction(registry, define):
+    names = [
+        "xyz.example.math.add@1",
+        "xyz.example.math.add@2",
+        "xyz.example.math.mul@1",
+        "xyz.example.text.join@7",
+    ]
+    result = await registry.register(*(Registration(define(name)) for name in names))
+    assert [str(tool.fqn) for tool in result.tools] == names
+    assert [tool.fqn for tool in await registry.list()] == names
+    created = result.sent.created_of("tool", "OwnerCap")
+    assert set(created) == {tool.owner_cap for tool in result.tools}
+    assert len(created) == 3
+
+
+async def test_a_new_version_goes_under_the_owner_cap_that_is_on_chain(registry, added, define):
+    result = await registry.register(Registration(define("xyz.example.math.add@2")))
+    assert result.tools[0].owner_cap == added.tools[0].owner_cap
+    assert result.sent.created_of("tool", "OwnerCap") == ()
+
+
+async def test_registering_the_same_again_is_a_success_that_says_so(registry, added, define, owner):
+    before = await owner.balance(owner.address)
+    result = await registry.register(Registration(define()))
+    assert result.sent is None
+    assert [tool.new for tool in result.tools] == [False]
+    assert [tool.new for tool in added.tools] == [True]
+    assert await owner.balance(owner.address) == before
+
+
+@pytest.mark.usefixtures("added")
+async def test_of_several_only_what_is_missing_is_registered(registry, define):
+    both = [Registration(define()), Registration(define("xyz.example.math.mul@1"))]
+    result = await registry.register(*both)
+    assert [tool.new for tool in result.tools] == [False, True]
+    assert len(result.sent.created_of("tool", "Tool")) == 1
+
+
+@pytest.mark.usefixtures("added")
+async def test_another_definition_under_the_same_fqn_is_refused(registry, define):
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define(url="https://elsewhere.example.com")))
+    assert caught.value.code == "definition_differs"
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_strangers_name_is_refused_before_anything_is_sent(strangers, define):
+    with pytest.raises(NotAllowedError) as caught:
+        await strangers.register(Registration(define("xyz.example.math.add@2")))
+    assert caught.value.code == "name_taken"
+
+
+async def test_an_fqn_cannot_be_registered_twice_at_once(registry, define):
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define()), Registration(define()))
+    assert caught.value.code == "fqn_repeated"
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_tool_that_ended_is_not_registered_but_revived(registry, define):
+    await registry.unregister(ADD)
+    with pytest.raises(NotNowError, match="cancel the unregistration"):
+        await registry.register(Registration(define()))
+
+
+async def test_an_on_chain_tool_is_not_accepted_yet(registry, define):
+    definition = replace(define(), type=ToolType.ONCHAIN, url="0x2::math::add")
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(definition))
+    assert caught.value.code == "onchain_not_accepted"
+
+
+async def test_schemas_beyond_one_pure_argument_are_joined_from_chunks(registry, define):
+    text = "x" * 45_000
+    schema = {**define().input_schema, "description": text}
+    await registry.register(Registration(define(input_schema=schema)))
+    assert (await registry.get(ADD)).definition.parse().input_schema["description"] == text
+
+
+async def test_a_schema_beyond_the_registrys_limit_is_refused_in_words(registry, admins, define):
+    await admins.configure(replace(await admins.settings(), max_schema_bytes=100))
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define()))
+    assert caught.value.code == "schema_too_large"
+
+
+async def test_a_timeout_outside_the_registrys_bounds_is_refused_in_words(registry, admins, define):
+    settings = await admins.settings()
+    await admins.configure(replace(settings, max_timeout_ms=4_000))
+    with pytest.raises(ValidationError, match="1000 to 4000 ms"):
+        await registry.register(Registration(define()))
+
+
+async def test_a_dry_run_registers_nothing(owner, chain, define):
+    registry = ToolRegistry(owner, chain.deployment, dry_run=True)
+    result = await registry.register(Registration(define()))
+    assert isinstance(result.sent, Simulated)
+    assert result.sent.cost.net > 0
+    assert await registry.find(ADD) is None
