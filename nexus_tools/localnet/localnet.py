@@ -95,9 +95,12 @@ class Localnet:
         """Where clients find the network."""
         return f"http://{self._host}:{self._port}"
 
-    def fund(self, recipient: Address, amount_mist: int) -> ExecutedTransaction:
-        """Send SUI from the faucet's account to an address, as one coin."""
-        return self.node.fund(recipient, amount_mist)
+    def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
+        """Send SUI from the faucet's account to an address: a coin of each amount.
+
+        Raises `faucet_amount_invalid` and `faucet_empty`.
+        """
+        return self.node.fund(recipient, *amounts_mist)
 
     def advance_clock(self, milliseconds: int) -> int:
         """Move the clock forwards at once; gives the time in ms that it shows then."""

@@ -2,13 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.localnet import Localnet
+from nexus_tools.localnet.rpc import Limits
 from nexus_tools.sui.address import Address
 
 T = TypeVar("T")
@@ -18,19 +20,23 @@ class ThreadedLocalnet:
     """As `Localnet`, as a plain context manager. Its methods may be called from any thread."""
 
     def __init__(
-        self, *, port: int = 0, state: Path | None = None, cache: Path | None = None
+        self,
+        *,
+        port: int = 0,
+        state: Path | None = None,
+        cache: Path | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self._localnet = Localnet(port=port, state=state, cache=cache)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="localnet", daemon=True)
+        self._localnet = Localnet(port=port, state=state, cache=cache, limits=limits)
+        self._started: Future[asyncio.AbstractEventLoop] = Future()
+        self._stopping = asyncio.Event()
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._live()), name="localnet", daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
-        try:
-            self._wait_for(self._localnet.start())
-        except BaseException:
-            self._end()
-            raise
+        self._started.result()
         return self
 
     def __exit__(
@@ -39,19 +45,27 @@ class ThreadedLocalnet:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._started.result().call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+
+    async def _live(self) -> None:
         try:
-            self._wait_for(self._localnet.stop())
-        finally:
-            self._end()
+            await self._localnet.start()
+        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
+            self._started.set_exception(error)
+            return
+        self._started.set_result(asyncio.get_running_loop())
+        await self._stopping.wait()
+        await self._localnet.stop()
 
     @property
     def url(self) -> str:
         """Where clients find the network."""
         return self._localnet.url
 
-    def fund(self, recipient: Address, amount_mist: int) -> ExecutedTransaction:
-        """Send SUI from the faucet's account to an address, as one coin."""
-        return self.call(lambda localnet: localnet.fund(recipient, amount_mist))
+    def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
+        """Send SUI from the faucet's account to an address: a coin of each amount."""
+        return self.call(lambda localnet: localnet.fund(recipient, *amounts_mist))
 
     def advance_clock(self, milliseconds: int) -> int:
         """Move the clock forwards at once; gives the time in ms that it shows then."""
@@ -71,12 +85,4 @@ class ThreadedLocalnet:
         async def run() -> T:
             return function(self._localnet)
 
-        return self._wait_for(run())
-
-    def _wait_for(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
-
-    def _end(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        return asyncio.run_coroutine_threadsafe(run(), self._started.result()).result()

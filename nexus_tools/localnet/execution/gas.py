@@ -4,12 +4,15 @@ Storage is priced exactly as on a real network: bytes times a price, of which 99
 the object goes. Source: `sui-types/src/gas_model/gas_v2.rs`.
 
 Computation is an approximation of the real model. Instructions are counted by the machine and
-priced by the real model's tiers (the more there were, the dearer each); natives, bytes read and
-bytes published have the real prices. As on a real network the sum is rounded up to a thousand gas
-units, so that most transactions cost exactly what they would cost there.
+priced by the real model's tiers (the more there were, the dearer each), with a guess at the bytes
+that they push; natives, bytes read and bytes published have the real prices. As on a real network
+the sum is rounded up to a thousand gas units, so that most transactions cost exactly what they
+would cost there.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nexus_tools.localnet.execution.errors import TransactionRefused
 from nexus_tools.localnet.execution.limits import (
@@ -28,42 +31,54 @@ from nexus_tools.sui.transaction import GasData
 
 _BASIS_POINTS = 10_000
 
-# Up to how many instructions each costs how many internal units: `gas_model/tables.rs`.
-_TIERS = (
+_UNMETERED = 1 << 62
+_NO_LIMIT = 1 << 62
+_Tiers = tuple[tuple[int, int], ...]
+
+# Up to how much each costs how many internal units: `gas_model/tables.rs`.
+_INSTRUCTION_TIERS: _Tiers = (
     (20_000, 1),
     (50_000, 2),
     (100_000, 10),
     (200_000, 50),
     (10_000_000, 100),
+    (_NO_LIMIT, 1_000),
 )
-_LAST_TIER_COST = 1_000
-# An instruction also pays for what it pushes and for the size of that, by tiers much alike.
-_COSTS_PER_INSTRUCTION = 3
-_UNMETERED = 1 << 62
+_STACK_BYTE_TIERS: _Tiers = (
+    (100_000, 1),
+    (500_000, 2),
+    (1_000_000, 5),
+    (100_000_000, 100),
+    (_NO_LIMIT, 1_000),
+)
+# The machine does not count the bytes that instructions push. In loops on numbers and vectors the
+# genuine VM counts about this many.
+_BYTES_PER_INSTRUCTION = 11
 
 
 def instruction_cost(instructions: int) -> int:
     """Internal gas units for this many instructions."""
+    return _tiered(_INSTRUCTION_TIERS, instructions) + _tiered(
+        _STACK_BYTE_TIERS, instructions * _BYTES_PER_INSTRUCTION
+    )
+
+
+def _tiered(tiers: _Tiers, amount: int) -> int:
     cost = counted = 0
-    for limit, price in _TIERS:
-        step = min(instructions, limit) - counted
+    for limit, price in tiers:
+        step = min(amount, limit) - counted
         if step <= 0:
-            return cost * _COSTS_PER_INSTRUCTION
+            break
         cost += step * price
         counted += step
-    return (cost + (instructions - counted) * _LAST_TIER_COST) * _COSTS_PER_INSTRUCTION
+    return cost
 
 
+@lru_cache(maxsize=256)
 def affordable_instructions(internal_units: int) -> int:
     """The most instructions that cost no more than this."""
-    units, counted = internal_units // _COSTS_PER_INSTRUCTION, 0
-    for limit, price in _TIERS:
-        step = min(limit - counted, units // price)
-        counted += step
-        units -= step * price
-        if counted < limit:
-            return counted
-    return counted + units // _LAST_TIER_COST
+    every = range(internal_units + 2)  # an instruction costs one unit at least
+    return bisect_right(every, internal_units, key=instruction_cost) - 1
 
 
 def sender_rebate(storage_rebate: int) -> int:

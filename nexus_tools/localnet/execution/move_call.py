@@ -9,6 +9,7 @@ from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
 from nexus_tools.localnet.execution.type_arguments import resolve_type_arguments
+from nexus_tools.localnet.execution.verifier import PRIVATE_TRANSFERS
 from nexus_tools.localnet.vm import (
     Function,
     Reference,
@@ -27,10 +28,8 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag
 TX_CONTEXT = StructTag(SUI_FRAMEWORK, "tx_context", "TxContext")
 
 _INIT = "init"
-# What only the module that defines the type may call: `private_generics.rs` of `sui-verifier`.
-_PRIVATE_TRANSFERS = frozenset(
-    {"transfer", "freeze_object", "share_object", "receive", "party_transfer"}
-)
+# What Python says of code whose types do not fit: no bytecode verifier has looked at it.
+_UNTYPED = (TypeError, ValueError, LookupError, AttributeError, AssertionError, OverflowError)
 
 
 def move_call(context: ExecutionContext, command: MoveCall) -> CommandOutcome:
@@ -60,8 +59,16 @@ def call(
     type_arguments: tuple[TypeTag, ...],
     values: Sequence[Value],
 ) -> list[Value]:
-    """Run a function, and note the events that it emits as its module's."""
-    results = context.machine.call(function, type_arguments, values, context.call_context)
+    """Run a function, and note the events that it emits as its module's.
+
+    Code that no compiler made may do what no type allows; it fails as an invariant violation.
+    """
+    try:
+        results = context.machine.call(function, type_arguments, values, context.call_context)
+    except _UNTYPED as error:
+        raise CommandFailed(
+            ErrorKind.VM_INVARIANT_VIOLATION, message=f"{function.name}: {error!r}"
+        ) from error
     sender = context.runtime.transaction.sender
     for event in context.runtime.take_events():
         context.events.append(
@@ -104,7 +111,7 @@ def _is_private_generic(function: Function) -> bool:
     if module.address != SUI_FRAMEWORK:
         return False
     return module.name == "event" or (
-        module.name == "transfer" and function.name in _PRIVATE_TRANSFERS
+        module.name == "transfer" and function.name in PRIVATE_TRANSFERS
     )
 
 

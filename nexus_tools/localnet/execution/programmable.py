@@ -42,12 +42,16 @@ SYSTEM_PACKAGES = frozenset({MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM})
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What the commands did, before anything is paid; `failure` explains the status."""
+    """What the commands did, before anything is paid; `failure` explains the status.
+
+    `packages` are known to the machine, whether or not they will be on the ledger.
+    """
 
     status: ExecutionStatus
     changes: Changes
     events: tuple[Event, ...]
     results: tuple[CommandResult, ...]
+    packages: tuple[Address, ...]
     failure: str
 
     @property
@@ -88,6 +92,7 @@ class ProgrammableExecution:
         gas = self._gas(data, payment)
         run = self._run(data, digest, inputs, payment, gas)
         run, settlement = self._settle(run, inputs, payment, gas)
+        self._forget(run)
         costs = gas.summary(settlement.computation_cost, settlement.storage)
         if payment is not None:
             self._pay(run, inputs.lamport_version, payment, gas, costs.net)
@@ -158,8 +163,8 @@ class ProgrammableExecution:
             status = Failure(execution_error(error), commands.index)
             changes = untouched(inputs, payment, version)
             events, failure = (), str(error)
-        self._forget(context, status)
-        return _Run(status, changes, events, tuple(commands.results), failure)
+        packages = tuple(package.id for package in context.new_packages)
+        return _Run(status, changes, events, tuple(commands.results), packages, failure)
 
     def _runtime(
         self, data: TransactionData, digest: Digest, inputs: TransactionInputs, gas: GasStatus
@@ -180,12 +185,12 @@ class ProgrammableExecution:
             transaction, owners, self._store.get, self._machine.decode, gas.natives
         )
 
-    def _forget(self, context: ExecutionContext, status: ExecutionStatus) -> None:
+    def _forget(self, run: _Run) -> None:
         """Take packages back that will not be on the ledger."""
-        if self._mode is Mode.COMMIT and isinstance(status, Success):
+        if self._mode is Mode.COMMIT and run.succeeded:
             return
-        for package in context.new_packages:
-            self._machine.forget(package.id)
+        for package in run.packages:
+            self._machine.forget(package)
 
     # --- The bill
 
@@ -222,7 +227,7 @@ class ProgrammableExecution:
             status = Failure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
             failure = "the gas budget does not suffice"
         changes = untouched(inputs, payment, inputs.lamport_version)
-        return _Run(status, changes, (), run.results, failure)
+        return _Run(status, changes, (), run.results, run.packages, failure)
 
     def _pay(
         self, run: _Run, version: int, payment: GasPayment, gas: GasStatus, net_cost: int

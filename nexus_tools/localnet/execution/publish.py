@@ -6,6 +6,7 @@ from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.initializer import check_initializer, run_initializer
 from nexus_tools.localnet.execution.package import new_package, read_modules
+from nexus_tools.localnet.execution.verifier import verify_module
 from nexus_tools.localnet.vm import LinkError
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.execution_status import ErrorKind
@@ -24,6 +25,8 @@ def publish(context: ExecutionContext, command: Publish) -> CommandOutcome:
     modules = read_modules(command.modules, package_id)
     package = new_package(context, package_id, modules, command.dependencies)
     introduce(context, package)
+    for module in modules:
+        verify_module(module.compiled)
     names = [module.compiled.name for module in modules]
     for name in names:
         check_initializer(context, package_id, name)

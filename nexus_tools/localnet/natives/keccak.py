@@ -4,7 +4,8 @@ Source: the Keccak reference, version 3.0, and FIPS 202 for the permutation.
 """
 
 _RATE = 136
-_PADDING, _PADDING_END = 0x01, 0x80
+KECCAK_PADDING, SHA3_PADDING = 0x01, 0x06
+_PADDING_END = 0x80
 _ROUNDS = 24
 _LANE = (1 << 64) - 1
 
@@ -39,10 +40,18 @@ _MOVES = _rotations()
 
 def keccak256(message: bytes) -> bytes:
     """The 32 bytes of the hash."""
-    padding = bytearray(_RATE - len(message) % _RATE)
-    padding[0] = _PADDING
-    padding[-1] |= _PADDING_END
-    padded = message + padding
+    return sponge(message, KECCAK_PADDING)
+
+
+def sponge(message: bytes, padding: int) -> bytes:
+    """Absorb a message with a rate of 136 bytes, and squeeze 32 bytes out.
+
+    `padding` is the byte that follows the message; the last bit of the last block is always set.
+    """
+    tail = bytearray(_RATE - len(message) % _RATE)
+    tail[0] = padding
+    tail[-1] |= _PADDING_END
+    padded = message + tail
     lanes = [0] * 25
     for start in range(0, len(padded), _RATE):
         for place in range(_RATE // 8):

@@ -25,11 +25,33 @@ from nexus_tools.localnet.natives.limits import (
 )
 from nexus_tools.localnet.natives.transaction_context import TransactionContext
 from nexus_tools.localnet.vm import Value
-from nexus_tools.sui.address import CLOCK, SYSTEM_STATE, Address
+from nexus_tools.sui.address import (
+    ACCUMULATOR_ROOT,
+    AUTHENTICATOR_STATE,
+    CLOCK,
+    DENY_LIST,
+    RANDOM,
+    SYSTEM_STATE,
+    Address,
+)
 from nexus_tools.sui.object import AddressOwner, MoveObject, Object, Owner, Shared
 from nexus_tools.sui.type_tag import StructTag
 
-_CREATED_BY_THE_FRAMEWORK = frozenset({SYSTEM_STATE, CLOCK})
+# Objects whose ids are fixed: `object::clock()` and the like make them without a fresh id.
+_BRIDGE, _COIN_REGISTRY, _DISPLAY_REGISTRY = map(Address.of, (0x9, 0xC, 0xD))
+_FRAMEWORK_OBJECTS = frozenset(
+    {
+        SYSTEM_STATE,
+        CLOCK,
+        AUTHENTICATOR_STATE,
+        RANDOM,
+        _BRIDGE,
+        _COIN_REGISTRY,
+        _DISPLAY_REGISTRY,
+        DENY_LIST,
+        ACCUMULATOR_ROOT,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +137,7 @@ class ObjectRuntime:
 
     def may_be_shared(self, object_id: Address) -> bool:
         """Whether the object is new in this transaction, or shared already."""
-        if object_id in self.new_ids or object_id in _CREATED_BY_THE_FRAMEWORK:
+        if object_id in self.new_ids or object_id in _FRAMEWORK_OBJECTS:
             return True
         return isinstance(self._inputs.get(object_id), Shared)
 

@@ -50,7 +50,7 @@ class CheckpointFeed:
         self._waiting.clear()
 
     def _push(self, checkpoint: Checkpoint) -> None:
-        if len(self._waiting) >= self._backend.limits.frames_behind:
+        if len(self._waiting) >= self._backend.limits.checkpoints_behind:
             self._is_dropped = True
             self._close()
         else:

@@ -7,8 +7,7 @@ from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.grpc_protocol import GrpcConnection
 from nexus_tools.localnet.rpc.http_protocol import HttpConnection
 
-_HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-_TELLING = b"PRI"  # no method of HTTP/1.1 begins like this
+_TELLING = b"PRI"  # so begins HTTP/2, and no method of HTTP/1.1
 
 
 class NewConnection(asyncio.Protocol):

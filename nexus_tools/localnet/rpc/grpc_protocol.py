@@ -40,7 +40,10 @@ _H2_CONFIGURATION = H2Configuration(
 
 
 class GrpcConnection(H2Protocol):
-    """One HTTP/2 connection. Whatever bytes it is sent, it ends only itself."""
+    """One HTTP/2 connection with at most 100 calls at once, as h2 has it.
+
+    Whatever bytes it is sent, it ends only itself.
+    """
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(_Calls(backend), _CONFIGURATION, _H2_CONFIGURATION)
@@ -70,7 +73,7 @@ class _Calls(AbstractHandler):
         self, stream: Stream, headers: list[tuple[str, str]], release_stream: Callable[[], None]
     ) -> None:
         """Serve a call whose headers have come."""
-        task = asyncio.get_running_loop().create_task(serve(self._backend, stream, headers))
+        task = asyncio.get_running_loop().create_task(_serve(self._backend, stream, headers))
         self._tasks[stream] = task
 
         def finish(_: asyncio.Task[None]) -> None:
@@ -90,7 +93,7 @@ class _Calls(AbstractHandler):
             task.cancel()
 
 
-async def serve(backend: Backend, stream: Stream, headers: list[tuple[str, str]]) -> None:
+async def _serve(backend: Backend, stream: Stream, headers: list[tuple[str, str]]) -> None:
     """Serve one call from its headers to its trailers."""
     reply = _Reply(backend, stream)
     try:

@@ -32,7 +32,7 @@ SCAN_LIMIT = 20_000
 """The most checkpoints that one filtered query looks at."""
 
 _STEP = 64
-"""How many checkpoints or events are read before other calls get their turn."""
+"""How many events are read at once."""
 
 Render = Callable[[Message, T], None]
 Found = tuple[EventPosition, T]
@@ -137,9 +137,8 @@ async def _frames(
     frame: type[Message],
 ) -> AsyncGenerator[Message]:
     count, covered = 0, None
-    for turn, step in enumerate(steps):
-        if turn % _STEP == _STEP - 1:
-            await asyncio.sleep(0)
+    for step in steps:
+        await asyncio.sleep(0)  # other calls get their turn
         if isinstance(step, int):
             yield _stopped(query, step, frame())
             return

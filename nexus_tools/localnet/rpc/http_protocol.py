@@ -45,14 +45,27 @@ class HttpConnection(asyncio.Protocol):
         self._request: h11.Request | None = None
         self._body = bytearray()
         self._transport: asyncio.Transport
+        self._timer: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
+        """End."""
+        self._timer.cancel()
+
+    def _wait(self) -> None:
+        """Close the connection if nothing more comes for a while."""
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._backend.limits.idle_seconds, self._transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the client."""
+        self._timer.cancel()
+        self._wait()
         try:
             self._http.receive_data(data)
             self._read()

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 class Limits:
     """Bounds that keep one client from taking the server away from the others.
 
-    Sizes are in bytes, times in seconds. `frames_behind` is how many frames of a subscription may
-    wait for a client that does not read them.
+    Sizes are in bytes, times in seconds. `checkpoints_behind` is how many checkpoints may wait for
+    a subscriber that does not read.
     """
 
     request_bytes: int = 4 * 1024 * 1024
     page_bytes: int = 512 * 1024
     http_body_bytes: int = 64 * 1024
     connections: int = 256
-    streams_per_connection: int = 128
     subscriptions: int = 256
-    frames_behind: int = 1024
+    checkpoints_behind: int = 1024
     request_seconds: float = 30.0
     idle_seconds: float = 60.0
 

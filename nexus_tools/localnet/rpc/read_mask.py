@@ -81,7 +81,7 @@ def requested_mask(request: Message, wanted: Descriptor, default: str) -> Mask:
     return compile_mask(tuple(paths), wanted)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def compile_mask(paths: tuple[str, ...], wanted: Descriptor) -> Mask:
     """Check paths against a message type and join them to a tree."""
     for path in paths:

@@ -24,7 +24,6 @@ from nexus_tools.localnet.vm import (
     PrimitiveError,
     Reference,
     ReferenceType,
-    TypeParameter,
     Variant,
     copy_value,
     substitute,
@@ -199,7 +198,9 @@ _OFFSET = re.compile(r"offsets: \[\(FunctionDefinitionIndex\((\d+)\), (\d+)\)\]"
 
 def _parse_failure(text):
     status, module, offset = (regex.search(text) for regex in (_STATUS, _MODULE, _OFFSET))
-    assert status and module and offset, text
+    assert status, text
+    assert module, text
+    assert offset, text
     kind = "aborted" if status[1] == "ABORTED" else status[1]
     sub_status = int(status[3]) if status[3] else None
     address = Address.parse("0x" + module[1].removeprefix("0x"))
@@ -210,25 +211,42 @@ def _target(type_):
     return type_.target if isinstance(type_, ReferenceType) else type_
 
 
-@pytest.fixture(scope="session")
-def is_comparable(machine):
+@pytest.fixture
+def compare_module(request, machine, compare):
+    """compare_module(package, name, rounds): compare every function as often as `rounds` says.
+
+    The arguments are the same at every run of a test. Gives how many calls were compared.
+    """
+    chance = random.Random(request.node.name)
+
+    def compare_functions(package, name, rounds):
+        calls = 0
+        for function in machine.package(package).module(name).functions():
+            for _ in range(rounds):
+                type_arguments = _random_type_arguments(chance, function)
+                if not _is_comparable(machine, function, type_arguments):
+                    break
+                types = [substitute(type_, type_arguments) for type_ in function.parameters]
+                values = [_random_value(machine, chance, type_) for type_ in types]
+                compare(function, type_arguments, values)
+                calls += 1
+        return calls
+
+    return compare_functions
+
+
+def _is_comparable(machine, function, type_arguments):
     """Whether the genuine VM can be asked about a function: it makes arguments only of values."""
-
-    def comparable(function, type_arguments):
-        if function.visibility is not Visibility.PUBLIC:
-            return False
-        if function.module.name in MISSING_MODULES:
-            return False
-        if function.type_parameters and function.module.name in PRIVATE_GENERICS:
-            return False
-        if any(Ability.KEY in constraints for constraints in function.type_parameters):
-            return False
-        if any(isinstance(type_, ReferenceType) for type_ in function.returns):
-            return False
-        types = [substitute(_target(type_), type_arguments) for type_ in function.parameters]
-        return all(_is_value(machine, type_) for type_ in types)
-
-    return comparable
+    if function.visibility is not Visibility.PUBLIC or function.module.name in MISSING_MODULES:
+        return False
+    if function.type_parameters and function.module.name in PRIVATE_GENERICS:
+        return False
+    if any(Ability.KEY in constraints for constraints in function.type_parameters):
+        return False
+    if any(isinstance(type_, ReferenceType) for type_ in function.returns):
+        return False
+    types = [substitute(_target(type_), type_arguments) for type_ in function.parameters]
+    return all(_is_value(machine, type_) for type_ in types)
 
 
 def _is_value(machine, type_):
@@ -243,60 +261,44 @@ def _is_value(machine, type_):
     return type_ is not Primitive.SIGNER
 
 
-@pytest.fixture(scope="session")
-def type_arguments_of():
-    """Random type arguments that every function of the framework accepts."""
-    candidates = [Primitive.U64, Primitive.ADDRESS, VectorTag(Primitive.U8), STRING]
-
-    def choose(chance, function):
-        return tuple(chance.choice(candidates) for _ in function.type_parameters)
-
-    return choose
+# Every function of the framework that takes no objects accepts these.
+TYPE_ARGUMENTS = [Primitive.U64, Primitive.ADDRESS, VectorTag(Primitive.U8), STRING]
+TEXTS = [b"", b"abc", b"hello world", b"0x2A", b"ff00", b"123", b"AbC", bytes(32), b"ABC def"]
 
 
-TEXTS = [b"", b"abc", b"hello world", b"0x2A", b"ff00", b"123", bytes(32), b"ABC def"]
+def _random_type_arguments(chance, function):
+    return tuple(chance.choice(TYPE_ARGUMENTS) for _ in function.type_parameters)
 
 
-@pytest.fixture(scope="session")
-def random_value(machine):
-    """random_value(chance, type): a value, near the limits of its type more often than not."""
-
-    def value(chance, type_):
-        if isinstance(type_, ReferenceType):
-            return value(chance, type_.target)
-        assert not isinstance(type_, TypeParameter)
-        if isinstance(type_, VectorTag):
-            return vector(chance, type_.element)
-        if isinstance(type_, StructTag):
-            return datatype(chance, type_)
-        return _random_primitive(chance, type_)
-
-    def vector(chance, element):
+def _random_value(machine, chance, type_):
+    """A value, near the limits of its type more often than not."""
+    type_ = _target(type_)
+    if isinstance(type_, VectorTag):
         length = chance.choice([0, 1, 2, 3, 5, 8])
-        if element is Primitive.U8:
+        if type_.element is Primitive.U8:
             return bytearray(chance.choice([*TEXTS, "añ€".encode(), chance.randbytes(length)]))
-        return [value(chance, element) for _ in range(length)]
+        return [_random_value(machine, chance, type_.element) for _ in range(length)]
+    if isinstance(type_, StructTag):
+        return _random_datatype(machine, chance, type_)
+    return _random_primitive(chance, type_)
 
-    def datatype(chance, type_):
-        if type_.name == "String":
-            texts = [b"", b"abc", b"hello world", b"123", b"AbC", b"zz"]
-            return [bytearray(chance.choice(texts))]
-        if type_.name == "Option":
-            return [[value(chance, type_.type_params[0])][: chance.randrange(2)]] if (
-                type_.type_params[0] is not Primitive.U8
-            ) else [bytearray(chance.randbytes(chance.randrange(2)))]
-        if type_.name == "BitVector":
-            length = chance.randrange(1, 12)
-            return [length, [chance.random() < 0.5 for _ in range(length)]]
-        definition = machine.datatype(type_)
-        if definition.variants is None:
-            return [value(chance, substitute(t, type_.type_params)) for _, t in definition.fields]
-        tag = chance.randrange(len(definition.variants))
-        fields = definition.variants[tag][1]
-        types = [substitute(field, type_.type_params) for _, field in fields]
-        return Variant(tag, [value(chance, field) for field in types])
 
-    return value
+def _random_datatype(machine, chance, type_):
+    """Fields with any values, other than of types whose fields depend on each other."""
+    if type_.name == "String":
+        return [bytearray(chance.choice(TEXTS))]
+    if type_.name == "Option":
+        vector = _random_value(machine, chance, VectorTag(type_.type_params[0]))
+        return [vector[: chance.randrange(2)]]
+    if type_.name == "BitVector":
+        length = chance.randrange(1, 12)
+        return [length, [chance.random() < 0.5 for _ in range(length)]]
+    definition = machine.datatype(type_)
+    tag = None if definition.variants is None else chance.randrange(len(definition.variants))
+    fields = definition.fields if tag is None else definition.variants[tag][1]
+    types = [substitute(field, type_.type_params) for _, field in fields]
+    values = [_random_value(machine, chance, field) for field in types]
+    return values if tag is None else Variant(tag, values)
 
 
 def _random_primitive(chance, type_):
@@ -308,9 +310,3 @@ def _random_primitive(chance, type_):
     small = [0, 1, 2, 3, 5, chance.randrange(1 << min(bits, 8)), 10 ** chance.randrange(3)]
     large = [chance.randrange(1 << bits), (1 << bits) - 1, 1 << chance.randrange(bits)]
     return chance.choice(small + large)
-
-
-@pytest.fixture
-def chance(request):
-    """The same random numbers at every run of a test."""
-    return random.Random(request.node.name)

@@ -4,7 +4,6 @@ import pytest
 
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.vm import substitute
 from nexus_tools.sui.address import Address
 
 ROUNDS = 4
@@ -16,15 +15,5 @@ MODULES = [
 
 
 @pytest.mark.parametrize(("package", "name"), MODULES)
-def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(
-    machine, compare, is_comparable, type_arguments_of, random_value, chance, package, name
-):
-    module = machine.package(Address.of(package)).module(name)
-    for function in module.functions():
-        for _ in range(ROUNDS):
-            type_arguments = type_arguments_of(chance, function)
-            if not is_comparable(function, type_arguments):
-                break
-            types = [substitute(type_, type_arguments) for type_ in function.parameters]
-            values = [random_value(chance, type_) for type_ in types]
-            compare(function, type_arguments, values)
+def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(compare_module, package, name):
+    compare_module(Address.of(package), name, ROUNDS)

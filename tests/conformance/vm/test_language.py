@@ -3,24 +3,28 @@
 It is compiled with the genuine compiler from the sources beside it.
 """
 
+from pathlib import Path
+
 import pytest
 
-from nexus_tools.localnet.vm import substitute
+from nexus_tools.localnet.compiler import sources_digest
 from nexus_tools.sui.address import Address
 
+FOLDER = Path(__file__).parent / "language"
 LANGUAGE = Address.of(0xC0DE)
-ROUNDS = {"integers": 4, "control": 12, "enums": 12, "references": 10, "generics": 6, "calls": 10}
+ROUNDS = {"integers": 4, "control": 12, "enums": 10, "references": 10, "generics": 8, "calls": 10}
 
 
-@pytest.mark.parametrize("name", ROUNDS)
-def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(
-    machine, compare, is_comparable, type_arguments_of, random_value, chance, name
-):
-    module = machine.package(LANGUAGE).module(name)
-    for function in module.functions():
-        for _ in range(ROUNDS[name]):
-            type_arguments = type_arguments_of(chance, function)
-            if not is_comparable(function, type_arguments):
-                break
-            types = [substitute(type_, type_arguments) for type_ in function.parameters]
-            compare(function, type_arguments, [random_value(chance, type_) for type_ in types])
+@pytest.mark.parametrize(("name", "rounds"), ROUNDS.items())
+def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(compare_module, name, rounds):
+    assert compare_module(LANGUAGE, name, rounds) > 50
+
+
+@pytest.mark.parametrize("times", [1024, 1025])
+def test_calls_are_nested_as_deep_as_in_the_genuine_vm(machine, compare, times):
+    compare(machine.function(LANGUAGE, "calls", "descend"), (), [times])
+
+
+def test_the_bytecode_is_that_of_the_sources():
+    recorded = (FOLDER / "bytecode" / "sources.blake2b").read_text().strip()
+    assert sources_digest(FOLDER) == recorded

@@ -210,9 +210,7 @@ class World:
         """Publish the probe: `package` is its id, `box` its shared object."""
         package, result = self.publish([PROBE_MODULES["probe"]])
         self.package = package.id
-        self.box = next(
-            v.id for v in result.written.values() if isinstance(v.owner, Shared)
-        )
+        self.box = next(v.id for v in result.written.values() if isinstance(v.owner, Shared))
         return result
 
     def publish_registry(self):

@@ -75,6 +75,23 @@ def test_what_is_affordable_is_what_was_paid_for(count):
     assert affordable_instructions(cost) == count
 
 
+# What the genuine VM charges for loops of so many instructions: the bucket that it gives.
+@pytest.mark.parametrize(
+    ("instructions", "above", "up_to"),
+    [
+        (26_010, 0, 1_000),
+        (65_010, 1_000, 5_000),
+        (104_010, 10_000, 20_000),
+        (170_010, 50_000, 200_000),
+        (260_010, 200_000, 1_000_000),
+        (850_010, 200_000, 1_000_000),
+        (1_300_010, 1_400_000, 1_540_000),  # 1 469 890 exactly
+    ],
+)
+def test_loops_cost_about_what_they_cost_in_the_genuine_machine(instructions, above, up_to):
+    assert above < instruction_cost(instructions) / 1_000 <= up_to
+
+
 # --- Several gas coins
 
 

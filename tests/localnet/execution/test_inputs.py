@@ -88,7 +88,9 @@ def test_a_shared_object_that_is_gone_is_not_found(world):
 
 def test_a_dynamic_field_is_no_input(probed, build):
     thing = probed.new_thing()
-    probed.call(build, "add_field", [build.resolved(probed.argument(thing)), *map(build.u64, (1, 2))])
+    probed.call(
+        build, "add_field", [build.resolved(probed.argument(thing)), *map(build.u64, (1, 2))]
+    )
     result = probed.succeed(build)
     field = next(v for v in result.written.values() if v.type.name == "Field")
     code, message = refused(probed, using(OwnedObject(field.reference())))
@@ -186,7 +188,10 @@ def test_the_coins_cover_the_budget(world):
 
 @pytest.mark.parametrize(
     ("budget", "code", "bound"),
-    [(999_999, "gas_budget_too_low", 1_000_000), (50_000_000_001, "gas_budget_too_high", 50 * 10**9)],
+    [
+        (999_999, "gas_budget_too_low", 1_000_000),
+        (50_000_000_001, "gas_budget_too_high", 50 * 10**9),
+    ],
 )
 def test_the_budget_has_bounds(world, budget, code, bound):
     refusal = refused(world, using(), budget=budget)

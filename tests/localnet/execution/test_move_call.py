@@ -8,6 +8,7 @@ from nexus_tools.sui.execution_status import (
     ArgumentErrorKind,
     CommandArgumentError,
     ErrorKind,
+    Success,
     TypeArgumentError,
     TypeArgumentErrorKind,
 )
@@ -446,10 +447,15 @@ def test_a_transaction_emits_at_most_1024_events(probed, build, count, fits):
         assert result.effects.status.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
 
 
-def test_an_event_has_at_most_250_kib(probed, build):
-    probed.call(build, "emit_blob", [build.u64(256_000)])
-    kind, _, _ = probed.fail(build, budget=50 * probed.SUI, payment=(probed.gas,))
-    assert kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
+@pytest.mark.parametrize(("words", "fits"), [(7_999, True), (8_000, False)])
+def test_an_event_has_at_most_250_kib(probed, build, words, fits):
+    # 32 bytes a word, and two for their number.
+    probed.call(build, "emit_blob", [build.u64(words)])
+    status = probed.run(build, budget=50 * probed.SUI).effects.status
+    if fits:
+        assert status == Success()
+    else:
+        assert status.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
 
 
 @pytest.mark.parametrize(("count", "fits"), [(1_000, True), (2_049, False)])
@@ -468,10 +474,10 @@ def test_a_transaction_uses_at_most_1000_dynamic_fields(probed, build):
 
 
 def test_an_object_has_at_most_250_kib(probed, build):
-    probed.call(build, "big_object", [build.u64(256_000)])
+    probed.call(build, "big_object", [build.u64(8_000)])
     kind, sizes, _ = probed.fail(build, budget=50 * probed.SUI)
-    # 2^18 bytes, their length in three, the key in one, the id of the field in 32.
-    assert (kind, sizes) == (ErrorKind.MOVE_OBJECT_TOO_BIG, (262_144 + 3 + 1 + 32, 256_000))
+    # 8 000 words of 32 bytes, their number in two, the key in one, the id of the field in 32.
+    assert (kind, sizes) == (ErrorKind.MOVE_OBJECT_TOO_BIG, (256_000 + 2 + 1 + 32, 256_000))
 
 
 def test_code_that_does_not_end_runs_out_of_gas(probed, build):

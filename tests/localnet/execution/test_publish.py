@@ -106,6 +106,15 @@ def test_a_package_of_a_failed_transaction_is_not_known(world, build):
     assert world.executor.machine.package(package) is None
 
 
+def test_a_package_that_was_too_expensive_is_not_known(world, build):
+    cap = build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK])
+    build.transfer_objects([cap], world.ALICE)
+    result = world.run(build, budget=10_000_000)
+    assert result.effects.status.error.kind is ErrorKind.INSUFFICIENT_GAS
+    package = created_object_id(result.effects.transaction_digest, 0)
+    assert world.executor.machine.package(package) is None
+
+
 def test_a_simulated_package_is_not_known_afterwards(world, build):
     cap = build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK])
     build.transfer_objects([cap], world.ALICE)

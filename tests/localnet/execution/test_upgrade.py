@@ -143,5 +143,5 @@ def test_a_package_that_depends_on_an_upgrade_links_to_it(probed):
     package = upgraded_package(probed.succeed(upgrade(probed, "compatible")))
     modules = [probed.probe_modules["probe"]]
     dependent, _ = probed.publish(modules, (*DEPENDENCIES, package.id))
-    link = next(l for l in dependent.data.linkage if l.original_id == probed.package)
+    link = next(row for row in dependent.data.linkage if row.original_id == probed.package)
     assert (link.upgraded_id, link.upgraded_version) == (package.id, 2)

@@ -89,16 +89,27 @@ class Account:
         return self.send(node, self.payment(node, recipient, amount))
 
 
-@pytest.fixture
-def wall_clock():
-    return WallClock()
-
-
-@pytest.fixture
-def node(wall_clock):
-    node = Node.open(wall_clock=wall_clock)
-    yield node
+@pytest.fixture(scope="session")
+def network():
+    """A network that all tests share, each from its beginning; and its clock."""
+    clock = WallClock()
+    node = Node.open(wall_clock=clock)
+    yield node, clock
     node.close()
+
+
+@pytest.fixture
+def wall_clock(network):
+    return network[1]
+
+
+@pytest.fixture
+def node(network):
+    node, clock = network
+    beginning = node.snapshot()
+    yield node
+    clock.now_ms = START_MS
+    node.revert(beginning)
 
 
 def new_account(scheme="ed25519", seed=7):

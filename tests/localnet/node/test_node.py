@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from nexus_tools.errors import NexusError, NotAllowedError
@@ -12,7 +14,7 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.execution_status import ErrorKind, Failure, Success
 from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.system_transaction import ConsensusCommitPrologue
-from nexus_tools.sui.transaction import TRANSACTION_DATA
+from nexus_tools.sui.transaction import TRANSACTION_DATA, ValidDuring
 from nexus_tools.sui.type_tag import SUI
 
 MIST = 1_000_000_000
@@ -113,12 +115,30 @@ def test_bytes_that_are_no_transaction_are_refused(node, alice, bob, change):
         node.execute(encoded, [alice.sign(encoded)])
 
 
+def test_a_transaction_beyond_the_size_limit_is_refused(node, alice):
+    encoded = bytes(128 * 1024 + 1)
+    with pytest.raises(TransactionRefused) as caught:
+        node.execute(encoded, [alice.sign(encoded)])
+    assert caught.value.code == "size_limit_exceeded"
+
+
 def test_nobody_may_send_a_transaction_of_the_network(node, alice):
     data = system_data(ConsensusCommitPrologue(0, 99, 2**60))
     encoded = data.encode()
     with pytest.raises(TransactionRefused) as caught:
         node.execute(encoded, [alice.sign(encoded)])
     assert caught.value.code == "unsupported"
+
+
+def test_a_transaction_may_name_its_chain_and_is_refused_by_another(node, alice, bob):
+    for chain, number in ((node.chain_id, 1), (node.ledger.latest.digest, 2)):
+        window = ValidDuring(0, 0, None, None, chain, number)
+        data = replace(alice.payment(node, bob, 1), expiration=window)
+        if chain == node.chain_id:
+            assert alice.send(node, data).effects.status == Success()
+    with pytest.raises(TransactionRefused) as caught:
+        alice.send(node, data)
+    assert caught.value.code == "invalid_chain_id"
 
 
 def test_a_transaction_on_an_old_version_is_refused_and_changes_nothing(node, alice, bob):
@@ -155,7 +175,7 @@ class FailingExecutor(Executor):
         return super().execute(transaction, *arguments)
 
 
-def test_a_fault_in_the_executor_leaves_the_ledger_as_it_was(wall_clock, accounts, bob):
+def test_a_fault_in_the_executor_leaves_the_ledger_as_it_was(wall_clock, accounts):
     ledger = Ledger()
     executor = FailingExecutor(machine_over(ledger))
     node = Node(ledger, executor, wall_clock=wall_clock)
@@ -175,23 +195,32 @@ def test_a_fault_in_the_executor_leaves_the_ledger_as_it_was(wall_clock, account
     ledger.close()
 
 
-def test_a_disk_that_is_full_leaves_the_node_as_it_was(node, alice):
+def test_a_disk_that_is_full_leaves_the_node_as_it_was(wall_clock, accounts):
+    node, alice = Node.open(wall_clock=wall_clock), accounts()
+    node.fund(alice.address, 10 * MIST)
     published = alice.send(node, publishing(node, alice))
-    package = package_of(published)
-    snapshot = node.snapshot()
     ((pages,),) = node.ledger._state.rows("PRAGMA page_count")
     node.ledger._state.rows(f"PRAGMA max_page_count = {pages}")
-    data = publishing(node, alice)
-    with pytest.raises(NexusError) as caught:
-        for _ in range(40):  # until the pages in reserve are used up
-            alice.send(node, data)
-            snapshot, data = node.snapshot(), publishing(node, alice)
-    assert caught.value.code == "state_write_failed"
-    assert node.snapshot() == snapshot
+    data = fill_up(node, alice)
     node.ledger._state.rows("PRAGMA max_page_count = 1000000")
     again = alice.send(node, data)
     assert again.effects.status == Success()
-    assert node.machine.package(package) is not None
+    assert node.machine.package(package_of(published)) is not None
+    node.close()
+
+
+def fill_up(node, account):
+    """Publish until the disk is full; gives the transaction that did not fit any more."""
+    for _ in range(40):
+        before, data = node.snapshot(), publishing(node, account)
+        try:
+            account.send(node, data)
+        except NexusError as error:
+            caught = error
+            break
+    assert caught.code == "state_write_failed"
+    assert node.snapshot() == before
+    return data
 
 
 # --- Packages

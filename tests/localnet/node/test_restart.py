@@ -1,9 +1,14 @@
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from nexus_tools.localnet.ledger import Ledger, State
 from nexus_tools.localnet.node import Node
+from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.type_tag import SUI
 
@@ -25,6 +30,23 @@ def test_a_restarted_node_serves_the_same_chain(tmp_path, wall_clock, accounts, 
     account.pay(second, bob, 8)
     assert second.ledger.balance(bob, SUI).amount == 15
     second.close()
+
+
+def test_a_state_that_was_left_before_its_genesis_gets_one(tmp_path, wall_clock, bob):
+    Ledger.open(tmp_path).close()
+    node = Node.open(tmp_path, wall_clock=wall_clock)
+    node.fund(bob, 1)
+    assert node.ledger.latest.number == 1
+    node.close()
+
+
+def test_a_node_that_cannot_be_opened_does_not_hold_the_state(tmp_path, wall_clock):
+    Node.open(tmp_path, wall_clock=wall_clock).close()
+    with closing(State.open(tmp_path)) as state, state.commit():
+        state.set_setting("clock_advances", b"\xff")
+    with pytest.raises(BcsError):
+        Node.open(tmp_path, wall_clock=wall_clock)
+    State.open(tmp_path).close()
 
 
 def test_a_transaction_that_was_executed_before_a_restart_is_not_executed_again(

@@ -7,7 +7,6 @@ import grpc
 import pytest
 
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.localnet.localnet import Localnet
 from nexus_tools.localnet.rpc import Limits
 
 INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
@@ -126,9 +125,7 @@ def test_a_call_that_takes_longer_than_its_client_waits_is_ended(client):
 
 
 def test_more_connections_than_allowed_are_closed_and_closed_ones_do_not_count():
-    localnet = ThreadedLocalnet()
-    localnet._localnet = Localnet(limits=Limits(connections=2))
-    with localnet:
+    with ThreadedLocalnet(limits=Limits(connections=2)) as localnet:
         host, _, port = urlsplit(localnet.url).netloc.partition(":")
 
         def health(connection):

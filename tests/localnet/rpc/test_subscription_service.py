@@ -10,7 +10,6 @@ from grpclib.const import Status
 from grpclib.exceptions import GRPCError
 
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.localnet.localnet import Localnet
 from nexus_tools.localnet.rpc import Limits
 
 ITEM_LIMIT, LEDGER_TIP = 1, 5
@@ -143,17 +142,11 @@ def test_a_cancelled_stream_is_forgotten(client, localnet):
     probe.cancel()
 
 
-def small_network(**limits):
-    localnet = ThreadedLocalnet()
-    localnet._localnet = Localnet(limits=Limits(**limits))
-    return localnet
-
-
 async def test_a_subscriber_that_does_not_read_is_dropped(messages, make_client):
     """The client takes 64 KiB; frames of 2 KiB are too many for it and for the queue."""
     procedure = messages.procedures["/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"]
     window = Configuration(http2_stream_window_size=2**16 - 1)
-    with small_network(frames_behind=3) as localnet:
+    with ThreadedLocalnet(limits=Limits(checkpoints_behind=3)) as localnet:
         address = urlsplit(localnet.url)
         async with Channel(address.hostname, address.port, config=window) as channel:
             method = UnaryStreamMethod(
@@ -186,7 +179,7 @@ def test_a_stream_ends_when_the_network_goes_back(client, localnet):
 
 
 def test_there_are_only_so_many_subscriptions(make_client):
-    with small_network(subscriptions=2) as localnet:
+    with ThreadedLocalnet(limits=Limits(subscriptions=2)) as localnet:
         client = make_client(localnet.url)
         streams = [client.stream("SubscriptionService/SubscribeEvents") for _ in range(2)]
         for stream in streams:

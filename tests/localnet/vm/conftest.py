@@ -124,16 +124,16 @@ class Assembler:
         constraints = counted([bytes([bits]) for bits in type_parameters])
         return self.row(3, head + signatures + constraints)
 
-    def define(self, handle, code, locals=(), jump_tables=()):
+    def define(self, handle, code, local_types=(), jump_tables=(), visibility=1):
         """The definition of a function; `code` is None if it is native."""
         if code is None:
-            return self.row(12, uleb(handle) + bytes([1, 2, 0]))
-        body = uleb(self.signature(*locals)) + counted(map(self.instruction, code))
+            return self.row(12, uleb(handle) + bytes([visibility, 2, 0]))
+        body = uleb(self.signature(*local_types)) + counted(map(self.instruction, code))
         tables = [
             uleb(enum.definition) + uleb(len(offsets)) + bytes([1]) + b"".join(map(uleb, offsets))
             for enum, offsets in jump_tables
         ]
-        return self.row(12, uleb(handle) + bytes([1, 0, 0]) + body + counted(tables))
+        return self.row(12, uleb(handle) + bytes([visibility, 0, 0]) + body + counted(tables))
 
     def function(self, name, parameters, returns, code, type_parameters=(), **options):
         """A public function; gives its handle."""
@@ -166,9 +166,7 @@ class Assembler:
         """A package with this module alone; `origins` are defining ids that differ."""
         storage = storage or self.address
         origins = origins or {}
-        types = [
-            TypeOrigin(self.name, name, origins.get(name, storage)) for name in self.datatypes
-        ]
+        types = [TypeOrigin(self.name, name, origins.get(name, storage)) for name in self.datatypes]
         links = tuple(Linkage(original, upgraded, 1) for original, upgraded in linkage)
         modules = ((self.name, bytes(self)),)
         return MovePackage(storage, version, modules, tuple(types), links)
@@ -213,8 +211,8 @@ def call(machine_of):
 def run(assembler, call):
     """run(code, parameters, returns, *arguments): what a function with this code returns."""
 
-    def run_code(code, parameters=(), returns=(), *arguments, locals=(), budget=BUDGET):
-        assembler.function("f", parameters, returns, code, locals=locals)
+    def run_code(code, parameters=(), returns=(), *arguments, local_types=(), budget=BUDGET):
+        assembler.function("f", parameters, returns, code, local_types=local_types)
         return call(assembler, "f", *arguments, budget=budget)
 
     return run_code

@@ -7,7 +7,7 @@ from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.read_mask import Mask
 from nexus_tools.localnet.rpc.rendering.bcs import render_time
 
-PROTOCOL_VERSION = 102
+PROTOCOL_VERSION = 105
 """That of the framework's release, whose functions and limits the network has."""
 
 _SYSTEM_STATE_VERSION = 2

@@ -11,7 +11,11 @@ from nexus_tools.localnet.compiler import MoveBuilder, read_sources
 
 HERE = Path(__file__).parent
 SOURCE = "sources/probe.move"
-ADDITION = "\npublic struct Extra has copy, drop { value: u64 }\n\npublic fun extra(): Extra { Extra { value: 9 } }\n"
+ADDITION = """
+public struct Extra has copy, drop { value: u64 }
+
+public fun extra(): Extra { Extra { value: 9 } }
+"""
 
 VARIANTS = {
     "probe": lambda text: text,
@@ -21,7 +25,9 @@ VARIANTS = {
         "Note has copy, drop { value", "Note has copy, drop { number"
     ),
     "function_missing": lambda text: text.replace("public fun nothing() {}\n", ""),
-    "new_ability": lambda text: text.replace("public struct Potato {", "public struct Potato has drop {"),
+    "new_ability": lambda text: text.replace(
+        "public struct Potato {", "public struct Potato has drop {"
+    ),
 }
 
 

@@ -46,9 +46,7 @@ class RandomFunction:
         numbers, stack, offset = list(numbers), [], 0
         for _ in range(steps):
             instruction = self.code[offset]
-            name, operand = (
-                (instruction, None) if isinstance(instruction, str) else instruction
-            )
+            name, operand = (instruction, None) if isinstance(instruction, str) else instruction
             if name == "RET":
                 return stack.pop()
             jumps = name == "BRANCH" or (

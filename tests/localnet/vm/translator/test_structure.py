@@ -33,15 +33,10 @@ def test_any_flow_of_control_ends_as_instruction_by_instruction(
     assert returned > 20
 
 
-def count_while(condition):
-    """Code: while `condition` of the counter in local 0 holds, add 1 to it."""
-    return [*condition, ("BR_FALSE", 8), ("COPY_LOC", 0), ("LD_U64", 1), "ADD", ("ST_LOC", 0)]
-
-
 def test_a_loop_becomes_a_loop_without_labels(assembler, machine_of):
-    code = count_while([("COPY_LOC", 0), ("COPY_LOC", 1), "LT"])
-    code[3] = ("BR_FALSE", 9)
-    code += [("BRANCH", 0), ("MOVE_LOC", 0), "RET"]
+    code = [("COPY_LOC", 0), ("COPY_LOC", 1), "LT", ("BR_FALSE", 9)]
+    code += [("COPY_LOC", 0), ("LD_U64", 1), "ADD", ("ST_LOC", 0), ("BRANCH", 0)]
+    code += [("MOVE_LOC", 0), "RET"]
     assembler.function("f", ("u64", "u64"), ("u64",), code)
     machine = machine_of(assembler.package())
     function = machine.function(assembler.address, "m", "f")
@@ -66,19 +61,18 @@ def test_an_endless_loop_ends_with_the_budget(assembler, call, code):
 
 
 def test_loops_may_be_nested_deeper_than_python_allows(assembler, call):
-    """Forty loops in each other, each of which is left at its first turn."""
+    """Forty loops count the same number up to their own limits, the outermost the furthest."""
     depth = 40
-    code = [entry for _ in range(depth) for entry in ("LD_TRUE", ("BR_TRUE", 0))]
-    code += [("LD_U64", 7), "RET"]
-    opening = [("COPY_LOC", 0), ("BR_FALSE", 0)] * depth
+    code = []
     for level in range(depth):
-        opening[2 * level + 1] = ("BR_FALSE", 2 * depth + 2 * (depth - level))
-        closing = 2 * depth + 2 * (depth - level - 1)
-        code[2 * (depth - level - 1)] = "LD_FALSE"
-        code[2 * (depth - level - 1) + 1] = ("BR_TRUE", 2 * level)
-        assert closing < len(opening) + len(code)
-    assembler.function("f", ("bool",), ("u64",), [*opening, *code])
-    assert call(assembler, "f", True) == [7]
+        after = 4 * depth + 5 * (depth - level)
+        limit = 2 * (depth - level)
+        code += [("COPY_LOC", 0), ("LD_U64", limit), "LT", ("BR_FALSE", after)]
+    for level in reversed(range(depth)):
+        code += [("COPY_LOC", 0), ("LD_U64", 1), "ADD", ("ST_LOC", 0), ("BRANCH", 4 * level)]
+    code += [("MOVE_LOC", 0), "RET"]
+    assembler.function("f", ("u64",), ("u64",), code)
+    assert call(assembler, "f", 0) == [80]
 
 
 def test_branches_may_be_nested_deeper_than_python_allows(assembler, call):

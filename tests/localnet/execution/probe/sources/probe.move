@@ -30,7 +30,7 @@ public struct Box has key { id: UID, count: u64 }
 
 public struct Note has copy, drop { value: u64 }
 
-public struct Blob has copy, drop { bytes: vector<u8> }
+public struct Blob has copy, drop { words: vector<u256> }
 
 public struct Pair<T: copy + drop + store> has copy, drop, store { first: T, second: T }
 
@@ -205,15 +205,13 @@ public fun emit(count: u64) {
     }
 }
 
-public fun emit_blob(length: u64) {
-    let mut bytes = vector[];
-    let mut i = 0;
-    while (i < length) {
-        bytes.push_back(0u8);
-        i = i + 1;
-    };
-    event::emit(Blob { bytes });
+fun words(count: u64): vector<u256> {
+    let mut words = vector[];
+    while (words.length() < count) words.push_back(0);
+    words
 }
+
+public fun emit_blob(count: u64) { event::emit(Blob { words: words(count) }); }
 
 public fun fail(code: u64) { abort code }
 
@@ -239,11 +237,9 @@ public fun keep_ids(count: u64, ctx: &mut TxContext) {
     }
 }
 
-public fun big_object(length: u64, ctx: &mut TxContext) {
+public fun big_object(count: u64, ctx: &mut TxContext) {
     let mut thing = new_thing(0, ctx);
-    let mut bytes = vector[0u8];
-    while (bytes.length() < length) { let more = bytes; bytes.append(more); };
-    dynamic_field::add(&mut thing.id, 0u8, bytes);
+    dynamic_field::add(&mut thing.id, 0u8, words(count));
     transfer::public_transfer(thing, ctx.sender());
 }
 

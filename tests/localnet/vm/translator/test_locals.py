@@ -18,7 +18,7 @@ def test_a_copy_shares_nothing_with_its_original(run):
         ("MOVE_LOC", 1),
         "RET",
     ]
-    assert run(code, (VECTOR,), (VECTOR, VECTOR), [[1]], locals=(VECTOR,)) == [[[1, 9]], [[1]]]
+    assert run(code, (VECTOR,), (VECTOR, VECTOR), [[1]], local_types=(VECTOR,)) == [[[1, 9]], [[1]]]
 
 
 def test_a_value_on_the_stack_is_not_changed_by_a_later_store(run):
@@ -56,7 +56,7 @@ def test_a_borrowed_local_keeps_what_was_read_from_it_before_a_write(run):
         ("COPY_LOC", 0),
         "RET",
     ]
-    assert run(code, ("u64",), ("u64", "u64"), 5, locals=(("&mut", "u64"),)) == [5, 8]
+    assert run(code, ("u64",), ("u64", "u64"), 5, local_types=(("&mut", "u64"),)) == [5, 8]
 
 
 def test_swapping_two_locals_needs_no_third(run):
@@ -78,7 +78,7 @@ def test_a_constant_is_copied_every_time(assembler, call):
         "RET",
     ]
     bytes_ = ("vector", "u8")
-    assembler.function("f", (), (bytes_, bytes_), code, locals=(bytes_,))
+    assembler.function("f", (), (bytes_, bytes_), code, local_types=(bytes_,))
     assert call(assembler, "f") == [bytearray(b"abc"), bytearray(b"ab")]
 
 

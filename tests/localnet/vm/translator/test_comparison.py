@@ -4,21 +4,20 @@ from nexus_tools.localnet.vm import InvalidCode, Variant
 
 
 @pytest.mark.parametrize(
-    ("name", "less", "equal", "greater"),
+    ("name", "expected"),
     [
-        ("LT", True, False, False),
-        ("LE", True, True, False),
-        ("GT", False, False, True),
-        ("GE", False, True, True),
-        ("EQ", False, True, False),
-        ("NEQ", True, False, True),
+        ("LT", [True, False, False]),
+        ("LE", [True, True, False]),
+        ("GT", [False, False, True]),
+        ("GE", [False, True, True]),
+        ("EQ", [False, True, False]),
+        ("NEQ", [True, False, True]),
     ],
 )
-def test_numbers_are_compared(assembler, call, name, less, equal, greater):
+def test_numbers_are_compared(assembler, call, name, expected):
     code = [("COPY_LOC", 0), ("COPY_LOC", 1), name, "RET"]
     assembler.function("f", ("u64", "u64"), ("bool",), code)
-    outcomes = [call(assembler, "f", left, 5) for left in (4, 5, 6)]
-    assert outcomes == [[less], [equal], [greater]]
+    assert [call(assembler, "f", left, 5)[0] for left in (4, 5, 6)] == expected
 
 
 @pytest.mark.parametrize(
@@ -37,14 +36,15 @@ def test_not_negates(run):
 
 
 @pytest.mark.parametrize(
-    ("type_", "value", "same", "other"),
+    ("type_", "values"),
     [
-        (("vector", "u8"), bytearray(b"ab"), bytearray(b"ab"), bytearray(b"b")),
-        (("vector", ("vector", "u64")), [[1], []], [[1], []], [[1], [0]]),
-        ("address", bytes(32), bytes(32), b"\1" * 32),
+        (("vector", "u8"), (bytearray(b"ab"), bytearray(b"ab"), bytearray(b"b"))),
+        (("vector", ("vector", "u64")), ([[1], []], [[1], []], [[1], [0]])),
+        ("address", (bytes(32), bytes(32), b"\1" * 32)),
     ],
 )
-def test_values_are_equal_if_all_their_parts_are(assembler, call, type_, value, same, other):
+def test_values_are_equal_if_all_their_parts_are(assembler, call, type_, values):
+    value, same, other = values
     code = [("COPY_LOC", 0), ("COPY_LOC", 1), "EQ", "RET"]
     assembler.function("f", (type_, type_), ("bool",), code)
     assert call(assembler, "f", value, same) == [True]

@@ -191,3 +191,17 @@ def test_code_that_no_compiler_makes_is_refused(assembler, call, code):
     assembler.function("f", (), (), code)
     with pytest.raises(InvalidCode):
         call(assembler, "f")
+
+
+def test_a_local_that_has_no_value_yet_is_refused(assembler, call):
+    assembler.function("f", (), ("u64",), [("MOVE_LOC", 0), "RET"], local_types=("u64",))
+    with pytest.raises(InvalidCode, match="cannot be executed"):
+        call(assembler, "f")
+
+
+@pytest.mark.usefixtures("descend")
+def test_calls_are_nested_as_deep_however_deep_the_caller_is(assembler, call):
+    def from_depth(frames):
+        return from_depth(frames - 1) if frames else call(assembler, "descend", 1024)
+
+    assert from_depth(400) == []

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.vm import ErrorKind, PrimitiveError, Variant, borrow
+from nexus_tools.localnet.vm import ErrorKind, InvalidCode, PrimitiveError, Variant, borrow
 
 
 def test_fields_are_packed_and_unpacked_in_order(assembler, call):
@@ -49,7 +49,7 @@ def test_the_fields_of_a_generic_struct_have_its_type_arguments(assembler, call)
         "RET",
     ]
     boxed = ("data", box.handle, "u64", "u8")
-    assembler.function("f", (), ("u64", ("vector", "u8")), code, locals=(boxed,))
+    assembler.function("f", (), ("u64", ("vector", "u8")), code, local_types=(boxed,))
     assert call(assembler, "f") == [3, bytearray(b"\x09")]
 
 
@@ -103,7 +103,7 @@ def test_fields_of_a_variant_are_written_through_references(assembler, call, sha
         "WRITE_REF",
         "RET",
     ]
-    assembler.function("f", (("&mut", shape.type),), (), code, locals=(("&mut", "u64"),))
+    assembler.function("f", (("&mut", shape.type),), (), code, local_types=(("&mut", "u64"),))
     value = Variant(2, [3, 4])
     call(assembler, "f", borrow(value))
     assert value == Variant(2, [3, 9])
@@ -139,7 +139,7 @@ def test_variants_of_generic_enums_have_its_type_arguments(assembler, call):
         ("UNPACK_VARIANT_GENERIC", some),
         "RET",
     ]
-    assembler.function("f", (), ("u8", "u8"), code, locals=(maybe, ("&mut", "u8")))
+    assembler.function("f", (), ("u8", "u8"), code, local_types=(maybe, ("&mut", "u8")))
     assert call(assembler, "f") == [5, 5]
 
 
@@ -165,3 +165,11 @@ def test_an_enum_of_127_variants_is_switched_on(assembler, call):
         63,
         126,
     ]
+
+
+def test_a_switch_on_another_enum_is_refused(assembler, call, shape):
+    other = assembler.enum("Other", [[], []])
+    code = [("COPY_LOC", 0), ("VARIANT_SWITCH", 0), "RET"]
+    assembler.function("f", (("&", shape.type),), (), code, jump_tables=[(other, [2, 2])])
+    with pytest.raises(InvalidCode, match="Other is expected"):
+        call(assembler, "f", borrow(Variant(0, [])))

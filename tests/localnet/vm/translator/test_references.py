@@ -60,7 +60,7 @@ def test_a_reference_to_a_byte_in_a_vector_reads_and_writes_it(run):
     ]
     data = bytearray(b"abc")
     parameters = (("&mut", ("vector", "u8")),)
-    assert run(code, parameters, ("u8",), borrow(data), locals=(("&mut", "u8"),)) == [ord("b")]
+    assert run(code, parameters, ("u8",), borrow(data), local_types=(("&mut", "u8"),)) == [ord("b")]
     assert data == b"a\xc8c"
 
 
@@ -102,7 +102,7 @@ def test_references_travel_through_calls_among_other_results(assembler, call, po
         ("MOVE_LOC", 0),
         "RET",
     ]
-    assembler.function("f", (point.type,), (point.type,), code, locals=(reference, reference))
+    assembler.function("f", (point.type,), (point.type,), code, local_types=(reference, reference))
     assert call(assembler, "f", [10, 20]) == [[10, 14]]
 
 
@@ -128,7 +128,7 @@ def test_a_reference_stored_in_a_local_can_be_moved_to_another_target(run):
         ("COPY_LOC", 1),
         "RET",
     ]
-    outcome = run(code, ("u64", "u64"), ("u64", "u64"), 1, 2, locals=(("&mut", "u64"),))
+    outcome = run(code, ("u64", "u64"), ("u64", "u64"), 1, 2, local_types=(("&mut", "u64"),))
     assert outcome == [10, 20]
 
 
@@ -151,7 +151,7 @@ def test_a_local_keeps_no_tie_to_a_value_that_was_moved_out_of_it(run):
     ]
     code = [*again, *again, ("MOVE_LOC", 0), "RET"]
     kept = ("vector", numbers)
-    assert run(code, (kept,), (kept,), [], locals=(numbers, ("&mut", numbers))) == [[[1], [1]]]
+    assert run(code, (kept,), (kept,), [], local_types=(numbers, ("&mut", numbers))) == [[[1], [1]]]
 
 
 def test_nothing_is_written_through_a_reference_for_reading(run):

@@ -41,7 +41,7 @@ def test_elements_are_unpacked_in_order(run):
 
 def test_one_unpacked_element_can_be_stored(run):
     code = [("MOVE_LOC", 0), ("VEC_UNPACK", "u64", 1), ("ST_LOC", 1), ("MOVE_LOC", 1), "RET"]
-    assert run(code, (NUMBERS,), ("u64",), [8], locals=("u64",)) == [8]
+    assert run(code, (NUMBERS,), ("u64",), [8], local_types=("u64",)) == [8]
 
 
 @pytest.mark.parametrize("vector", [[], [1], [1, 2, 3]])

@@ -42,12 +42,10 @@ def test_the_greatest_number_of_a_type_can_be_reached_by_addition(compute, type_
 
 @pytest.mark.parametrize(("type_", "bits"), WIDTHS.items())
 @pytest.mark.parametrize(
-    ("name", "left", "right"),
-    [("ADD", -1, 1), ("SUB", 0, 1), ("MUL", -1, 2), ("DIV", 7, 0), ("MOD", 7, 0)],
+    "operation", [("ADD", -1, 1), ("SUB", 0, 1), ("MUL", -1, 2), ("DIV", 7, 0), ("MOD", 7, 0)]
 )
-def test_what_does_not_fit_the_type_is_an_arithmetic_error(
-    compute, type_, bits, name, left, right
-):
+def test_what_does_not_fit_the_type_is_an_arithmetic_error(compute, type_, bits, operation):
+    name, left, right = operation
     with pytest.raises(PrimitiveError) as caught:
         compute(name, type_, left % 2**bits, right)
     assert (caught.value.kind, caught.value.sub_status) == (ErrorKind.ARITHMETIC_ERROR, None)

@@ -1,0 +1,9 @@
+import pytest
+
+from nexus_tools.localnet import ThreadedLocalnet
+
+
+@pytest.fixture(scope="module")
+def url():
+    with ThreadedLocalnet() as localnet:
+        yield localnet.url

@@ -1,0 +1,72 @@
+"""A plain grpcio client reads objects and checkpoints: another implementation of gRPC than ours."""
+
+from urllib.parse import urlsplit
+
+import grpc
+import pytest
+
+from nexus_tools.localnet.rpc.messages import load_messages
+from nexus_tools.sui.checkpoint import CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY
+from nexus_tools.sui.effects import TRANSACTION_EFFECTS
+from nexus_tools.sui.object import OBJECT
+from nexus_tools.sui.transaction import TRANSACTION_DATA, ConsensusCommitPrologueV4, Genesis
+
+
+@pytest.fixture(scope="module")
+def call(url):
+    messages = load_messages()
+    with grpc.insecure_channel(urlsplit(url).netloc) as channel:
+
+        def call(path, *paths, **fields):
+            procedure = messages.procedures[path]
+            stub = channel.unary_unary(
+                procedure.path,
+                request_serializer=procedure.request.SerializeToString,
+                response_deserializer=procedure.response.FromString,
+            )
+            return stub(procedure.request(read_mask={"paths": paths}, **fields), timeout=20)
+
+        yield call
+
+
+def test_genesis_is_what_its_bytes_say(call):
+    response = call("/sui.rpc.v2.LedgerService/GetCheckpoint", "*", sequence_number=0)
+    checkpoint = response.checkpoint
+    summary = CHECKPOINT_SUMMARY.decode(checkpoint.summary.bcs.value)
+    contents = CHECKPOINT_CONTENTS.decode(checkpoint.contents.bcs.value)
+    assert str(summary.digest()) == checkpoint.digest
+    assert summary.content_digest == contents.digest()
+    (transaction,) = checkpoint.transactions
+    data = TRANSACTION_DATA.decode(transaction.transaction.bcs.value)
+    assert isinstance(data.kind, Genesis)
+    assert str(data.digest()) == transaction.digest
+    effects = TRANSACTION_EFFECTS.decode(transaction.effects.bcs.value)
+    assert contents.transactions == ((data.digest(), effects.digest()),)
+    assert len(transaction.objects.objects) == len(effects.changed_objects)
+
+
+def test_the_objects_of_genesis_are_what_their_bytes_say(call):
+    response = call("/sui.rpc.v2.LedgerService/GetCheckpoint", "objects", sequence_number=0)
+    for shown in response.checkpoint.objects.objects:
+        found = OBJECT.decode(shown.bcs.value)
+        assert (str(found.id), found.version) == (shown.object_id, shown.version)
+        assert str(found.digest()) == shown.digest
+
+
+@pytest.mark.parametrize("object_id", ["0x1", "0x2", "0x3"])
+def test_the_framework_is_there(call, object_id):
+    found = call("/sui.rpc.v2.LedgerService/GetObject", "*", object_id=object_id).object
+    assert (found.object_type, found.version, found.owner.kind) == ("package", 1, 4)
+    assert found.package.modules
+
+
+def test_the_clock_is_set_by_a_transaction_of_its_own(call):
+    latest = call("/sui.rpc.v2.LedgerService/GetCheckpoint", "summary").checkpoint
+    clock = call("/sui.rpc.v2.LedgerService/GetObject", "*", object_id="0x6").object
+    assert clock.version >= 1
+    transaction = call(
+        "/sui.rpc.v2.LedgerService/GetTransaction", "*", digest=clock.previous_transaction
+    ).transaction
+    kind = TRANSACTION_DATA.decode(transaction.transaction.bcs.value).kind
+    assert isinstance(kind, ConsensusCommitPrologueV4 | Genesis)
+    assert transaction.checkpoint <= latest.summary.sequence_number

@@ -1,0 +1,94 @@
+"""A user of pysui publishes the package, registers a tool, reads it back and follows its events.
+
+The session is a program of its own, `pysui_registry.py`; here is what it must have seen.
+"""
+
+import json
+import subprocess
+import sys
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+import nexus_tools.registry
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import string
+from nexus_tools.sui.type_tag import ASCII_STRING, derived_object_id
+
+SCRIPT = Path(__file__).parent / "pysui_registry.py"
+PACKAGE = Path(nexus_tools.registry.__file__).parent / "bytecode"
+FQN = "com.example.echo@1"
+
+
+@pytest.fixture(scope="module")
+def seen(url, tmp_path_factory):
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), url, str(PACKAGE)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"HOME": str(tmp_path_factory.mktemp("home")), "PATH": ""},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_faucet_paid(seen):
+    assert seen["faucet"] == "Success"
+    assert seen["gas_price"] == 1000
+
+
+def test_the_tool_is_where_its_name_leads(seen):
+    registry = Address.parse(seen["ids"]["ToolRegistry"])
+    expected = derived_object_id(registry, ASCII_STRING, string.encode(FQN))
+    assert seen["tool_id"] == str(expected)
+
+
+def test_the_tool_is_read_back_as_it_was_registered(seen):
+    tool = seen["tool"]
+    assert seen["tool_owner"] == "SHARED"
+    assert tool["definition"] == {
+        "fqn": FQN,
+        "tool_type": "offchain",
+        "url": "https://example.com/echo",
+        "description": "Says what it hears.",
+        "input_schema": b64encode(b"{}").decode(),
+        "output_schema": b64encode(b'{"type":"object"}').decode(),
+        "timeout_ms": "5000",
+    }
+    assert (tool["price_mist"], tool["payout"]) == ("42", seen["address"])
+    assert tool["bond"]["balance"] == "1000000000"
+    assert tool["bond"]["released_at_ms"] is None
+    assert tool["verified"] is False
+
+
+def test_events_were_seen_live_and_caught_up(seen):
+    (registered,) = seen["live"]
+    assert (registered["tool"], registered["fqn"]) == (seen["tool_id"], FQN)
+    (changed,) = seen["missed"]
+    assert changed["collateral_mist"] == "7"
+
+
+def test_the_registry_lists_one_name(seen):
+    assert seen["field_names"] == [b64encode(bytes(8)).decode()]
+
+
+def test_the_caps_belong_to_the_sender(seen):
+    assert {"AdminCap", "OwnerCap", "UpgradeCap"} <= set(seen["owned"])
+
+
+def test_modules_and_functions_are_described(seen):
+    assert seen["modules"] == sorted(path.stem for path in PACKAGE.glob("*.mv"))
+    assert seen["parameters"] == 7
+
+
+def test_the_past_and_the_present_agree(seen):
+    assert seen["past_is_present"]
+    assert 0 < seen["transaction_checkpoint"] <= seen["height"]
+    assert seen["many"] == [seen["tool_id"], str(Address.of(6))]
+
+
+def test_a_simulation_succeeds(seen):
+    assert seen["simulated"]

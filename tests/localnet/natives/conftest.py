@@ -1,0 +1,75 @@
+"""Natives called as Move code calls them: by a machine that has the framework's packages."""
+
+import pytest
+
+from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.localnet.framework import load_framework
+from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.localnet.vm import Context, Machine, Meter, MoveAbort, Reference
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+
+SENDER = Address(b"\xa1" * 32)
+DIGEST = Digest(bytes(range(32)))
+
+
+def _packages():
+    packages = {}
+    for address, package in load_framework().items():
+        modules = [(deserialize(data), data) for data in package.modules]
+        origins = tuple(
+            TypeOrigin(compiled.name, compiled.datatype_id(row.handle)[2], Address(address))
+            for compiled, _ in modules
+            for row in (*compiled.struct_definitions, *compiled.enum_definitions)
+        )
+        linkage = tuple(Linkage(Address(a), Address(a), 1) for a in package.dependencies)
+        files = tuple((compiled.name, data) for compiled, data in modules)
+        packages[address] = MovePackage(Address(address), 1, files, origins, linkage)
+    return packages
+
+
+PACKAGES = _packages()
+
+
+class Caller:
+    """Calls functions of the framework; `objects` are what is in the ledger, by id."""
+
+    SENDER, DIGEST = SENDER, DIGEST
+
+    def __init__(self):
+        self.objects = {}
+        self.machine = Machine(NATIVES, PACKAGES.get)
+        self.transaction = TransactionContext(
+            SENDER, DIGEST, 7, 7_000, 1_000, 1_100, 5_000_000, None
+        )
+        self.runtime = ObjectRuntime(
+            self.transaction, {}, self.objects.get, self.machine.decode, NativeGas(10**12)
+        )
+
+    def __call__(self, module, function, *arguments, types=(), package=2):
+        found = self.machine.function(Address.of(package), module, function)
+        context = Context(self.machine, Meter(10**9), self.runtime)
+        results = self.machine.call(found, types, arguments, context)
+        return results[0] if len(results) == 1 else results
+
+    def aborts(self, *call, **options):
+        """The code with which a call aborts."""
+        with pytest.raises(MoveAbort) as abort:
+            self(*call, **options)
+        return abort.value.code
+
+    def context(self):
+        """`&mut TxContext`."""
+        return Reference([self.transaction.as_move_value()], 0)
+
+
+@pytest.fixture
+def call():
+    return Caller()
+
+
+@pytest.fixture
+def ref():
+    """A reference to a vector of bytes."""
+    return lambda data: Reference([bytearray(data)], 0)
