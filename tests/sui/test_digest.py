@@ -1,3 +1,5 @@
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,6 +72,14 @@ def test_the_id_of_a_dynamic_field_is_that_of_the_typescript_sdk():
     parent = Address.parse("0xbef336120c90707eb387d72dde9c0e9f6fea37b9f02b1ba8de271c64ad7b6db0")
     field = dynamic_field_id(parent, TYPE_TAG.encode(Primitive.U64), u64.encode(0))
     assert str(field) == "0x6552700b707460a3f48d8348f7531c4bba7a9546b4cf445ba265ad2ba06b1bb3"
+
+
+def test_the_id_of_a_created_object_is_a_hash_over_a_mark_the_digest_and_a_number():
+    # `ObjectID::derive_id` in `sui-types/src/base_types.rs`: `HashingIntentScope` 0xf1, then BCS.
+    expected = hashlib.blake2b(
+        b"\xf1" + bytes(range(32)) + b"\x02\x01" + bytes(6), digest_size=32
+    ).digest()
+    assert created_object_id(bytes(range(32)), 0x0102) == expected
 
 
 def test_ids_of_created_objects_differ_by_number_and_by_transaction():

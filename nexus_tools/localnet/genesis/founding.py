@@ -1,6 +1,6 @@
 """Running the framework's own code before there is a ledger.
 
-What it creates has no version yet and no transaction that made it.
+What it creates has no transaction yet that made it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,8 @@ from nexus_tools.sui.system_transaction import GenesisObject
 from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 _UNMETERED = 1 << 62
-_UNVERSIONED = 0
+_FIRST_VERSION = 1
+_NOT_YET_SHARED = Shared(0)  # as from version 0; the genesis transaction puts its own there
 
 
 class _FoundingRuntime(ObjectRuntime):
@@ -71,5 +72,5 @@ class Founding:
     def _object(self, owner: Owner, tag: StructTag, value: Value) -> GenesisObject:
         public = bool(self._machine.abilities(tag) & Ability.STORE)
         contents = self._machine.encode(tag, value)
-        owner = Shared(_UNVERSIONED) if isinstance(owner, Shared) else owner
-        return GenesisObject(MoveObject(tag, public, _UNVERSIONED, contents), owner)
+        owner = _NOT_YET_SHARED if isinstance(owner, Shared) else owner
+        return GenesisObject(MoveObject(tag, public, _FIRST_VERSION, contents), owner)

@@ -1,4 +1,8 @@
-"""All versions of all objects, in the durable log."""
+"""All versions of all objects, in the durable log.
+
+The versions of an id only ever grow, also where an object is gone in between: a dynamic field comes
+back with the version of its parent, which every change of its fields raises.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

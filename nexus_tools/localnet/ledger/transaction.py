@@ -14,19 +14,23 @@ from nexus_tools.sui.transaction import TransactionData
 
 
 class TransactionOutcome(Protocol):
-    """What whoever executes a transaction says of it; `written` by id."""
+    """What whoever executes a transaction says of it."""
 
     @property
-    def effects(self) -> TransactionEffects: ...  # noqa: D102
+    def effects(self) -> TransactionEffects:
+        """What it did."""
 
     @property
-    def events(self) -> tuple[Event, ...]: ...  # noqa: D102
+    def events(self) -> tuple[Event, ...]:
+        """What it emitted."""
 
     @property
-    def written(self) -> Mapping[Address, Object]: ...  # noqa: D102
+    def written(self) -> Mapping[Address, Object]:
+        """The objects that it wrote."""
 
     @property
-    def input_objects(self) -> tuple[Object, ...]: ...  # noqa: D102
+    def input_objects(self) -> tuple[Object, ...]:
+        """The objects that it read or changed, as they were."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ from nexus_tools.sui.bcs import Codec, record, u64, vector
 ADVANCES: Codec[tuple[tuple[int, int], ...]] = vector(record((u64, u64)))
 """The durable form of the advances: checkpoint from which each holds, and offset in ms."""
 
+LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999, the latest time that a protobuf `Timestamp` can hold."""
+
 WallClock = Callable[[], int]
 
 
@@ -47,11 +50,13 @@ class NetworkClock:
     def advanced(self, milliseconds: int, checkpoint: int) -> tuple[tuple[int, int], ...]:
         """The advances with one more, which is to hold from a checkpoint on.
 
-        Raises `clock_runs_forwards`.
+        Raises `clock_advance_invalid`.
         """
-        if milliseconds < 0:
+        if not 0 <= milliseconds <= LATEST_MS - self.now_ms():
             raise ValidationError(
-                "clock_runs_forwards", f"the clock cannot be moved by {milliseconds} ms"
+                "clock_advance_invalid",
+                f"the clock cannot be moved by {milliseconds} ms",
+                hint="it runs forwards, and no further than the year 9999",
             )
         return (*self._advances, (checkpoint, self._offset_ms + milliseconds))
 

@@ -10,22 +10,20 @@ from nexus_tools.localnet.execution import (
     ExecutionResult,
     Executor,
     Mode,
-    TransactionRefused,
     machine_over,
 )
 from nexus_tools.localnet.genesis import found_network
 from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Snapshot
+from nexus_tools.localnet.node.admission import admit
 from nexus_tools.localnet.node.checkpoint_builder import CheckpointBuilder
 from nexus_tools.localnet.node.clock import ADVANCES, NetworkClock, WallClock, milliseconds
 from nexus_tools.localnet.node.faucet import Faucet
-from nexus_tools.localnet.node.signatures import check_signatures
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.checkpoint import CheckpointSummary
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.transaction import (
-    TRANSACTION_DATA,
     ProgrammableTransaction,
     SharedObject,
     TransactionData,
@@ -89,12 +87,7 @@ class Node:
         `data_bytes` are BCS of `TransactionData`, signatures are serialized. Raises `BcsError`,
         `signature_invalid` and `TransactionRefused`; then nothing happened.
         """
-        data = TRANSACTION_DATA.decode(data_bytes)
-        if not isinstance(data.kind, ProgrammableTransaction):
-            raise TransactionRefused(
-                "unsupported", "Feature is not supported: system transactions of users"
-            )
-        check_signatures(data, data_bytes, signatures)
+        data = admit(data_bytes, signatures, self.chain_id)
         known = self.ledger.transaction(transaction_digest(data_bytes))
         if known is not None:
             return known
@@ -132,7 +125,7 @@ class Node:
     def advance_clock(self, milliseconds: int) -> CheckpointSummary:
         """Move the clock ahead, and make a checkpoint in which it shows the new time.
 
-        Raises `clock_runs_forwards`.
+        Raises `clock_advance_invalid`.
         """
         advances = self._clock.advanced(milliseconds, self.ledger.latest.number + 1)
         builder = self._builder(self.now_ms() + milliseconds)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from nexus_tools.localnet.vm.machine import Machine
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Context:
     """One per transaction; native functions get it first.
 

@@ -75,7 +75,7 @@ class LinkError(ExecutionFailure):
     """A package, module, function, datatype or native function is not there."""
 
 
-class InvalidCode(LinkError):
+class InvalidCode(LinkError):  # noqa: N818 - it says what the code is
     """A function whose instructions do not fit together: the bytecode verifier refuses it."""
 
 

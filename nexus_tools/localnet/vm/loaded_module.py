@@ -72,6 +72,8 @@ class LoadedModule:
             for index, definition in enumerate(compiled.enum_definitions)
         }
         self._loaded: dict[tuple[str, int], Function | Datatype] = {}
+        if len(self._functions) != len(compiled.function_definitions):
+            raise InvalidCode(f"the module {self.id.name} defines a function twice")
 
     @property
     def name(self) -> str:
@@ -179,15 +181,21 @@ class LoadedModule:
         if isinstance(token, TypeParameterToken):
             return TypeParameter(token.index)
         if isinstance(token, VectorToken):
-            return VectorTag(self.resolve(token.element))  # type: ignore[arg-type]  # no reference
+            return VectorTag(self._resolve_value(token.element))  # type: ignore[arg-type]
         if isinstance(token, ReferenceToken):
-            return ReferenceType(self.resolve(token.target), token.mutable)
+            return ReferenceType(self._resolve_value(token.target), token.mutable)
         return self._resolve_datatype(token)
+
+    def _resolve_value(self, token: SignatureToken) -> Type:
+        type_ = self.resolve(token)
+        if isinstance(type_, ReferenceType):
+            raise InvalidCode(f"a type in {self.id.name} has a reference inside it")
+        return type_
 
     def _resolve_datatype(self, token: DatatypeToken) -> StructTag:
         address, module, name = self.compiled.datatype_id(token.handle)
         origin = self._origin(Address(address), module, name)
-        params = tuple([self.resolve(argument) for argument in token.type_arguments])
+        params = tuple([self._resolve_value(argument) for argument in token.type_arguments])
         return StructTag(origin, module, name, params)  # type: ignore[arg-type]  # no references
 
     def _load_function(self, index: int, definition: FunctionDefinition) -> Function:

@@ -7,7 +7,13 @@ from nexus_tools.localnet.bytecode.module import Ability
 from nexus_tools.localnet.vm.abilities import abilities_of
 from nexus_tools.localnet.vm.context import Context
 from nexus_tools.localnet.vm.definitions import Datatype, Function
-from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, OutOfGas, PrimitiveError
+from nexus_tools.localnet.vm.errors import (
+    ErrorKind,
+    InvalidCode,
+    LinkError,
+    OutOfGas,
+    PrimitiveError,
+)
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
 from nexus_tools.localnet.vm.metering import VALUE_DEPTH_MAX
@@ -96,13 +102,16 @@ class Machine:
         if len(type_arguments) != len(function.type_parameters):
             raise LinkError(f"{function.name} takes {len(function.type_parameters)} type arguments")
         program = self._program(function.package)
-        linked = program.linked(function.module, function.name, tuple(type_arguments))
         room = min(context.frames_left, FIRST_FRAMES)
         if not room:
             raise PrimitiveError(ErrorKind.CALL_STACK_OVERFLOW, None, None)
         context.frames_left -= room
         try:
+            linked = program.linked(function.module, function.name, tuple(type_arguments))
             result = linked(context, room, *_spread(function, arguments))
+        except (NameError, RecursionError) as error:
+            # The bytecode verifier refuses locals without a value and types nested hundreds deep.
+            raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
         finally:
             context.frames_left += room
         if context.meter.left < 0:

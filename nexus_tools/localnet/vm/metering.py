@@ -9,7 +9,8 @@ from nexus_tools.localnet.vm.errors import OutOfGas
 
 # `CALL_STACK_SIZE_LIMIT` of move-vm-runtime counts the callers of the running function.
 CALL_DEPTH_MAX = 1024 + 1
-# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime.
+# `OPERAND_STACK_SIZE_LIMIT` of move-vm-runtime; here it holds for each basic block, there for all
+# running functions together.
 OPERAND_STACK_MAX = 1024
 # `max_move_value_depth` of Sui's protocol configuration.
 VALUE_DEPTH_MAX = 128

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
+from nexus_tools.localnet.bytecode.module import Visibility
 from nexus_tools.localnet.vm.definitions import Function, ModuleId
 from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, PrimitiveError
 from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
@@ -155,12 +156,24 @@ class Program:
             if sum(map(count_nodes, concrete)) > TYPE_NODES_MAX:
                 location = function.location(callee.offset)
                 raise PrimitiveError(ErrorKind.TOO_MANY_TYPE_NODES, None, location)
+            self._check_callee(callee, function)
             linked = self.linked(callee.module, callee.name, concrete)  # type: ignore[arg-type]
             if not self.is_full:
                 names[symbol_name] = linked
             return linked(*arguments)
 
         return link_and_call
+
+    def _check_callee(self, callee: Callee, caller: Function) -> None:
+        """Raise `LinkError` if the caller may not call it, or takes it for another function."""
+        _, function = self._find(callee.module, callee.name)
+        name = f"{callee.module.name}::{callee.name}"
+        if function.visibility is Visibility.PRIVATE and callee.module != caller.module:
+            raise LinkError(f"{caller.module.name} calls {name}, which is private")
+        expected = (callee.parameters, callee.returns, len(callee.type_arguments))
+        actual = (function.parameters, function.returns, len(function.type_parameters))
+        if expected != actual:
+            raise LinkError(f"{caller.module.name} calls {name} with another signature")
 
     def _checked(
         self,

@@ -20,8 +20,9 @@ from nexus_tools.localnet.vm.values import Reference, Value, Variant
 
 # Calls of Move functions are calls of Python functions, and Python allows a thread 1000 of them in
 # each other. The caller's thread is used for the first few, and further threads for the others.
+# A call may take two Python frames, and natives, copies and translation need some hundreds too.
 FIRST_FRAMES = 100
-_FURTHER_FRAMES = 300
+_FURTHER_FRAMES = 200
 
 
 def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -42,7 +43,7 @@ def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -
         except BaseException as error:  # noqa: BLE001 - it is raised again in the caller's thread
             failure.append(error)
 
-    thread = threading.Thread(target=run, name="move-call-stack")
+    thread = threading.Thread(target=run, name="move-call-stack", daemon=True)
     thread.start()
     thread.join()
     context.frames_left += room

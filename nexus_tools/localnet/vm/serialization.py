@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nexus_tools.localnet.vm.definitions import Datatype
+from nexus_tools.localnet.vm.errors import InvalidCode
 from nexus_tools.localnet.vm.types import Primitive, StructTag, Type, TypeTag, VectorTag, substitute
 from nexus_tools.localnet.vm.values import Value, Variant
 from nexus_tools.sui.bcs import (
@@ -78,6 +79,8 @@ class Codecs:
 
     def _build_datatype(self, type_: StructTag) -> Codec[Value]:
         definition = self._datatype(type_)
+        if definition.fields == ():
+            raise InvalidCode(f"{definition.tag} has no field, not even the compiler's")
         if definition.variants is None:
             return _struct(self._fields(definition.fields or (), type_))
         return _enum([self._fields(fields, type_) for _, fields in definition.variants])

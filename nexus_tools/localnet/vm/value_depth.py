@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nexus_tools.localnet.vm.definitions import Datatype
-from nexus_tools.localnet.vm.errors import InvalidCode
+from nexus_tools.localnet.vm.errors import ErrorKind, InvalidCode, PrimitiveError
+from nexus_tools.localnet.vm.metering import VALUE_DEPTH_MAX
 from nexus_tools.localnet.vm.types import (
     ReferenceType,
     StructTag,
@@ -44,13 +45,17 @@ class ValueDepth:
     def __init__(self, datatype: Callable[[StructTag], Datatype]) -> None:
         self._datatype = datatype
         self._formulas: dict[StructTag, DepthFormula | None] = {}
+        self._nesting = 0
 
     def forget(self) -> None:
         """Drop everything that was worked out."""
         self._formulas.clear()
 
     def of(self, type_: TypeTag) -> int:
-        """The depth of values of a type; 1 for an integer. Raises `InvalidCode`."""
+        """The depth of values of a type; 1 for an integer.
+
+        Raises `InvalidCode`, or `PrimitiveError` if datatypes are nested too deep to work it out.
+        """
         return self._formula(type_).constant
 
     def _formula(self, type_: Type) -> DepthFormula:
@@ -74,12 +79,17 @@ class ValueDepth:
             if known is None:
                 raise InvalidCode(f"{definition.tag} contains itself")
             return known
+        if self._nesting == VALUE_DEPTH_MAX:
+            raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, None)
         self._formulas[definition.tag] = None
+        self._nesting += 1
         try:
             fields = [self._formula(field_type) for field_type in definition.field_types()]
         except BaseException:
             del self._formulas[definition.tag]
             raise
+        finally:
+            self._nesting -= 1
         formula = self._formulas[definition.tag] = _greatest(fields).deeper(1)
         return formula
 

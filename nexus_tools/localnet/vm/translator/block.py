@@ -6,7 +6,6 @@ variables, a container and a key, and are no objects.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from nexus_tools.localnet.bytecode.module import Instruction
@@ -91,13 +90,6 @@ class BlockTranslator:
         del self._stack[len(self._stack) - count :]
         return taken
 
-    def pop_value(self) -> Operand:
-        """Take a value that is no reference."""
-        operand = self.pop()
-        if isinstance(operand.type, ReferenceType):
-            raise self.invalid("a value is expected, not a reference")
-        return operand
-
     def pop_reference(self, *, mutable: bool = False) -> tuple[Operand, Type]:
         """Take a reference; gives the type of its target too."""
         operand = self.pop()
@@ -146,7 +138,8 @@ class BlockTranslator:
         if name is None:
             name = self.temporary()
         else:
-            assert self.following is not None and isinstance(self.following.operand, int)
+            assert self.following is not None
+            assert isinstance(self.following.operand, int)
             locals_ = frozenset({self.following.operand})
         self.line(f"{name} = {text}", is_call=is_call)
         self.push(Operand(type_, name, locals=locals_))
@@ -190,16 +183,14 @@ class BlockTranslator:
 
     def _evaluate(self, operand: Operand) -> Operand:
         """The operand with names that nothing changes for its expressions."""
+        assert operand.key is not None or not isinstance(operand.type, ReferenceType)
         text = self.temporary()
-        if operand.key is None:
-            self.line(f"{text} = {operand.text}")
-            return Operand(operand.type, text)
         self.line(f"{text} = {operand.text}")
         key = operand.key
-        if not key.isdecimal() and operand.locals:
+        if key is not None and not key.isdecimal():
             key = self.temporary()
             self.line(f"{key} = {operand.key}")
-        return replace(operand, text=text, key=key, locals=frozenset(), reads_memory=False, depth=0)
+        return Operand(operand.type, text, key)
 
 
 # What an instruction does, given its operand.

@@ -39,14 +39,11 @@ def _equality(sign: str, negation: str) -> _Instruction:
     def compare(block: BlockTranslator, _: object) -> None:
         right, left = block.pop(), block.pop()
         block.expect(right, left.type)
-        target = left.type.target if isinstance(left.type, ReferenceType) else left.type
-        one, other = (
-            (left.target, right.target) if target is not left.type else (left.text, right.text)
-        )
-        if isinstance(target, Primitive):
-            text = f"({one} {sign} {other})"
-            compared = compose(Primitive.BOOL, text, left, right)
-            is_reference = target is not left.type
+        is_reference = isinstance(left.type, ReferenceType)
+        type_ = left.type.target if isinstance(left.type, ReferenceType) else left.type
+        one, other = [side.target if is_reference else side.text for side in (left, right)]
+        if isinstance(type_, Primitive):
+            compared = compose(Primitive.BOOL, f"({one} {sign} {other})", left, right)
             block.push(replace(compared, reads_memory=is_reference or compared.reads_memory))
         else:
             block.push_result(Primitive.BOOL, f"{negation}equal(meter, {one}, {other})")

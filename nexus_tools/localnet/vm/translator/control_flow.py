@@ -32,8 +32,9 @@ class Block:
 
 
 class ControlFlowGraph:
-    """The blocks that can be reached, by name, in an order in which a block follows those that
-    lead to it (loops aside).
+    """The blocks that can be reached, by name.
+
+    Their order is one in which a block follows those that lead to it, loops aside.
     """
 
     def __init__(self, code: Code) -> None:

@@ -1,6 +1,7 @@
 """Instructions that pack and unpack structs and variants."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
@@ -113,8 +114,11 @@ def _borrow_variant(
     return unpack
 
 
-def _switch(block: BlockTranslator, _: int) -> None:
-    reference, _target = block.pop_reference()
+def _switch(block: BlockTranslator, table: int) -> None:
+    reference, target = block.pop_reference()
+    enum = block.frame.module.enum_at(block.frame.code.jump_tables[table].enum)
+    if not isinstance(target, StructTag) or replace(target, type_params=()) != enum.tag:
+        raise block.invalid(f"a reference to {enum.tag} is expected, not to {target}")
     block.tag = f"{reference.target}.tag"
 
 

@@ -22,11 +22,16 @@ from nexus_tools.sui.address import Address
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """A function that is called, found in the linkage of the running code."""
+    """A function that is called, found in the linkage of the running code.
+
+    `parameters` and `returns` are what the caller takes its types for.
+    """
 
     module: ModuleId
     name: str
     type_arguments: tuple[Type, ...]
+    parameters: tuple[Type, ...]
+    returns: tuple[Type, ...]
     offset: int
 
 
@@ -107,7 +112,15 @@ class Frame:
         address, module, name = self.module.compiled.function_id(handle)
         key = (handle, type_arguments)
         if key not in self._names:
-            callee = Callee(ModuleId(Address(address), module), name, type_arguments, offset)
+            row = self.module.compiled.function_handles[handle]
+            callee = Callee(
+                ModuleId(Address(address), module),
+                name,
+                type_arguments,
+                self.module.signature(row.parameters),
+                self.module.signature(row.returns),
+                offset,
+            )
             self._names[key] = self._add(f"call_{module}_{name}", callee)
         return self._names[key]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type
+from nexus_tools.localnet.vm.types import ReferenceType, Type
 
 _NOTHING: frozenset[int] = frozenset()
 
@@ -45,11 +45,6 @@ class Operand:
     def typed(self, type_: Type) -> "Operand":
         """The same expression with another type."""
         return replace(self, type=type_)
-
-
-def is_primitive(type_: Type) -> bool:
-    """Whether values of the type are immutable Python objects, which need no copies."""
-    return isinstance(type_, Primitive)
 
 
 def compose(type_: Type, text: str, *parts: Operand) -> Operand:

@@ -15,6 +15,7 @@ BITS: dict[Type, int] = {
 
 
 def pop_integer(block: BlockTranslator) -> Operand:
+    """Take an integer of any width. Raises `InvalidCode`."""
     operand = block.pop()
     if operand.type not in BITS:
         raise block.invalid(f"an integer is expected, not {operand.type}")
@@ -22,10 +23,12 @@ def pop_integer(block: BlockTranslator) -> Operand:
 
 
 def pop_integers(block: BlockTranslator) -> tuple[Operand, Operand]:
+    """Take two integers of one width. Raises `InvalidCode`."""
     right, left = block.pop(), pop_integer(block)
     return left, block.expect(right, left.type)
 
 
 def pop_booleans(block: BlockTranslator) -> tuple[Operand, Operand]:
+    """Take two booleans. Raises `InvalidCode`."""
     right, left = block.pop(), block.pop()
     return block.expect(left, Primitive.BOOL), block.expect(right, Primitive.BOOL)

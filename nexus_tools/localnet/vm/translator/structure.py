@@ -52,7 +52,6 @@ class _Loop:
 
     header: int
     follow: int | None
-    is_label: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +127,11 @@ class _Structure:
         if name not in self.loops:
             return self._place_body(name, place)
         if name in self.labels:
-            loop = _Loop(name, None, is_label=True)
-            body = self._place_body(name, _Place(name, loop, (), place.depth + 1))
+            body = self._place_body(name, _Place(name, _Loop(name, None), (), place.depth + 1))
             return [Loop(body, is_left=False)]
         follow = self._choose_follow(name)
-        loop = _Loop(name, follow, is_label=False)
-        structured = (*place.structured, name)
-        body = self._place_body(name, _Place(name, loop, structured, place.depth + 1))
+        inside = _Place(name, _Loop(name, follow), (*place.structured, name), place.depth + 1)
+        body = self._place_body(name, inside)
         after = self._go_after_loop(name, follow, place) if follow is not None else []
         return [Loop(body, is_left=follow is not None), *after]
 
