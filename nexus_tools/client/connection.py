@@ -3,7 +3,8 @@
 import asyncio
 import random
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +115,7 @@ class Connection:
         raise AssertionError("at least one attempt is made")
 
     async def stream(
-        self, method: Callable[..., AsyncIterator[Any]], message: Any
+        self, method: Callable[..., AsyncGenerator[Any, None]], message: Any
     ) -> AsyncGenerator[Any, None]:
         """The frames of a stream, until it ends, breaks or falls silent. It is not tried again."""
         from nexus_tools.client.grpc_errors import (  # noqa: PLC0415 - comes with grpclib
@@ -122,14 +123,14 @@ class Connection:
             explain,
         )
 
-        frames = method(message)
         try:
-            while True:
-                async with asyncio.timeout(self.patience.silence_s):
-                    frame = await anext(frames)
-                yield frame
-        except StopAsyncIteration:
-            return
+            async with aclosing(method(message)) as frames:
+                while True:
+                    async with asyncio.timeout(self.patience.silence_s):
+                        frame = await anext(frames, None)
+                    if frame is None:
+                        return
+                    yield frame
         except CALL_ERRORS as error:
             raise explain(error, self.network.url) from error
 

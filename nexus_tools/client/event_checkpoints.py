@@ -1,5 +1,6 @@
 """Events from a node without an index of them: whole checkpoints, filtered here."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import Any
@@ -13,6 +14,8 @@ from nexus_tools.sui.event import EVENTS
 
 _CHECKPOINT_FIELDS = ("sequence_number", "transactions.digest", "transactions.events.bcs")
 
+_PARALLEL_READS = 16
+
 
 class CheckpointSource:
     """Past and present events, from checkpoints as long as the node keeps them."""
@@ -23,11 +26,12 @@ class CheckpointSource:
 
     async def past(self, after: Cursor) -> AsyncGenerator[EventRecord | Progress, None]:
         """The events of all checkpoints from the one of a place to the newest."""
-        tip = await self._tip()
-        for sequence_number in range(after.checkpoint, tip + 1):
-            checkpoint = await self._read(sequence_number)
-            for item in self._items(checkpoint):
-                yield item
+        numbers = range(after.checkpoint, await self._tip() + 1)
+        for start in range(0, len(numbers), _PARALLEL_READS):
+            reads = map(self._read, numbers[start : start + _PARALLEL_READS])
+            for checkpoint in await asyncio.gather(*reads):
+                for item in self._items(checkpoint):
+                    yield item
 
     async def live(self) -> AsyncGenerator[EventRecord | Progress, None]:
         """What happens from now on; the first checkpoint only says where the stream begins."""

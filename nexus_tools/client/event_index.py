@@ -27,6 +27,10 @@ _EVENT_FIELDS = (
 )
 
 
+LIST_LIMIT = 1_000
+"""How many events are asked for at once; nodes may give fewer."""
+
+
 class IndexSource:
     """Past and present events, filtered by the node."""
 
@@ -56,7 +60,7 @@ class IndexSource:
             read_mask=mask(*_EVENT_FIELDS),
             filter=self._filter.message(),
             start_checkpoint=start if token is None else None,
-            options=None if token is None else rpc().QueryOptions(after=token),
+            options=rpc().QueryOptions(limit=LIST_LIMIT, after=token),
         )
 
     async def live(self) -> AsyncGenerator[EventRecord | Progress, None]:

@@ -7,6 +7,7 @@ tells what was delivered before. A node that keeps no list of events is asked fo
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -17,9 +18,11 @@ from nexus_tools.client.event_checkpoints import CheckpointSource
 from nexus_tools.client.event_index import IndexSource
 from nexus_tools.client.event_stream import Cursor, EventFilter, EventRecord, Progress
 from nexus_tools.client.sui_client import SuiClient
-from nexus_tools.errors import RefusedOnChainError, UnreachableError
+from nexus_tools.errors import NotFoundError, RefusedOnChainError, UnreachableError
 
 Item = EventRecord | Progress
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Source(Protocol):
@@ -43,8 +46,11 @@ async def follow_events(
 
     A consumer that has dealt with an item keeps `item.cursor` and starts with it again: nothing is
     lost and nothing comes twice. `Progress` says that nothing matched up to its place. With
-    `timestamps`, the time of its checkpoint is read for each event. The node may be away for any
-    time. Close the iterator (`contextlib.aclosing`) when you leave it early.
+    `timestamps`, the time of its checkpoint is read for each event, as long as the node keeps the
+    checkpoint. The node may be away for any time. Close the iterator (`contextlib.aclosing`) when
+    you leave it early.
+
+    Raises `history_missing` or what the node says of a request that it refuses for good.
     """
     follower = _Follower(client.connection, event_filter, cursor)
     known: tuple[int, int | None] = (-1, None)
@@ -52,10 +58,21 @@ async def follow_events(
         async for item in items:
             if timestamps and isinstance(item, EventRecord):
                 if known[0] != item.checkpoint:
-                    known = item.checkpoint, await client.checkpoint_time_ms(item.checkpoint)
+                    known = item.checkpoint, await _time_of(client, item.checkpoint)
                 yield replace(item, timestamp_ms=known[1])
             else:
                 yield item
+
+
+async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
+    for pause in client.connection.patience.pauses():
+        try:
+            return await client.checkpoint_time_ms(checkpoint)
+        except NotFoundError:
+            return None
+        except UnreachableError:
+            await asyncio.sleep(pause)
+    raise AssertionError("there is always another pause")
 
 
 class _Follower:
@@ -85,8 +102,8 @@ class _Follower:
                     raise
                 self._cursor = self._cursor.without_token()  # it was another node's
                 continue
-            except UnreachableError:
-                pass
+            except UnreachableError as error:
+                _LOGGER.info("events are followed anew: %s", error.message)
             await asyncio.sleep(next(pauses))
 
     async def _follow(self) -> AsyncGenerator[Item, None]:

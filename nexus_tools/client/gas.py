@@ -7,7 +7,9 @@ from nexus_tools.client.reads import Coin
 from nexus_tools.errors import NotNowError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import u64
-from nexus_tools.sui.effects import GasCostSummary
+from nexus_tools.sui.effects import GasCostSummary, ObjectWrite, TransactionEffects
+from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.object import AddressOwner, ObjectReference
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
@@ -32,8 +34,11 @@ MAX_PAYMENT_COINS = 256
 MIN_BUDGET_UNITS = 2_000
 """The smallest budget, in units at the gas price: `base_tx_cost_fixed`, doubled."""
 
-ROOMY_BUDGET_MIST = 500_000_000
-"""What a simulation may use if the wallet has it: no transaction of ours comes near it."""
+ROOMY_BUDGET_MIST = 10_000_000_000
+"""What a simulation may use if the wallet has it: twice the most computation at usual prices."""
+
+TIGHT_BUDGET_MIST = 500_000_000
+"""The same where coins are spared for other transactions: all but the largest of ours fit."""
 
 _SAFETY_UNITS = 1_000
 MIST_PER_SUI = 1_000_000_000
@@ -66,6 +71,25 @@ def withdrawn(transaction: ProgrammableTransaction) -> int | None:
         elif isinstance(command, MergeCoins) and GasCoin() in command.sources:
             return None
     return total
+
+
+def what_is_left(
+    effects: TransactionEffects, coins: tuple[Coin, ...], taken: int | None, owner: Address
+) -> tuple[Coin, ...]:
+    """The gas coin after a transaction, with what it holds at least, if that can be told.
+
+    `taken` is what the commands took from it at most (MIST), as `withdrawn` says.
+    """
+    if not isinstance(effects.status, Success):
+        taken = 0
+    if taken is None or effects.gas_object_index is None:
+        return ()
+    object_id, change = effects.changed_objects[effects.gas_object_index]
+    if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
+        return ()
+    reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
+    total = sum(coin.balance for coin in coins)
+    return (Coin(reference, total - effects.gas_used.net - taken),)
 
 
 def _amount(transaction: ProgrammableTransaction, argument: Argument) -> int | None:

@@ -76,11 +76,15 @@ class KnownObjects:
 
 
 async def resolve(
-    connection: Connection, known: KnownObjects, builder: TransactionBuilder, sender: Address
+    connection: Connection,
+    known: KnownObjects,
+    builder: TransactionBuilder,
+    sender: Address | None,
 ) -> dict[Address, ObjectArgument]:
     """The inputs for the objects that `builder` knows by id alone.
 
-    Raises `object_unknown`, or `object_not_yours` if somebody else owns one.
+    Raises `object_unknown`, or `object_not_yours` if somebody else than `sender` owns one; with
+    None, anybody may.
     """
     wanted = builder.unresolved()
     missing = [value.object_id for value in wanted if value.object_id not in known]
@@ -97,7 +101,10 @@ async def resolve(
 
 
 def _argument(
-    wanted: UnresolvedObject, known: KnownObjects, sender: Address, inputs: Collection[Address]
+    wanted: UnresolvedObject,
+    known: KnownObjects,
+    sender: Address | None,
+    inputs: Collection[Address],
 ) -> ObjectArgument:
     owner, reference = known[wanted.object_id]
     if isinstance(owner, Shared):
@@ -118,8 +125,8 @@ def _argument(
     return OwnedObject(reference)
 
 
-def _check_owner(owner: Address, object_id: Address, sender: Address) -> None:
-    if owner != sender:
+def _check_owner(owner: Address, object_id: Address, sender: Address | None) -> None:
+    if sender is not None and owner != sender:
         raise NotAllowedError(
             "object_not_yours",
             f"{object_id} belongs to {owner}, not to {sender}",

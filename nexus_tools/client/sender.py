@@ -5,9 +5,10 @@ object always wait for each other, because its version changes with each of them
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.executed import (
@@ -19,8 +20,10 @@ from nexus_tools.client.gas import (
     MAX_BUDGET_MIST,
     MIN_BUDGET_UNITS,
     ROOMY_BUDGET_MIST,
+    TIGHT_BUDGET_MIST,
     GasCoins,
     budget_for,
+    what_is_left,
     withdrawn,
 )
 from nexus_tools.client.keys import Signer
@@ -35,9 +38,7 @@ from nexus_tools.client.submission import (
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.effects import ObjectWrite, TransactionEffects
-from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.object import AddressOwner, ObjectReference
+from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     GasData,
     NoExpiration,
@@ -48,8 +49,11 @@ from nexus_tools.sui.transaction import (
     TransactionData,
 )
 
+T = TypeVar("T")
+
 _ATTEMPTS = 3
 _MAX_COINS_READ = 1_000
+_PRICE_IS_GOOD_FOR_S = 600.0
 
 
 class _StaleVersionError(Exception):
@@ -80,35 +84,46 @@ class Sender:
         self._known = known
         self._signer = signer
         self._slots = asyncio.Semaphore(parallel)
+        self._roomy = ROOMY_BUDGET_MIST if parallel == 1 else TIGHT_BUDGET_MIST
         self._coins = GasCoins(
             lambda: read_coins(connection, signer.address, limit=_MAX_COINS_READ)
         )
         self._busy: set[Address] = set()
         self._released = asyncio.Condition()
         self._price: int | None = None
+        self._price_read_at = 0.0
 
     async def execute(self, builder: TransactionBuilder, budget: int | None) -> Executed:
         """Send a transaction; raises as `SuiClient.execute` does."""
-        async with self._slots:
-            attempt = 1
-            while True:
-                try:
-                    return await self._attempt(builder, budget)
-                except _StaleVersionError as stale:
-                    if attempt == _ATTEMPTS:
-                        raise stale.refusal from None
-                attempt += 1
+        return await self._with_fresh_versions(lambda: self._attempt(builder, budget))
 
     async def simulate(self, builder: TransactionBuilder) -> Simulated:
         """What the transaction would do if it were sent now."""
+        return await self._with_fresh_versions(lambda: self._attempt_simulation(builder))
+
+    async def _with_fresh_versions(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Try again, with the versions of today, while it fails because of old ones."""
         async with self._slots:
-            arguments = await self._resolve(builder)
-            draft = await self._draft(builder, arguments)
-            coins = await self._take(draft, None, arguments)
-            try:
-                return await self._simulate(draft, coins)
-            finally:
-                await self._coins.give_back(coins, coins)
+            for left in reversed(range(_ATTEMPTS)):
+                try:
+                    return await attempt()
+                except _StaleVersionError as stale:
+                    if not left:
+                        raise stale.refusal from None
+        raise AssertionError("at least one attempt is made")
+
+    async def _attempt_simulation(self, builder: TransactionBuilder) -> Simulated:
+        arguments = await self._resolve(builder)
+        draft = await self._draft(builder, arguments)
+        coins = await self._take(draft, None, arguments)
+        left: tuple[Coin, ...] = coins
+        try:
+            return await self._simulate(draft, coins)
+        except (RefusedOnChainError, NotFoundError) as error:
+            left = ()
+            raise await self._reason(draft, coins, error) from error
+        finally:
+            await self._coins.give_back(coins, left)
 
     async def _attempt(self, builder: TransactionBuilder, budget: int | None) -> Executed:
         arguments = await self._resolve(builder)
@@ -119,7 +134,7 @@ class Sender:
             left: tuple[Coin, ...] = ()
             try:
                 executed = await self._send(draft, coins, budget)
-                left = _what_is_left(executed.effects, coins, draft, self._signer.address)
+                left = what_is_left(executed.effects, coins, draft.withdrawn, self._signer.address)
             except RefusedOnChainError:
                 left = coins  # nothing was executed
                 raise
@@ -142,23 +157,31 @@ class Sender:
     async def _draft(
         self, builder: TransactionBuilder, arguments: dict[Address, ObjectArgument]
     ) -> _Draft:
-        if self._price is None:
-            self._price = await read_gas_price(self._connection)
+        price = await self._gas_price()
         kind = builder.finish(arguments)
         references = tuple(
             value.reference
             for value in kind.inputs
             if isinstance(value, OwnedObject | ReceivingObject)
         )
-        return _Draft(kind, references, self._price, withdrawn(kind))
+        return _Draft(kind, references, price, withdrawn(kind))
+
+    async def _gas_price(self) -> int:
+        """The reference price, which changes once in an epoch: read now and then."""
+        now = asyncio.get_running_loop().time()
+        if self._price is None or now - self._price_read_at > _PRICE_IS_GOOD_FOR_S:
+            self._price = await read_gas_price(self._connection)
+            self._price_read_at = now
+        return self._price
 
     async def _take(
         self, draft: _Draft, budget: int | None, inputs: Collection[Address]
     ) -> tuple[Coin, ...]:
         taken = draft.withdrawn or 0
         required = taken + (budget or MIN_BUDGET_UNITS * draft.price)
-        wanted = taken + (budget or ROOMY_BUDGET_MIST)
-        exclude = {*inputs, *(reference.object_id for reference in draft.references)}
+        wanted = taken + (budget or self._roomy)
+        named = (reference.object_id for reference in draft.references)
+        exclude = {*inputs, *named, *self._busy}
         return await self._coins.take(required, wanted, exclude)
 
     def _data(self, draft: _Draft, coins: tuple[Coin, ...], budget: int) -> TransactionData:
@@ -204,17 +227,23 @@ class Sender:
         data: TransactionData | None,
         error: Exception,
     ) -> Executed:
-        """Find out why the node refuses it: it may have executed it, or versions may be old."""
+        """What to make of a refusal: the node may have executed it, or versions may be old."""
         if data is not None:
             executed = await read_transaction(self._connection, data.digest())
             if executed is not None:
                 self._known.learn_effects(executed.effects)
                 return executed
+        raise await self._reason(draft, coins, error) from error
+
+    async def _reason(
+        self, draft: _Draft, coins: tuple[Coin, ...], refusal: Exception
+    ) -> Exception:
+        """The refusal, or that versions or the gas price are old, which is then known."""
         references = [*draft.references, *(coin.reference for coin in coins)]
-        price, self._price = self._price, None
-        if await self._any_stale(references) or price != await read_gas_price(self._connection):
-            raise _StaleVersionError(error) from error
-        raise error
+        self._price = None
+        if await self._any_stale(references) or draft.price != await self._gas_price():
+            return _StaleVersionError(refusal)
+        return refusal
 
     async def _any_stale(self, references: Collection[ObjectReference]) -> bool:
         self._known.forget(reference.object_id for reference in references)
@@ -240,18 +269,3 @@ class Sender:
             async with self._released:
                 self._busy -= object_ids
                 self._released.notify_all()
-
-
-def _what_is_left(
-    effects: TransactionEffects, coins: tuple[Coin, ...], draft: _Draft, owner: Address
-) -> tuple[Coin, ...]:
-    """The gas coin after the transaction, with what it holds at least, if that can be told."""
-    taken = draft.withdrawn if isinstance(effects.status, Success) else 0
-    if taken is None or effects.gas_object_index is None:
-        return ()
-    object_id, change = effects.changed_objects[effects.gas_object_index]
-    if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
-        return ()
-    reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
-    total = sum(coin.balance for coin in coins)
-    return (Coin(reference, total - effects.gas_used.net - taken),)

@@ -166,9 +166,9 @@ class SuiClient:
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
     ) -> Simulated:
-        """Run commands for their return values: no gas, no signer, no checks of ownership."""
+        """Run commands for their return values: no gas, no signer, whoever owns the objects."""
         who = sender or (ZERO if self._signer is None else self._signer.address)
-        kind = builder.finish(await resolve(self.connection, self._known, builder, who))
+        kind = builder.finish(await resolve(self.connection, self._known, builder, None))
         gas = GasData((), who, await self.gas_price(), MAX_BUDGET_MIST)
         data = TransactionData(kind, who, gas, NoExpiration())
         return await simulate_transaction(self.connection, data, checks=False)

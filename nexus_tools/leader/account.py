@@ -6,7 +6,7 @@ other. Fees are merged into the gas coin.
 
 from nexus_tools.client import Signer, SuiClient
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
-from nexus_tools.leader.journal import SignedTransaction
+from nexus_tools.leader.journal_entry import SignedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import transaction_digest
 from nexus_tools.sui.effects import ObjectWrite, TransactionEffects

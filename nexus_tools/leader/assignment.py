@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from nexus_tools.registry.events import InvocationRequested
 from nexus_tools.sui.address import Address
 
+# What the journal can hold; the chain's settings allow windows without end.
+_LATEST_MS = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
@@ -39,7 +42,8 @@ def assignment(event: InvocationRequested, leader: Address) -> Assignment | None
     if leader not in event.leaders:
         return None
     place = event.leaders.index(leader)
-    window_ms = (event.expires_at_ms - event.requested_at_ms) // len(event.leaders)
+    expires_at_ms = min(event.expires_at_ms, _LATEST_MS)
+    window_ms = (expires_at_ms - event.requested_at_ms) // len(event.leaders)
     opens_at_ms = event.requested_at_ms + place * window_ms
     return Assignment(
         invocation=event.invocation,
@@ -48,7 +52,7 @@ def assignment(event: InvocationRequested, leader: Address) -> Assignment | None
         place=place,
         opens_at_ms=opens_at_ms,
         window_ends_at_ms=opens_at_ms + window_ms,
-        expires_at_ms=event.expires_at_ms,
+        expires_at_ms=expires_at_ms,
         timeout_ms=event.timeout_ms,
         max_outcome_bytes=event.max_outcome_bytes,
     )

@@ -11,12 +11,12 @@ from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import Closing
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.invoker import Invoker
-from nexus_tools.leader.journal import Ending, Entry, Journal
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.journal_entry import Ending, Entry
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.preparation import Preparation
 from nexus_tools.leader.settings import LeaderSettings
 from nexus_tools.registry import Invocation, outcome_bytes
-from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, Outcome
 
 _log = structlog.get_logger("nexus_tools.leader")
@@ -48,12 +48,11 @@ class Carrier:
         self._invoker = invoker
         self._queue = queue
         self._metrics = metrics
-        self._idle: set[Address] = set()
 
     async def carry(self, entry: Entry) -> Ending:
         """How the invocation has ended for this leader; the journal knows it, too."""
         assignment = entry.assignment
-        await self._wait_for_window(assignment)
+        await self._clock.wait_until(assignment.opens_at_ms)
         found = await self._read(assignment)
         if isinstance(found, Ending):
             return await self._end(assignment, found)
@@ -66,17 +65,6 @@ class Carrier:
         closing = Closing(assignment, answer, outcome_bytes(answer), invocation.initial_version)
         self._queue.put(closing)
         return await closing.ended
-
-    def is_idle(self, invocation: Address) -> bool:
-        """Whether an invocation waits for its window."""
-        return invocation in self._idle
-
-    async def _wait_for_window(self, assignment: Assignment) -> None:
-        self._idle.add(assignment.invocation)
-        try:
-            await self._clock.wait_until(assignment.opens_at_ms)
-        finally:
-            self._idle.discard(assignment.invocation)
 
     async def _end(self, assignment: Assignment, ending: Ending) -> Ending:
         endings = {assignment.invocation: ending}

@@ -7,7 +7,7 @@ from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.batch_reader import BatchReader
-from nexus_tools.leader.journal import Ending
+from nexus_tools.leader.journal_entry import Ending
 from nexus_tools.registry import Deployment
 from nexus_tools.registry.objects import (
     INVOCATION,

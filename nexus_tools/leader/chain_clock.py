@@ -66,8 +66,11 @@ class ChainClock:
 
     def _wake(self) -> None:
         now_ms = self.now_ms()
-        while self._waiting and self._waiting[0][0] <= now_ms:
-            _, _, future = heapq.heappop(self._waiting)
+        while self._waiting:
+            moment_ms, _, future = self._waiting[0]
+            if moment_ms > now_ms and not future.done():
+                return
+            heapq.heappop(self._waiting)
             if not future.done():
                 future.set_result(None)
 

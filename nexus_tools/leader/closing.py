@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal import Ending
+from nexus_tools.leader.journal_entry import Ending
 from nexus_tools.sui.builder import MAX_PURE_BYTES
 from nexus_tools.tool import Failure, Outcome
 
@@ -13,6 +13,7 @@ _BYTES = 400
 _BYTES_PER_PORT = 100
 _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
+_EFFORT_PER_PORT = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +44,11 @@ class Closing:
         """About how many commands it takes; rather more."""
         chunks = self.outcome_bytes // MAX_PURE_BYTES
         return _COMMANDS + self._ports * _COMMANDS_PER_PORT + chunks
+
+    @property
+    def effort(self) -> int:
+        """How much the Move machine has to do, in comparisons of port names and the like."""
+        return self._ports * (self._ports + _EFFORT_PER_PORT)
 
     @property
     def _ports(self) -> int:

@@ -4,12 +4,16 @@ import asyncio
 from collections import OrderedDict
 
 from nexus_tools.leader.closing import Closing
-from nexus_tools.leader.journal import Ending
+from nexus_tools.leader.journal_entry import Ending
 from nexus_tools.leader.settings import LeaderSettings
 from nexus_tools.sui.address import Address
 
 # Of the 1 024 that a transaction may have: `max_programmable_tx_commands`.
 _MAX_COMMANDS = 900
+
+# Gas gets dearer by tiers of instructions. Up to this effort a transaction stays in the first ones,
+# where sharing it makes each closing cheaper; beyond, dearer.
+_MAX_EFFORT = 2_048
 
 
 class ClosingQueue:
@@ -77,12 +81,18 @@ class ClosingQueue:
     def _batch(self, most: int) -> list[Closing]:
         """The first ones that fit into one transaction, one at least."""
         batch: list[Closing] = []
-        size = commands = 0
+        size = commands = effort = 0
         for closing in self._waiting.values():
             size += closing.size
             commands += closing.commands
-            full = size > self._settings.batch_bytes or commands > _MAX_COMMANDS
-            if batch and (full or len(batch) >= most):
+            effort += closing.effort
+            full = (
+                len(batch) >= most
+                or size > self._settings.batch_bytes
+                or commands > _MAX_COMMANDS
+                or effort > _MAX_EFFORT
+            )
+            if batch and full:
                 break
             batch.append(closing)
         return batch

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.assignment import Assignment, assignment
-from nexus_tools.leader.journal import Ending
+from nexus_tools.leader.journal_entry import Ending
 from nexus_tools.registry import Deployment
 from nexus_tools.registry.events import (
     InvocationDeleted,

@@ -26,9 +26,13 @@ class GroupCommit:
     power takes at most the latest commits as a whole.
     """
 
-    def __init__(self, path: Path, schema: str) -> None:
-        """Open the file and make its tables. Raises `UsageError`: `journal_locked`, `_invalid`."""
-        self._connection = _open(path, schema)
+    def __init__(self, path: Path, schema: str, version: int) -> None:
+        """Open the file, or make it with its tables.
+
+        Raises `UsageError` with code `journal_locked`, or `journal_invalid` for a file of another
+        kind or `version` of the schema.
+        """
+        self._connection = _open(path, schema, version)
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
@@ -71,7 +75,7 @@ class GroupCommit:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [operation(self._connection) for operation in operations]
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001 - the thread must answer whatever happens
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             hint = "look at the disk and start again"
@@ -92,7 +96,7 @@ class GroupCommit:
             self._loop.call_soon_threadsafe(answer)
 
 
-def _open(path: Path, schema: str) -> sqlite3.Connection:
+def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
     except sqlite3.Error as error:
@@ -101,7 +105,9 @@ def _open(path: Path, schema: str) -> sqlite3.Connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(f"BEGIN EXCLUSIVE; {schema} COMMIT;")
+        _check_version(connection, version)
+        script = f"BEGIN EXCLUSIVE; {schema} PRAGMA user_version = {version}; COMMIT;"
+        connection.executescript(script)
     except sqlite3.Error as error:
         connection.close()
         if "locked" in str(error):
@@ -112,6 +118,12 @@ def _open(path: Path, schema: str) -> sqlite3.Connection:
             ) from error
         raise _invalid(path, error) from error
     return connection
+
+
+def _check_version(connection: sqlite3.Connection, version: int) -> None:
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found not in (0, version):
+        raise sqlite3.DatabaseError(f"it has the format {found}, not {version}")
 
 
 def _invalid(path: Path, error: sqlite3.Error) -> UsageError:

@@ -1,27 +1,49 @@
-"""The schemas of tools, compiled once per version of the tool's object."""
+"""The definitions of tools, parsed and compiled once per version of the tool's object."""
 
 from collections import OrderedDict
+from dataclasses import dataclass
 
+from nexus_tools.errors import ValidationError
+from nexus_tools.leader.chain import FoundTool
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import InterfaceValidator, ToolDefinition
 
 MAX_INTERFACES = 1_024
 
 
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """A tool's definition, with its schemas compiled."""
+
+    definition: ToolDefinition
+    validator: InterfaceValidator
+
+
 class Interfaces:
-    """Keeps the validators of the tools that were called last."""
+    """Keeps the interfaces of the tools that were called last, and what is wrong with them."""
 
     def __init__(self, capacity: int = MAX_INTERFACES) -> None:
         self._capacity = capacity
-        self._kept: OrderedDict[tuple[Address, int], InterfaceValidator] = OrderedDict()
+        self._kept: OrderedDict[tuple[Address, int], Interface | str] = OrderedDict()
 
-    def of(self, tool: Address, version: int, definition: ToolDefinition) -> InterfaceValidator:
-        """The validator of a tool whose object has this version. Raises `schema_invalid`."""
-        key = (tool, version)
-        validator = self._kept.get(key)
-        if validator is None:
-            validator = self._kept[key] = InterfaceValidator(definition)
+    def of(self, found: FoundTool) -> Interface:
+        """The interface of a tool. Raises `definition_invalid`, whatever is wrong with it."""
+        key = (found.tool.id, found.version)
+        if key not in self._kept:
+            self._kept[key] = _compile(found)
             if len(self._kept) > self._capacity:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)
-        return validator
+        kept = self._kept[key]
+        if isinstance(kept, str):
+            raise ValidationError("definition_invalid", kept)
+        return kept
+
+
+def _compile(found: FoundTool) -> Interface | str:
+    """The interface, or in words why there is none."""
+    try:
+        definition = found.tool.definition.parse()
+        return Interface(definition, InterfaceValidator(definition))
+    except ValidationError as error:
+        return error.message

@@ -5,23 +5,31 @@ answered before it is settled, and the signed transaction before it is sent. The
 word: what it says about an invocation is stronger than what stands here.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
-from enum import StrEnum
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.group_commit import GroupCommit
+from nexus_tools.leader.journal_entry import (
+    Ending,
+    Entry,
+    Memory,
+    SignedTransaction,
+    Stage,
+    dump_answer,
+    load_answer,
+)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.tool import Failure, FailureReason, Outcome
+from nexus_tools.tool import Failure, Outcome
 
 _COLUMNS = [field.name for field in fields(Assignment)]
 
+_SCHEMA_VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
@@ -51,55 +59,6 @@ CREATE INDEX IF NOT EXISTS settling_invocations ON invocations (digest) WHERE di
 """
 
 
-class Stage(StrEnum):
-    """How far an invocation has come."""
-
-    SEEN = "seen"
-    INVOKING = "invoking"
-    ANSWERED = "answered"
-    SETTLING = "settling"
-    CLOSED = "closed"
-
-
-class Ending(StrEnum):
-    """How an invocation ended for this leader."""
-
-    SETTLED = "settled"
-    FAILED = "failed"
-    ELSEWHERE = "elsewhere"
-    """Another leader closed it, or it is gone."""
-    MISSED = "missed"
-    """Nobody may close it any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class SignedTransaction:
-    """A transaction as it is sent: the same bytes have the same effects, however often."""
-
-    digest: Digest
-    data: bytes
-    signature: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An open invocation; `answer` from the stage `answered` on, `digest` while settling."""
-
-    assignment: Assignment
-    stage: Stage
-    answer: Outcome | Failure | None
-    digest: Digest | None
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """What was open when the journal was opened, and where events go on."""
-
-    cursor: str | None
-    entries: tuple[Entry, ...]
-    transactions: tuple[SignedTransaction, ...]
-
-
 class Journal:
     """The journal of one leader on one chain; every method returns when it is committed."""
 
@@ -113,7 +72,7 @@ class Journal:
         Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
         journal of another identity.
         """
-        journal = cls(GroupCommit(path, _SCHEMA))
+        journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
         known = await journal._commits.run(lambda connection: _identity(connection, identity))
         if known != identity:
             await journal.close()
@@ -164,7 +123,7 @@ class Journal:
         await self._write(
             "UPDATE invocations SET stage = 'answered', answer = ?"
             " WHERE invocation = ? AND stage IN ('seen', 'invoking')",
-            (_dump(answer), bytes(invocation)),
+            (dump_answer(answer), bytes(invocation)),
         )
 
     async def settling(
@@ -264,19 +223,6 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(
         assignment=Assignment(Address(invocation), Address(tool), *terms),
         stage=Stage(stage),
-        answer=_load(answer) if answer else None,
+        answer=load_answer(answer) if answer else None,
         digest=Digest(digest) if digest else None,
     )
-
-
-def _dump(answer: Outcome | Failure) -> str:
-    if isinstance(answer, Outcome):
-        return json.dumps({"variant": answer.variant, "ports": answer.ports})
-    return json.dumps({"reason": answer.reason.value, "detail": answer.detail})
-
-
-def _load(text: str) -> Outcome | Failure:
-    document = json.loads(text)
-    if "variant" in document:
-        return Outcome(document["variant"], document["ports"])
-    return Failure(FailureReason(document["reason"]), document["detail"])

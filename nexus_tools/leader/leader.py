@@ -182,7 +182,8 @@ class Leader:
             await self._stopping.wait()
         finally:
             watching.cancel()
-        await parts.workload.drain(self._settings.stop_timeout_ms / 1000)
+        seconds = self._settings.stop_timeout_ms / 1000
+        await parts.workload.drain(self._clock.now_ms(), seconds)
         for task in background:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))

@@ -14,69 +14,32 @@ class LeaderMetrics:
     """The metrics of one Leader, `nexus_leader_…`."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.seen = Counter(
-            "nexus_leader_invocations_seen",
-            "Invocations that this leader is responsible for.",
-            ["place"],
-            registry=self.registry,
+        self.registry = all_of_them = CollectorRegistry()
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"nexus_leader_{name}", text, labels, registry=all_of_them)
+
+        def gauge(name: str, text: str) -> Gauge:
+            return Gauge(f"nexus_leader_{name}", text, registry=all_of_them)
+
+        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+            return Histogram(f"nexus_leader_{name}", text, registry=all_of_them, buckets=buckets)
+
+        self.seen = counter("invocations_seen", "Invocations of this leader, by place.", "place")
+        self.closed = counter("invocations_closed", "Invocations that ended, by how.", "how")
+        self.failed = counter("invocations_failed", "Failures found, by reason.", "reason")
+        self.trouble = counter("trouble", "Trouble of the Leader's own, by where.", "where")
+        self.fees_mist = counter("fees_mist", "Fees earned since the start, in MIST.")
+        self.gas_mist = gauge("gas_mist", "Gas since the start less storage rebates, in MIST.")
+        self.open = gauge("invocations_open", "Invocations in hand.")
+        self.running = gauge("requests_running", "Requests to tools now.")
+        self.lag_ms = gauge("event_lag_ms", "Age of the last event when it was read, in ms.")
+        self.request_seconds = histogram("request_seconds", "Time of requests.", _SECONDS)
+        self.settlement_seconds = histogram(
+            "settlement_seconds", "Time of settling transactions.", _SECONDS
         )
-        self.closed = Counter(
-            "nexus_leader_invocations_closed",
-            "Invocations that ended, by how.",
-            ["how"],
-            registry=self.registry,
-        )
-        self.failed = Counter(
-            "nexus_leader_invocations_failed",
-            "Failures that were found, by reason.",
-            ["reason"],
-            registry=self.registry,
-        )
-        self.open = Gauge(
-            "nexus_leader_invocations_open", "Invocations in hand.", registry=self.registry
-        )
-        self.running = Gauge(
-            "nexus_leader_requests_running", "Requests to tools now.", registry=self.registry
-        )
-        self.request_seconds = Histogram(
-            "nexus_leader_request_seconds",
-            "Time of requests to tools.",
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.settlement_seconds = Histogram(
-            "nexus_leader_settlement_seconds",
-            "Time of settling transactions.",
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.settlement_size = Histogram(
-            "nexus_leader_settlement_size",
-            "Invocations closed per transaction.",
-            buckets=_SIZES,
-            registry=self.registry,
-        )
-        self.trouble = Counter(
-            "nexus_leader_trouble",
-            "Trouble of the Leader's own, by where.",
-            ["where"],
-            registry=self.registry,
-        )
-        self.fees_mist = Counter(
-            "nexus_leader_fees_mist",
-            "Fees earned since the start, in MIST.",
-            registry=self.registry,
-        )
-        self.gas_mist = Gauge(
-            "nexus_leader_gas_mist",
-            "Gas spent since the start, less storage rebates, in MIST.",
-            registry=self.registry,
-        )
-        self.lag_ms = Gauge(
-            "nexus_leader_event_lag_ms",
-            "Age of the last request when it was read, by the chain's clock.",
-            registry=self.registry,
+        self.settlement_size = histogram(
+            "settlement_size", "Invocations closed per transaction.", _SIZES
         )
 
     @contextmanager

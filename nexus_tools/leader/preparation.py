@@ -51,10 +51,10 @@ class Preparation:
     ) -> ToolCall:
         tool, mismatch = found.tool, FailureReason.DEFINITION_MISMATCH
         try:
-            definition = tool.definition.parse()
-            validator = self._interfaces.of(tool.id, found.version, definition)
+            interface = self._interfaces.of(found)
         except ValidationError as error:
             raise _NoCallError(mismatch, error.message) from error
+        definition, validator = interface.definition, interface.validator
         try:
             self._guard.check_url(definition.url)
         except NotAllowedError as error:

@@ -19,7 +19,8 @@ from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import Closing
 from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.journal import Ending, Journal, SignedTransaction
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.journal_entry import Ending, SignedTransaction
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.settings import LeaderSettings
 from nexus_tools.leader.settlement import Settlement

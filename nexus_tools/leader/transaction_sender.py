@@ -7,7 +7,7 @@ import structlog
 from nexus_tools.client import Executed, SuiClient
 from nexus_tools.client.submission import execute_transaction
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.journal import SignedTransaction
+from nexus_tools.leader.journal_entry import SignedTransaction
 
 _log = structlog.get_logger("nexus_tools.leader")
 

@@ -111,18 +111,19 @@ async def _pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]
             await queue.put(item)
 
     pumping = asyncio.create_task(pump())
+    arriving = asyncio.create_task(queue.get())
     try:
         while True:
-            first = asyncio.create_task(queue.get())
-            await asyncio.wait((first, pumping), return_when=asyncio.FIRST_COMPLETED)
-            if not first.done():
-                first.cancel()
+            await asyncio.wait((arriving, pumping), return_when=asyncio.FIRST_COMPLETED)
+            if not arriving.done():
                 pumping.result()
                 return
-            page = [first.result()]
+            page = [arriving.result()]
             while not queue.empty():
                 page.append(queue.get_nowait())
             yield page
+            arriving = asyncio.create_task(queue.get())
     finally:
-        pumping.cancel()
-        await asyncio.wait((pumping,))
+        for task in (pumping, arriving):
+            task.cancel()
+        await asyncio.wait((pumping, arriving))

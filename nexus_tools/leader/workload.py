@@ -9,7 +9,7 @@ from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.journal import Ending, Entry, Stage
+from nexus_tools.leader.journal_entry import Ending, Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.sui.address import Address
 
@@ -32,8 +32,7 @@ class Workload:
         self._queue = queue
         self._metrics = metrics
         self._room = asyncio.Semaphore(capacity)
-        self._tasks: dict[Address, asyncio.Task[None]] = {}
-        self._emptied = asyncio.Event()
+        self._tasks: dict[Address, tuple[asyncio.Task[None], int]] = {}
 
     async def resume(self, entries: Iterable[Entry]) -> None:
         """Go on with what the journal has open."""
@@ -48,24 +47,26 @@ class Workload:
     def end(self, endings: Mapping[Address, Ending]) -> None:
         """Drop what the chain says has ended; what is in a transaction hears from that."""
         for invocation, ending in endings.items():
-            task = self._tasks.get(invocation)
-            if task is None or self._queue.withdraw(invocation, ending):
+            if invocation not in self._tasks or self._queue.withdraw(invocation, ending):
                 continue
-            if not self._queue.is_under_way(invocation):
+            task, _ = self._tasks[invocation]
+            if not self._queue.is_under_way(invocation) and task.cancel():
                 self._metrics.closed.labels(ending.value).inc()
-                task.cancel()
 
-    async def drain(self, seconds: float) -> None:
-        """Let what runs come to its end, for so long; then cancel, for the journal has it all."""
-        try:
-            async with asyncio.timeout(seconds):
-                while any(not self._carrier.is_idle(invocation) for invocation in self._tasks):
-                    self._emptied.clear()
-                    await self._emptied.wait()
-        except TimeoutError:
-            _log.warning("stopped_with_work", open=len(self._tasks))
-        for task in self._tasks.values():
+    async def drain(self, now_ms: int, seconds: float) -> None:
+        """Let what runs come to its end, for so long; the rest is for the next start.
+
+        What waits for its window, by the chain's time `now_ms`, does not run.
+        """
+        for task in [task for task, opens_at_ms in self._tasks.values() if opens_at_ms > now_ms]:
             task.cancel()
+        running = [task for task, _ in self._tasks.values()]
+        if running:
+            _, late = await asyncio.wait(running, timeout=seconds)
+            for task in late:
+                task.cancel()
+            if late:
+                _log.warning("stopped_with_work", open=len(late))
 
     async def _start(self, entry: Entry) -> None:
         invocation = entry.assignment.invocation
@@ -73,7 +74,14 @@ class Workload:
             return
         await self._room.acquire()
         self._metrics.open.inc()
-        self._tasks[invocation] = self._group.create_task(self._carry(entry))
+        task = self._group.create_task(self._carry(entry))
+        self._tasks[invocation] = task, entry.assignment.opens_at_ms
+        task.add_done_callback(lambda _: self._done(invocation))
+
+    def _done(self, invocation: Address) -> None:
+        del self._tasks[invocation]
+        self._room.release()
+        self._metrics.open.dec()
 
     async def _carry(self, entry: Entry) -> None:
         invocation = entry.assignment.invocation
@@ -86,11 +94,6 @@ class Workload:
             self._failed(invocation, error)
         except Exception as error:  # noqa: BLE001 - one invocation must not end the daemon
             self._failed(invocation, error)
-        finally:
-            del self._tasks[invocation]
-            self._room.release()
-            self._metrics.open.dec()
-            self._emptied.set()
 
     def _failed(self, invocation: Address, error: Exception) -> None:
         """The journal has it open still: the next start tries it again."""

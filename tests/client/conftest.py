@@ -1,10 +1,13 @@
 import asyncio
+from collections import Counter
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from nexus_tools.client.connection import Connection
 from nexus_tools.localnet import ThreadedLocalnet
 from nexus_tools.registry import Deployment, load_package, publish
 from nexus_tools.sui.builder import TransactionBuilder
@@ -66,3 +69,78 @@ async def alice(chain):
 async def bob(chain):
     async with chain.client(chain.bob) as client:
         yield client
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often each remote method was called."""
+    counter = Counter()
+    original = Connection.call
+
+    async def counting(self, method, message):
+        counter[method.__name__] += 1
+        return await original(self, method, message)
+
+    monkeypatch.setattr(Connection, "call", counting)
+    return counter
+
+
+# --- Bad connections
+
+
+class Relay:
+    """A TCP relay before a node, whose connections can be cut."""
+
+    def __init__(self, port, tls):
+        self._target = port
+        self._tls = tls
+        self._server = None
+        self._writers = set()
+        self.port = 0
+
+    @asynccontextmanager
+    async def running(self):
+        await self.start(0)
+        try:
+            yield self
+        finally:
+            await self.stop()
+
+    async def start(self, port):
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", port, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self):
+        self._server.close()
+        self.cut()
+        await self._server.wait_closed()
+
+    def cut(self):
+        for writer in self._writers:
+            writer.transport.abort()
+        self._writers.clear()
+
+    async def _connect(self, reader, writer):
+        there, back = await asyncio.open_connection("127.0.0.1", self._target)
+        self._writers |= {writer, back}
+        await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
+
+    async def _copy(self, reader, writer):
+        try:
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+
+@pytest.fixture
+def relay_before():
+    """Makes a relay before the node of a chain, with TLS if a context is given."""
+
+    def relay_before(chain, tls=None):
+        return Relay(int(chain.net.url.rsplit(":", 1)[1]), tls).running()
+
+    return relay_before

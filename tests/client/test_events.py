@@ -1,5 +1,5 @@
 import asyncio
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -113,11 +113,12 @@ async def test_events_that_do_not_match_are_left_out_but_progress_is_made(bob, c
     assert second.cursor.position > first.cursor.position
 
 
-async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everything):
-    for start in range(0, 240, 40):
-        await emit(*range(start, start + 40))
+async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everything, monkeypatch):
+    monkeypatch.setattr("nexus_tools.client.event_index.LIST_LIMIT", 7)
+    for start in (0, 20):
+        await emit(*range(start, start + 20))
     async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-        assert await take(chain, items, 240) == list(range(240))
+        assert await take(chain, items, 40) == list(range(40))
 
 
 # --- Cursors
@@ -150,57 +151,9 @@ async def test_the_token_of_another_node_is_given_up_and_the_place_is_kept(
 # --- Disconnections
 
 
-class Relay:
-    """A TCP relay before a node, whose connections can be cut."""
-
-    def __init__(self, port):
-        self._target = port
-        self._server = None
-        self._writers = set()
-        self.port = 0
-
-    @asynccontextmanager
-    async def running(self):
-        await self.start(0)
-        try:
-            yield self
-        finally:
-            await self.stop()
-
-    async def start(self, port):
-        self._server = await asyncio.start_server(self._connect, "127.0.0.1", port)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self):
-        self._server.close()
-        self.cut()
-        await self._server.wait_closed()
-
-    def cut(self):
-        for writer in self._writers:
-            writer.transport.abort()
-        self._writers.clear()
-
-    async def _connect(self, reader, writer):
-        there, back = await asyncio.open_connection("127.0.0.1", self._target)
-        self._writers |= {writer, back}
-        await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
-
-    async def _copy(self, reader, writer):
-        try:
-            while data := await reader.read(65_536):
-                writer.write(data)
-                await writer.drain()
-        except OSError:
-            pass
-        finally:
-            writer.close()
-
-
 @pytest.fixture
-async def relay(chain):
-    port = int(chain.net.url.rsplit(":", 1)[1])
-    async with Relay(port).running() as relay:
+async def relay(chain, relay_before):
+    async with relay_before(chain) as relay:
         yield relay
 
 

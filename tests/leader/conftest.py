@@ -3,7 +3,6 @@
 import asyncio
 import secrets
 import socket
-import ssl
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from ipaddress import ip_network
@@ -232,55 +231,6 @@ def add_definition():
     return make
 
 
-class Certificate:
-    """A self-signed certificate in a folder."""
-
-    def __init__(self, folder, name):
-        from datetime import UTC, datetime, timedelta
-
-        from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
-
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        now = datetime.now(UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(subject)
-            .public_key(key.public_key())
-            .serial_number(1)
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-            .sign(key, hashes.SHA256())
-        )
-        self.certificate = folder / "certificate.pem"
-        self.key = folder / "key.pem"
-        self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        self.key.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-
-    def server_context(self):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, self.key)
-        return context
-
-    def client_context(self):
-        return ssl.create_default_context(cafile=self.certificate)
-
-
-@pytest.fixture
-def make_certificate(tmp_path):
-    return lambda name: Certificate(tmp_path, name)
-
-
 @pytest.fixture
 def unused_tcp_port():
     """A loopback port that is taken but where nobody listens."""
@@ -370,9 +320,10 @@ class World:
         return LeaderSettings(**{**values, **changes})
 
     @asynccontextmanager
-    async def running(self, identity, **changes):
+    async def running(self, identity, *, url=None, **changes):
         """The leader while it runs; it is stopped as an operator stops it."""
-        async with SuiClient(self.client.network, patience=PATIENCE) as client:
+        network = Network("localnet", url or self.localnet.url)
+        async with SuiClient(network, patience=PATIENCE) as client:
             settings = self.settings(identity, **changes)
             leader = Leader(settings, client, identity.key, self.deployment, identity.cap)
             task = asyncio.create_task(leader.run())

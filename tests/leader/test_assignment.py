@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from nexus_tools.leader.assignment import assignment
 from nexus_tools.registry.events import InvocationRequested
 from nexus_tools.sui.address import Address
@@ -32,6 +34,11 @@ def test_the_window_of_the_secondary_opens_one_window_later():
     mine = assignment(requested(FIRST, SECOND), SECOND)
     assert (mine.place, mine.opens_at_ms) == (1, 125_000)
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (150_000, 150_000)
+
+
+def test_a_window_without_end_still_fits_into_the_journal():
+    endless = replace(requested(FIRST), expires_at_ms=2**64 - 1)
+    assert assignment(endless, FIRST).expires_at_ms == 2**63 - 1
 
 
 def test_an_only_leader_has_one_window():

@@ -2,13 +2,15 @@ import asyncio
 import signal
 import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal import Ending, Journal, SignedTransaction, Stage
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.journal_entry import Ending, SignedTransaction, Stage
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.tool import Failure, FailureReason, Outcome
@@ -164,15 +166,25 @@ async def test_a_file_that_is_no_journal_is_refused(tmp_path, content):
     assert caught.value.code == "journal_invalid"
 
 
+async def test_a_journal_of_another_format_is_refused(reopen, tmp_path):
+    await (await reopen()).close()
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    with pytest.raises(UsageError, match="format 7") as caught:
+        await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
+    assert caught.value.code == "journal_invalid"
+
+
 async def test_a_folder_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(UsageError) as caught:
         await Journal.open(tmp_path / "none" / "journal.sqlite", IDENTITY)
     assert caught.value.code == "journal_invalid"
 
 
-async def test_an_error_of_the_database_is_told_to_the_one_who_writes(reopen):
+@pytest.mark.parametrize("wrong", [{"fqn": None}, {"expires_at_ms": 2**64}])
+async def test_an_error_of_the_database_is_told_to_the_one_who_writes(reopen, wrong):
     journal = await reopen()
-    broken = replace(assignment_of(1), fqn=None)
+    broken = replace(assignment_of(1), **wrong)
     with pytest.raises(NexusError) as caught:
         await journal.record_events([broken], {}, "c", 0)
     assert caught.value.code == "journal_failed"
@@ -194,7 +206,8 @@ VICTIM = """
 import asyncio, sys
 from pathlib import Path
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal import Ending, Journal, SignedTransaction
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.journal_entry import Ending, SignedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.tool import Outcome
@@ -265,6 +278,5 @@ async def test_the_file_is_a_write_ahead_database(reopen, tmp_path):
     journal = await reopen()
     await see(journal, 1)
     await journal.close()
-    with sqlite3.connect(tmp_path / "journal.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    connection.close()

@@ -210,6 +210,102 @@ async def test_the_secondary_takes_over_when_the_window_of_the_primary_is_over(w
     assert {each.state.leader for each in closed} == {present.cap}
 
 
+# --- A node that is away
+
+
+class Wire:
+    """A way to the node that can be cut and mended."""
+
+    def __init__(self, target):
+        self._target = target.removeprefix("http://").split(":")
+        self._cut = False
+        self._writers = set()
+        self._tasks = set()
+
+    async def start(self):
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def cut(self):
+        self._cut = True
+        for writer in self._writers:
+            writer.transport.abort()
+
+    def mend(self):
+        self._cut = False
+
+    async def stop(self):
+        self._server.close()
+        self.cut()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _connect(self, reader, writer):
+        self._tasks.add(asyncio.current_task())
+        if self._cut:
+            writer.transport.abort()
+            return
+        to_reader, to_writer = await asyncio.open_connection(*self._target)
+        self._writers |= {writer, to_writer}
+        pipes = (self._pipe(reader, to_writer), self._pipe(to_reader, writer))
+        await asyncio.gather(*pipes, return_exceptions=True)
+        self._writers -= {writer, to_writer}
+
+    async def _pipe(self, reader, writer):
+        try:
+            while data := await reader.read(65_536):
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
+
+
+@pytest.fixture
+async def wire(world):
+    """A wire to the node of the world, and its URL."""
+    wire = Wire(world.localnet.url)
+    yield wire, await wire.start()
+    await wire.stop()
+
+
+async def test_a_request_made_while_the_node_is_away_is_settled_later(world, add, wire):
+    cable, url = wire
+    identity = await world.new_leader()
+    async with world.running(identity, url=url):
+        await world.closed(*await world.request(add, {"a": 0, "b": 0}))
+        cable.cut()
+        ids = await world.request(add, {"a": 20, "b": 22})
+        cable.mend()
+        (closed,) = await world.closed(*ids)
+    assert closed.state.ports.as_json() == {"result": 42}
+
+
+async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
+    world, serve_app, add_definition, wire
+):
+    asked, go_on, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    cable, url = wire
+
+    async def app(scope, _receive, send):
+        if scope["type"] == "http":
+            asked.set()
+            await go_on.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": OK})
+            answered.set()
+
+    registered = await world.register_tool(add_definition(await serve_app(app)))
+    identity = await world.new_leader()
+    async with world.running(identity, url=url, check_meta=False):
+        ids = await world.request(registered, {"a": 1, "b": 2})
+        await asked.wait()
+        cable.cut()
+        go_on.set()
+        await answered.wait()
+        cable.mend()
+        (closed,) = await world.closed(*ids)
+    assert closed.state.ports.as_json() == {"result": 3}
+
+
 # --- Start and stop
 
 

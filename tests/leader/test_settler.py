@@ -9,11 +9,13 @@ import pytest
 from nexus_tools.client import SuiClient
 from nexus_tools.client.submission import execute_transaction
 from nexus_tools.leader.account import Account
+from nexus_tools.leader.answer import MAX_NAMES_BYTES, MAX_PORTS
 from nexus_tools.leader.assignment import assignment
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import Closing
-from nexus_tools.leader.journal import Ending, Journal
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.journal_entry import Ending
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.settlement import Settlement
 from nexus_tools.leader.settler import Settler
@@ -130,10 +132,18 @@ async def test_several_invocations_are_closed_by_one_transaction(world, tool_on_
     assert (memory.entries, memory.transactions) == ((), ())
 
 
-async def test_an_outcome_larger_than_a_pure_input_is_settled(world, tool_on_chain):
+@pytest.mark.parametrize(
+    "ports",
+    [
+        {"result": 3, "text": "é" * 30_000},
+        {f"port_{n}": n for n in range(MAX_PORTS)},
+        {f"port_{n:0>{MAX_NAMES_BYTES // 32 - 5}}": n for n in range(32)},
+        {},
+    ],
+)
+async def test_an_outcome_of_any_allowed_shape_is_settled(world, tool_on_chain, ports):
     identity = await world.new_leader()
     (one,) = await world.request(tool_on_chain, {"a": 1, "b": 2}, max_outcome_bytes=65_536)
-    ports = {"result": 3, "text": "é" * 30_000}
     async with bench_of(world, identity) as bench:
         assert await bench.settle(await bench.closing(one, Outcome("ok", ports))) == ["settled"]
     (state,) = await states(world, [one])

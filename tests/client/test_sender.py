@@ -1,0 +1,176 @@
+import asyncio
+
+import pytest
+from grpclib.exceptions import StreamTerminatedError
+
+from nexus_tools.client.connection import Connection
+from nexus_tools.client.messages import rpc
+from nexus_tools.errors import (
+    NotAllowedError,
+    RefusedOnChainError,
+    UnreachableError,
+)
+from nexus_tools.registry.calls import tool_registry as registry_calls
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+
+SUI_MIST = 1_000_000_000
+CAROL = Address.of(0xCA401)
+
+
+def pay(amount, recipient=CAROL):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], recipient)
+    return builder
+
+
+async def _settings(client, chain):
+    from nexus_tools.registry import ToolRegistry
+
+    return await ToolRegistry(client, chain.deployment).settings()
+
+
+# --- Two clients with one key
+
+
+async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain):
+    await bob.execute(pay(1))
+    async with chain.client(chain.bob) as other:
+        await other.execute(pay(1))
+    await bob.execute(pay(1))
+    await bob.execute(pay(1), budget=5_000_000)
+    assert await bob.balance(CAROL) == 4
+
+
+async def test_a_simulation_reads_again_what_another_program_has_used(bob, chain):
+    await bob.execute(pay(1))
+    async with chain.client(chain.bob) as other:
+        await other.execute(pay(1))
+    assert (await bob.simulate(pay(1))).cost.net > 0
+
+
+async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, calls):
+    await bob.execute(pay(1))
+    calls.clear()
+    with pytest.raises(RefusedOnChainError) as caught:
+        await bob.execute(pay(1), budget=1)  # less than the least budget
+    assert caught.value.code == "refused_by_node"
+    assert calls["execute_transaction"] == 1
+    await bob.execute(pay(1))
+
+
+async def test_an_owned_object_that_another_program_has_used_is_read_again(alice, chain):
+    settings = await _settings(alice, chain)
+
+    def configure():
+        builder = TransactionBuilder()
+        registry_calls.configure(builder, chain.deployment, settings)
+        return builder
+
+    await alice.execute(configure())
+    async with chain.client(chain.alice) as other:
+        await other.execute(configure())
+    assert (await alice.execute(configure())).events
+
+
+async def test_an_object_that_another_program_gave_away_is_not_used(alice, chain):
+    def give(recipient):
+        builder = TransactionBuilder()
+        builder.transfer_objects([builder.object(chain.deployment.admin_cap)], recipient)
+        return builder
+
+    await alice.execute(give(chain.alice.address))
+    async with chain.client(chain.alice) as other:
+        await other.execute(give(CAROL))
+    with pytest.raises(NotAllowedError):
+        await alice.execute(give(chain.alice.address))
+
+
+# --- Lost answers
+
+
+@pytest.fixture
+def losing_answers(monkeypatch):
+    """Lets the node execute, and loses its next `count` answers."""
+    stub = rpc().TransactionExecutionServiceStub
+    original = stub.execute_transaction
+    left = 0
+
+    async def execute(self, message, **options):
+        nonlocal left
+        response = await original(self, message, **options)
+        if left:
+            left -= 1
+            raise StreamTerminatedError("Connection lost")
+        return response
+
+    def lose(count):
+        nonlocal left
+        left = count
+
+    monkeypatch.setattr(stub, "execute_transaction", execute)
+    return lose
+
+
+async def test_a_lost_answer_is_asked_for_again_and_nothing_is_paid_twice(bob, losing_answers):
+    losing_answers(2)
+    await bob.execute(pay(7))
+    assert await bob.balance(CAROL) == 7
+
+
+async def test_after_a_transaction_of_unknown_fate_the_client_looks_at_the_chain(
+    bob, losing_answers
+):
+    losing_answers(100)
+    with pytest.raises(UnreachableError):
+        await bob.execute(pay(7))
+    losing_answers(0)
+    await bob.execute(pay(7))
+    assert await bob.balance(CAROL) == 14
+
+
+# --- Many at once
+
+
+async def test_transactions_of_one_signer_wait_for_each_other(bob):
+    await asyncio.gather(*(bob.execute(pay(1)) for _ in range(8)))
+    assert await bob.balance(CAROL) == 8
+
+
+async def test_with_several_gas_coins_transactions_are_on_their_way_at_once(chain, monkeypatch):
+    for _ in range(2):
+        chain.net.fund(chain.bob.address, 10 * SUI_MIST)
+    inside, most = 0, 0
+    original = Connection.call
+
+    async def observing(self, method, message):
+        nonlocal inside, most
+        if method.__name__ != "execute_transaction":
+            return await original(self, method, message)
+        inside += 1
+        most = max(most, inside)
+        try:
+            return await original(self, method, message)
+        finally:
+            inside -= 1
+
+    monkeypatch.setattr(Connection, "call", observing)
+    async with chain.client(chain.bob, parallel=3) as client:
+        budget = 5_000_000
+        await asyncio.gather(*(client.execute(pay(1), budget=budget) for _ in range(9)))
+        assert await client.balance(CAROL) == 9
+    assert most == 3
+
+
+async def test_transactions_with_an_owned_object_in_common_never_collide(chain):
+    for _ in range(3):
+        chain.net.fund(chain.alice.address, 10 * SUI_MIST)
+    async with chain.client(chain.alice, parallel=4) as client:
+        settings = await _settings(client, chain)
+
+        async def configure():
+            builder = TransactionBuilder()
+            registry_calls.configure(builder, chain.deployment, settings)
+            await client.execute(builder, budget=20_000_000)
+
+        await asyncio.gather(*(configure() for _ in range(8)))

@@ -1,0 +1,108 @@
+import pytest
+
+from nexus_tools.client import Cursor, EventRecord, Progress
+from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.journal_entry import Ending
+from nexus_tools.registry import Deployment
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import record, string, u64, vector
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.object import ADDRESS
+from nexus_tools.sui.type_tag import StructTag
+
+PACKAGE = Address.of(0x10)
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), Address.of(0x14), None, None, "chain")
+ME, OTHER = Address.of(0x21), Address.of(0x22)
+TOOL, REQUESTER = Address.of(0x31), Address.of(0x32)
+FQN = "xyz.example.math.add@1"
+
+# The fields of the structs in events.move, in their order.
+FIELDS = {
+    "InvocationRequested": (
+        *(ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS)),
+        *(u64, u64, u64, u64, u64, u64),
+    ),
+    "InvocationSettled": (
+        *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, u64, ADDRESS, u64, u64, u64),
+    ),
+    "InvocationFailed": (
+        *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, string, u64, u64, u64),
+    ),
+    "InvocationExpired": (ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS), u64),
+    "InvocationDeleted": (ADDRESS, ADDRESS, string, ADDRESS, u64),
+}
+
+
+def event(place, name, invocation, *values, package=PACKAGE):
+    contents = record(FIELDS[name]).encode((invocation, TOOL, FQN, REQUESTER, *values))
+    tag = StructTag(package, "events", name)
+    cursor = Cursor(place, 0, 0)
+    chain_event = Event(package, "invocation", REQUESTER, tag, contents)
+    return EventRecord(cursor, chain_event, place, Digest(b"\1" * 32), 0)
+
+
+def requested(place, invocation, *leaders, at_ms=1_000):
+    times = (at_ms, 500, at_ms + 1_000 * len(leaders))
+    return event(place, "InvocationRequested", invocation, leaders, *times, 0, 0, 100)
+
+
+def settled(place, invocation, leader, *, at_ms=1_200):
+    ending = (leader, "ok", at_ms, REQUESTER, 0, 4_000, 10)
+    return event(place, "InvocationSettled", invocation, *ending)
+
+
+def read(*items):
+    return EventPage.read(items, DEPLOYMENT, ME)
+
+
+A, B, C = (Address.of(number) for number in (0xA1, 0xA2, 0xA3))
+
+
+def test_requests_for_this_leader_are_assigned_and_others_are_not():
+    page = read(requested(1, A, ME, OTHER), requested(2, B, OTHER), requested(3, C, OTHER, ME))
+    assert [(each.invocation, each.place) for each in page.assigned] == [(A, 0), (C, 1)]
+
+
+def test_the_cursor_is_that_of_the_last_item():
+    progress = Progress(Cursor.after_checkpoint(9))
+    assert read(requested(1, A, ME), progress).cursor == progress.cursor
+
+
+def test_a_page_of_progress_alone_is_empty():
+    assert read(Progress(Cursor.after_checkpoint(9))).is_empty
+
+
+def test_who_closed_an_invocation_tells_how_it_ended_here():
+    failure = (OTHER, "timed_out", "late", 1_300, 2_000, 0)
+    page = read(
+        settled(1, A, ME),
+        settled(2, B, OTHER),
+        event(3, "InvocationFailed", C, *failure),
+    )
+    assert page.ended == {A: Ending.SETTLED, B: Ending.ELSEWHERE, C: Ending.ELSEWHERE}
+
+
+def test_an_expired_invocation_was_missed_and_deleting_it_changes_nothing():
+    page = read(
+        event(1, "InvocationExpired", A, (ME,), 0),
+        event(2, "InvocationDeleted", A, 0),
+        event(3, "InvocationDeleted", B, 0),
+    )
+    assert page.ended == {A: Ending.MISSED, B: Ending.ELSEWHERE}
+
+
+def test_only_the_own_fees_are_counted():
+    assert read(settled(1, A, ME), settled(2, B, OTHER), settled(3, C, ME)).fees_mist == 8_000
+
+
+def test_the_latest_time_of_any_event_is_kept():
+    page = read(requested(1, A, OTHER, at_ms=5_000), settled(2, B, OTHER, at_ms=4_000))
+    assert page.latest_ms == 5_000
+
+
+@pytest.mark.parametrize("package", [Address.of(0x99)])
+def test_events_of_another_package_mean_nothing(package):
+    leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100)
+    page = read(event(1, "InvocationRequested", A, *leaders, package=package))
+    assert page.is_empty
