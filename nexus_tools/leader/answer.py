@@ -5,14 +5,18 @@ from dataclasses import dataclass
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.leader.exchange import Answer
-from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, Outcome, parse_json
+from nexus_tools.tool import (
+    MAX_PORTS,
+    Failure,
+    FailureReason,
+    InterfaceValidator,
+    Outcome,
+    parse_json,
+)
 
 MAX_DETAIL_BYTES = 200
 
-# What a leader can afford, for `value::ports` compares every name with every other one and gas is
-# dearer the longer a transaction runs: with 48 ports the fee covers it, with 64 it does not. And
-# what a transaction takes: half of the 16 KiB of a pure input for the names, most of 128 KiB.
-MAX_PORTS = 48
+# What a transaction takes: half of the 16 KiB of a pure input for the names, most of 128 KiB.
 MAX_NAMES_BYTES = 8 * 1024
 MAX_SETTLEMENT_BYTES = 100 * 1024
 
@@ -62,19 +66,20 @@ def judge(
         return _judge_status(answer, max_outcome_bytes)
     try:
         outcome = validator.check_output(parse_json(answer.body))
-        taken = size(outcome)
+        problem = _too_many(outcome) or _too_large(size(outcome), max_outcome_bytes)
     except ValidationError as error:
         return failure(FailureReason.OUTPUT_INVALID, error.message, max_outcome_bytes)
-    problem = _too_large(outcome, taken, max_outcome_bytes)
     if problem:
         return failure(FailureReason.OUTPUT_TOO_LARGE, problem, max_outcome_bytes)
     return outcome
 
 
-def _too_large(outcome: Outcome, taken: int, max_outcome_bytes: int) -> str:
+def _too_large(taken: int, max_outcome_bytes: int) -> str:
     limit = min(max_outcome_bytes, MAX_SETTLEMENT_BYTES)
-    if taken > limit:
-        return f"the outcome has {taken} bytes, {limit} are allowed"
+    return f"the outcome has {taken} bytes, {limit} are allowed" if taken > limit else ""
+
+
+def _too_many(outcome: Outcome) -> str:
     if len(outcome.ports) > MAX_PORTS:
         return f"the outcome has {len(outcome.ports)} ports, {MAX_PORTS} are allowed"
     if sum(map(len, outcome.ports)) > MAX_NAMES_BYTES:

@@ -68,6 +68,11 @@ ABORTS: dict[str, tuple[AbortReason, ...]] = {
             "Two values have the same port name: name each port once.",
             ValidationError,
         ),
+        AbortReason(
+            "ETooManyPorts",
+            "There are more than 32 ports: put values that belong together into one JSON object.",
+            ValidationError,
+        ),
     ),
     "tool_registry": (
         AbortReason(

@@ -87,8 +87,8 @@ class TransactionBuilder:
         """
         if len(value) <= MAX_CHUNK_BYTES:
             return self.pure(byte_vector, value)
-        joined = self.move_call(MOVE_STDLIB, "vector", "empty", type_arguments=(Primitive.U8,))
-        for start in range(0, len(value), MAX_CHUNK_BYTES):
+        joined = self.pure(byte_vector, value[:MAX_CHUNK_BYTES])
+        for start in range(MAX_CHUNK_BYTES, len(value), MAX_CHUNK_BYTES):
             chunk = self.pure(byte_vector, value[start : start + MAX_CHUNK_BYTES])
             self.move_call(
                 MOVE_STDLIB, "vector", "append", [joined, chunk], type_arguments=(Primitive.U8,)

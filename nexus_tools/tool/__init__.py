@@ -13,11 +13,17 @@ from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.mismatch import Mismatch
 from nexus_tools.tool.outcome import Failure, FailureReason, Outcome, is_error_variant
 from nexus_tools.tool.ports import HasSchemas, InterfaceValidator
-from nexus_tools.tool.schema import check_input_schema, check_output_schema, variants
+from nexus_tools.tool.schema import (
+    MAX_PORTS,
+    check_input_schema,
+    check_output_schema,
+    variants,
+)
 from nexus_tools.tool.strict_json import canonical_json, measure, parse_json, pointer_of
 
 __all__ = [
     "DEFAULT_TIMEOUT_MS",
+    "MAX_PORTS",
     "MAX_TIMEOUT_MS",
     "MIN_TIMEOUT_MS",
     "Failure",

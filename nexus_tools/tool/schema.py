@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 MAX_PATTERNS = 100
 
+MAX_PORTS = 32
+"""How many ports an input or a variant has at most: as many as the registry takes."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _NAME_RULE = "a name is a letter a-z followed by a-z, 0-9 or '_'"
 
@@ -134,7 +137,10 @@ def _port_rules(document: SchemaDocument, place: str, what: str) -> Iterator[Mis
     if not isinstance(schema, dict) or schema.get("type") != "object":
         yield Mismatch(place, f'{what} is an object of ports: write "type": "object"')
         return
-    for name in [*schema.get("properties", {}), *schema.get("required", [])]:
+    names = dict.fromkeys([*schema.get("properties", {}), *schema.get("required", [])])
+    if len(names) > MAX_PORTS:
+        yield Mismatch(place, f"{what} has {len(names)} ports, {MAX_PORTS} are allowed")
+    for name in names:
         if not _NAME.fullmatch(name):
             place = f"{pointer}/properties{pointer_of((name,))}"
             yield Mismatch(place, f"{name[:80]!r} is no name of a port: {_NAME_RULE}")

@@ -174,6 +174,10 @@ async def test_settling_earns_a_leader_more_than_it_costs(earnings, size):
     assert await earnings(Outcome("ok", {"text": "x" * size})) > 0
 
 
+async def test_settling_as_many_ports_as_there_can_be_earns_more_than_it_costs(earnings):
+    assert await earnings(Outcome("ok", {f"port_{number}": 1 for number in range(32)})) > 0
+
+
 @pytest.mark.parametrize("size", [0, 200, 2_000])
 async def test_failing_earns_less_than_settling(earnings, size):
     failing = await earnings(Failure(FailureReason.HTTP_ERROR, "x" * size))

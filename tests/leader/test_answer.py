@@ -4,7 +4,6 @@ import pytest
 
 from nexus_tools.leader.answer import (
     MAX_NAMES_BYTES,
-    MAX_PORTS,
     MAX_SETTLEMENT_BYTES,
     Again,
     failure,
@@ -12,7 +11,7 @@ from nexus_tools.leader.answer import (
 )
 from nexus_tools.leader.exchange import Answer
 from nexus_tools.registry import outcome_bytes
-from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, Outcome
+from nexus_tools.tool import MAX_PORTS, Failure, FailureReason, InterfaceValidator, Outcome
 
 PORTS = {"type": "object", "additionalProperties": True}
 

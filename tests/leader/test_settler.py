@@ -9,7 +9,7 @@ import pytest
 from nexus_tools.client import SuiClient
 from nexus_tools.client.submission import execute_transaction
 from nexus_tools.leader.account import Account
-from nexus_tools.leader.answer import MAX_NAMES_BYTES, MAX_PORTS
+from nexus_tools.leader.answer import MAX_NAMES_BYTES
 from nexus_tools.leader.assignment import assignment
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
@@ -22,7 +22,7 @@ from nexus_tools.leader.settler import Settler
 from nexus_tools.registry import LeaderRegistry, outcome_bytes
 from nexus_tools.registry.events import InvocationRequested
 from nexus_tools.registry.objects import Settled
-from nexus_tools.tool import Failure, FailureReason, Outcome
+from nexus_tools.tool import MAX_PORTS, Failure, FailureReason, Outcome
 
 pytestmark = pytest.mark.anyio
 

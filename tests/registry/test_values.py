@@ -76,6 +76,13 @@ def test_a_port_name_is_ascii(name):
     assert caught.value.code == "port_name_invalid"
 
 
+def test_more_ports_than_the_chain_takes_are_refused():
+    assert len(Ports.of({f"port_{number}": 1 for number in range(32)}).values) == 32
+    with pytest.raises(ValidationError) as caught:
+        Ports.of({f"port_{number}": 1 for number in range(33)})
+    assert caught.value.code == "too_many_ports"
+
+
 def test_what_json_cannot_say_is_refused():
     with pytest.raises(ValidationError) as caught:
         Ports.of({"a": float("nan")})

@@ -130,15 +130,15 @@ def test_a_short_byte_vector_is_one_input():
 def test_a_long_byte_vector_is_joined_from_inputs_that_fit():
     data = bytes(range(256)) * 200
     builder = TransactionBuilder()
-    assert builder.byte_vector(data) == Result(0)
+    assert builder.byte_vector(data) == InputArgument(0)
     built = builder.finish()
     chunks = [bcs.byte_vector.decode(each.value) for each in built.inputs]
     assert b"".join(chunks) == data
     assert all(len(each.value) <= MAX_PURE_BYTES for each in built.inputs)
     functions = [command.function for command in built.commands]
-    assert functions == ["empty"] + ["append"] * len(chunks)
-    assert [command.arguments for command in built.commands[1:]] == [
-        (Result(0), InputArgument(place)) for place in range(len(chunks))
+    assert functions == ["append"] * (len(chunks) - 1)
+    assert [command.arguments for command in built.commands] == [
+        (InputArgument(0), InputArgument(place)) for place in range(1, len(chunks))
     ]
 
 

@@ -255,3 +255,12 @@ def test_ports_of_variants_are_named_in_snake_case():
 )
 def test_error_variants_begin_with_err(name, expected):
     assert is_error_variant(name) is expected
+
+
+def test_an_input_has_as_many_ports_as_the_registry_takes():
+    ports = {f"port_{number}": {"type": "integer"} for number in range(33)}
+    with pytest.raises(ValidationError) as caught:
+        check_input_schema({"type": "object", "properties": ports})
+    assert "33 ports, 32 are allowed" in caught.value.details["failures"][0]["message"]
+    del ports["port_32"]
+    check_input_schema({"type": "object", "properties": ports})

@@ -7,7 +7,7 @@ from typing import Any
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.bcs import Codec, byte_vector, choice, record, string, struct, vector, wrapper
 from nexus_tools.sui.builder import MAX_CHUNK_BYTES
-from nexus_tools.tool import canonical_json, parse_json
+from nexus_tools.tool import MAX_PORTS, canonical_json, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,14 @@ class Ports:
     def of(cls, ports: Mapping[str, Any]) -> "Ports":
         """Inline values from JSON, sorted by name and each in its canonical text.
 
-        Raises `json_invalid` or `port_name_invalid`.
+        Raises `json_invalid`, `port_name_invalid` or `too_many_ports`.
         """
+        if len(ports) > MAX_PORTS:
+            raise ValidationError(
+                "too_many_ports",
+                f"there are {len(ports)} ports, {MAX_PORTS} are allowed",
+                hint="put values that belong together into one JSON object",
+            )
         for name in ports:
             if not name.isascii() or not name:
                 raise ValidationError(

@@ -93,6 +93,13 @@ async def a_name_twice(world):
     return world.user
 
 
+@reaches("value", "ETooManyPorts")
+async def more_ports_than_allowed(world):
+    values = [calls.value.inline(*world.called, b"1") for _ in range(33)]
+    calls.value.ports(*world.called, [f"port_{number}" for number in range(33)], values)
+    return world.user
+
+
 # --- tool_registry
 
 

@@ -1,0 +1,116 @@
+import subprocess
+import sys
+
+import pytest
+
+from nexus_tools.cli import app
+
+HEAVY = ("pysui", "pydantic", "starlette", "rich", "jsonschema", "httpx", "asyncio")
+
+
+@pytest.mark.parametrize("command", [[], ["tool"], ["tool", "register"], ["leader"], ["localnet"]])
+def test_help_imports_nothing_heavy(command):
+    program = (
+        "import sys; from nexus_tools.cli.app import app\n"
+        f"app({[*command, '--help']!r}, standalone_mode=False)\n"
+        f"print('loaded', sorted(set({HEAVY!r}) & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "loaded []"
+
+
+def commands(group, path=()):
+    from click import Context, Group
+
+    context = Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield (*path, name)
+        if isinstance(command, Group):
+            yield from commands(command, (*path, name))
+
+
+@pytest.mark.parametrize("path", list(commands(app.app)), ids=" ".join)
+def test_every_command_has_help(home, path):
+    result = home.run(*path, "--help")
+    assert result.code == 0
+    assert result.stdout.startswith(f"Usage: nexus-tools {' '.join(path)} ")
+
+
+def test_the_version_is_that_of_the_package(home):
+    from nexus_tools import __version__
+
+    assert home.run("--version").stdout.strip() == f"nexus-tools, version {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [(["tol"], "tool"), (["tool", "regster"], "register"), (["localnet", "advance-clok"], "clock")],
+)
+def test_a_misspelt_command_gets_a_suggestion(home, arguments, suggestion):
+    result = home.run(*arguments)
+    assert result.code == 2
+    assert "Did you mean" in result.stderr
+    assert suggestion in result.stderr
+
+
+def test_an_unknown_option_is_wrong_usage(home):
+    result = home.run("tool", "list", "--colour", "red")
+    assert (result.code, result.stdout) == (2, "")
+    assert "--colour" in result.stderr
+    assert "nexus-tools tool list --help" in result.stderr
+
+
+def test_with_json_an_error_is_a_document_on_stderr(home):
+    result = home.run("tool", "show", "no-fqn", "--json")
+    assert (result.code, result.stdout) == (7, "")
+    assert set(result.error) == {"code", "message", "hint", "details"}
+    assert result.error["code"] == "fqn_invalid"
+
+
+def test_without_json_an_error_says_what_to_do_and_shows_no_traceback(home):
+    result = home.run("tool", "show", "no-fqn")
+    assert "error: 'no-fqn' is no tool FQN" in result.stderr
+    assert "an FQN looks like" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_defect_is_reported_without_a_traceback(home, monkeypatch):
+    def break_down(*_):
+        raise ZeroDivisionError("of our own")
+
+    monkeypatch.setattr("nexus_tools.client.Wallet.accounts", break_down)
+    result = home.run("wallet", "list", "--json")
+    assert (result.code, result.error["code"]) == (1, "internal")
+    assert "NEXUS_TOOLS_DEBUG" in result.error["hint"]
+
+
+def test_an_extra_that_is_not_installed_is_named(home, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "nexus_tools.localnet.compiler.wasm", raising=False)
+    monkeypatch.delitem(sys.modules, "nexus_tools.localnet.compiler.builder", raising=False)
+    monkeypatch.setitem(sys.modules, "wasmtime", None)
+    result = home.run("package", "build", tmp_path, "--json")
+    assert (result.code, result.error["code"]) == (2, "extra_missing")
+    assert "nexus-tools[compiler]" in result.error["hint"]
+
+
+def test_the_debug_variable_shows_where_a_defect_comes_from(home, monkeypatch):
+    monkeypatch.setattr("nexus_tools.client.Wallet.accounts", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        home.run("wallet", "list", NEXUS_TOOLS_DEBUG="1")
+
+
+def test_a_reader_that_goes_away_is_no_failure(home):
+    program = (
+        f"{sys.executable} -m nexus_tools network list --json | head -c 1; exit ${{PIPESTATUS[0]}}"
+    )
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[", "")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_names_the_program(home, shell):
+    script = home.run("completion", shell).stdout
+    assert "_NEXUS_TOOLS_COMPLETE" in script

@@ -1,0 +1,82 @@
+"""Every exit code that the command line promises, each by one case; the others stand elsewhere."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+
+def test_0_done(home):
+    assert home.run("network", "list").code == 0
+
+
+def test_1_failed_because_the_user_declined(author, registered):
+    result = answer(author, "n\n", "tool", "unregister", registered)
+    assert result.returncode == 1
+    assert "you declined" in result.stderr
+    assert author.json("tool", "show", registered)["state"] == "active"
+
+
+def test_a_question_that_is_answered_yes_is_done(author, registered):
+    result = answer(author, "y\n", "tool", "unregister", registered)
+    assert result.returncode == 0
+    assert "Simulated: unregistered" in result.stderr
+    assert author.json("tool", "show", registered)["state"] == "unregistered"
+
+
+def test_2_wrong_usage(home):
+    assert home.fails("tool", "serve") == (2, "usage")
+
+
+def test_3_not_found(author):
+    assert author.fails("tool", "show", "xyz.test.nobody@1") == (3, "tool_unknown")
+
+
+def test_4_not_now(author, registered):
+    assert author.fails("tool", "claim", registered, "--yes") == (4, "release_not_started")
+
+
+def test_5_refused_on_chain(author, definition, meta_file):
+    settings = author.settings
+    settings["deployments"]["test"]["package_id"] = "0x2"  # which has no such functions
+    author.configure(**settings)
+    arguments = ("tool", "register", "--from-meta", meta_file(definition), "--yes")
+    assert author.fails(*arguments) == (5, "function_not_found")
+
+
+def test_6_unreachable(author):
+    assert author.fails("tool", "validate", "http://127.0.0.1:1") == (6, "tool_unreachable")
+
+
+def test_7_validation_failed(author):
+    assert author.fails("tool", "show", "add@1") == (7, "fqn_invalid")
+
+
+def test_8_not_allowed(stranger, registered):
+    assert stranger.fails("tool", "unregister", registered, "--yes") == (8, "not_owner")
+
+
+@pytest.mark.parametrize("verb", ["unregister", "claim"])
+def test_without_a_key_there_is_nothing_to_sign_with(author, registered, verb):
+    (author.data / "sui.keystore").unlink()
+    assert author.fails("tool", verb, registered, "--yes") == (3, "wallet_empty")
+
+
+def answer(home, text, *arguments):
+    """Run a command on a terminal on which somebody types `text`."""
+    master, terminal = pty.openpty()
+    try:
+        os.write(master, text.encode())
+        return subprocess.run(
+            [sys.executable, "-m", "nexus_tools", *arguments],
+            env={**os.environ, **home.environment},
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(master)
+        os.close(terminal)

@@ -1,0 +1,93 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMPILER = ROOT / ".cache"
+
+
+def test_the_package_is_shown_with_what_its_registries_ask_for(author):
+    document = author.json("package", "show")
+    assert document["version"] == 1
+    assert document["collateral_mist"] == 1_000_000_000
+    assert document["unregister_delay_ms"] == 7 * 86_400_000
+    assert document["leader_bond_mist"] == 10_000_000_000
+    words = author.run("package", "show").stdout
+    assert "1 SUI" in words
+    assert "7 d" in words
+
+
+def test_a_published_package_is_not_published_twice_by_mistake(author):
+    assert author.fails("package", "publish", "--yes") == (4, "package_published")
+
+
+def test_a_second_package_has_registries_of_its_own(author):
+    first = author.json("package", "show")
+    second = author.json("package", "publish", "--again", "--yes")
+    assert second["tool_registry"] != first["tool_registry"]
+    assert author.json("package", "show")["package_id"] == second["package_id"]
+
+
+def test_a_dry_run_publishes_nothing(author):
+    settings, balance = author.settings, author.json("wallet", "show")
+    document = author.json("package", "publish", "--again", "--dry-run")
+    assert (document["dry_run"], document["digest"]) == (True, None)
+    assert document["cost_mist"] > 0
+    assert author.settings == settings
+    assert author.json("wallet", "show") == balance
+
+
+def test_a_published_package_is_found_by_its_id(author, publisher):
+    known = author.json("package", "show")["package_id"]
+    author.configure(network="test", networks=author.settings["networks"])
+    assert author.fails("package", "show") == (3, "package_not_published")
+    author.json("package", "use", known)
+    assert author.settings["deployments"] == publisher.settings["deployments"]
+
+
+def test_what_is_no_package_cannot_be_used(author):
+    assert author.fails("package", "use", "0x1234") == (3, "package_unknown")
+    assert author.fails("package", "use", "0x6")[0] in (3, 7)
+
+
+def test_without_the_package_a_command_says_how_to_publish_it(author):
+    author.configure(network="test", networks=author.settings["networks"])
+    result = author.run("tool", "list", "--json")
+    assert (result.code, result.error["code"]) == (3, "package_not_published")
+    assert "package publish" in result.error["hint"]
+
+
+@pytest.fixture
+def compiler(home):
+    """The compiler, as it was fetched before."""
+    if not (COMPILER / "sui-move-builder").is_dir():
+        pytest.skip("the Move compiler is not installed: scripts/move build installs it")
+    cache = home.folder / "cache" / "nexus-tools"
+    cache.mkdir(parents=True)
+    (cache / "sui-move-builder").symlink_to(COMPILER / "sui-move-builder")
+    (cache / "wasmtime").symlink_to(COMPILER / "wasmtime")
+
+
+@pytest.mark.usefixtures("compiler")
+def test_our_sources_compile_to_what_we_ship(home, tmp_path):
+    built = home.json("package", "build", "--output", tmp_path / "out")
+    shipped = ROOT / "nexus_tools" / "registry" / "bytecode"
+    for name in built["modules"]:
+        written = (tmp_path / "out" / f"{name}.mv").read_bytes()
+        assert written == (shipped / f"{name}.mv").read_bytes()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_what_does_not_compile_is_said_in_the_words_of_the_compiler(home, tmp_path):
+    package = tmp_path / "broken"
+    shutil.copytree(ROOT / "move" / "nexus_tools", package, ignore=shutil.ignore_patterns("tests"))
+    source = package / "sources" / "fqn.move"
+    source.write_text(source.read_text().replace("u64", "u63"))
+    result = home.run("package", "build", package, "--json")
+    assert (result.code, result.error["code"]) == (7, "move_build_failed")
+    assert "u63" in result.error["message"]
+
+
+def test_a_folder_without_a_package_is_said_so(home, tmp_path):
+    assert home.run("package", "build", tmp_path / "nothing").code == 2

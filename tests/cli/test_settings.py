@@ -1,0 +1,62 @@
+import pytest
+
+
+def test_without_a_file_commands_work_on_the_localnet(home):
+    assert home.json("config", "show")["network"] == "localnet"
+
+
+def test_the_file_is_overruled_by_the_environment_and_that_by_an_option(home):
+    home.configure(network="devnet")
+    assert home.json("config", "show")["network"] == "devnet"
+    assert home.json("config", "show", NEXUS_TOOLS_NETWORK="testnet")["network"] == "testnet"
+    result = home.run("network", "show", "-n", "nowhere", "--json", NEXUS_TOOLS_NETWORK="testnet")
+    assert result.code == 3
+    assert "nowhere" in result.error["message"]
+
+
+def test_what_the_environment_says_is_named(home):
+    document = home.json("config", "show", NEXUS_TOOLS_WALLET="author")
+    assert document["from_environment"] == ["wallet"]
+
+
+def test_a_setting_is_kept_in_the_file(home):
+    home.json("config", "set", "network", "testnet")
+    assert home.settings["network"] == "testnet"
+    assert home.json("config", "show")["network"] == "testnet"
+
+
+def test_an_unknown_setting_is_wrong_usage(home):
+    result = home.run("config", "set", "colour", "red")
+    assert result.code == 2
+    assert "network" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "network = [",
+        "network = 3",
+        "colour = 'red'",
+        "networks = 'all'",
+        b"\xff\xfe".decode("latin"),
+    ],
+)
+def test_a_malformed_file_is_named_in_words(home, text):
+    home.config_file.parent.mkdir(parents=True)
+    home.config_file.write_text(text)
+    result = home.run("wallet", "list", "--json")
+    assert (result.code, result.error["code"]) == (2, "config_invalid")
+    assert str(home.config_file) in result.error["message"]
+
+
+def test_another_file_can_be_named(home, tmp_path):
+    other = tmp_path / "other.toml"
+    other.write_text("network = 'mainnet'")
+    assert home.json("config", "show", NEXUS_TOOLS_CONFIG=str(other))["network"] == "mainnet"
+
+
+def test_setting_one_thing_keeps_the_others(home):
+    home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
+    home.json("config", "set", "wallet", "author")
+    assert home.settings["networks"] == {"own": {"url": "http://127.0.0.1:1"}}
+    assert home.settings["network"] == "own"

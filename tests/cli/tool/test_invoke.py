@@ -1,0 +1,166 @@
+import json
+
+import pytest
+
+DIVIDE = "xyz.example.math.divide@1"
+NAP = "xyz.example.time.nap@1"
+
+
+@pytest.fixture(scope="module")
+def operator(chain, publisher, new_home):
+    """Who runs the Leader, for as long as the module lasts."""
+    user = new_home("operator", publisher)
+    chain.fund(user.wallet.signer().address, 20 * 10**9)
+    user.json("leader", "register", "--yes")
+    user.daemon("works", "leader", "run", "--allow-loopback")
+    return user
+
+
+@pytest.fixture(scope="module")
+def seller(chain, publisher, new_home, served):
+    """Who owns the tools of the examples."""
+    user = new_home("seller", publisher)
+    chain.fund(user.wallet.signer().address, 20 * 10**9)
+    user.json("tool", "register", "--url", served, "--all", "--price", "0.01", "--yes")
+    return user
+
+
+@pytest.fixture
+def requester(author, operator, seller):
+    """Somebody with 20 SUI, where tools are registered and a Leader works."""
+    return author
+
+
+def balance(user):
+    return user.json("wallet", "show")["balance_mist"]
+
+
+def test_the_outcome_is_read_back_from_the_chain(requester, operator, seller):
+    before, earned = balance(requester), balance(seller)
+    document = requester.json(
+        "tool", "invoke", DIVIDE, "--input", '{"dividend": 84, "divisor": 2}', "--yes"
+    )
+    assert document["state"] == "settled"
+    assert (document["variant"], document["ports"]) == ("ok", {"quotient": 42, "remainder": 0})
+    [leader] = operator.json("leader", "status")
+    assert document["leader"] == leader["leader"]
+    assert all(one["digest"] for one in document["transactions"].values())
+    assert before - balance(requester) == document["paid_mist"]
+    assert balance(seller) - earned == 10_000_000
+
+
+def test_an_error_variant_is_an_outcome_like_any_other(requester):
+    document = requester.json(
+        "tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 0}', "--yes"
+    )
+    assert document["variant"] == "err_division_by_zero"
+    assert document["ports"] == {"reason": "1 cannot be divided by zero"}
+
+
+def test_the_input_comes_from_a_file_or_from_stdin(requester, tmp_path):
+    (tmp_path / "input.json").write_text('{"dividend": 9, "divisor": 4}')
+    of_file = requester.json(
+        "tool", "invoke", DIVIDE, "--input", f"@{tmp_path}/input.json", "--yes"
+    )
+    of_stdin = requester.run(
+        "tool",
+        "invoke",
+        DIVIDE,
+        "--input",
+        "-",
+        "--yes",
+        "--json",
+        stdin='{"dividend": 9, "divisor": 4}',
+    )
+    assert of_file["ports"] == of_stdin.document["ports"] == {"quotient": 2, "remainder": 1}
+
+
+def test_a_tool_that_breaks_gives_no_outcome(requester):
+    result = requester.run(
+        "tool", "invoke", NAP, "--input", '{"ending": "crash", "duration_ms": 0}', "--yes", "--json"
+    )
+    assert (result.code, result.error["code"]) == (1, "invocation_failed")
+    assert (result.document["state"], result.document["reason"]) == ("failed", "http_error")
+
+
+def test_an_invocation_can_be_kept_looked_at_and_deleted(requester):
+    document = requester.json(
+        *("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--keep", "--yes")
+    )
+    assert set(document["transactions"]) == {"request", "close"}
+    place = document["invocation"]
+    shown = requester.json("tool", "outcome", place)
+    assert shown["ports"] == document["ports"] == {"slept_ms": 0}
+    assert shown["digest"] == document["transactions"]["close"]["digest"]
+    before = balance(requester)
+    deleted = requester.json("tool", "outcome", place, "--delete", "--yes")
+    assert deleted["events"] == ["InvocationDeleted"]
+    assert balance(requester) - before == shown["unspent_mist"] - deleted["cost_mist"]
+    assert requester.fails("tool", "outcome", place) == (3, "invocation_unknown")
+
+
+def test_a_request_that_is_not_waited_for_can_be_waited_for_later(requester):
+    arguments = ("tool", "invoke", NAP, "--input", '{"duration_ms": 300}', "--no-wait", "--yes")
+    document = requester.json(*arguments)
+    assert document["events"] == ["InvocationRequested"]
+    shown = requester.json("tool", "outcome", document["invocation"], "--wait")
+    assert (shown["state"], shown["ports"]) == ("settled", {"slept_ms": 300})
+
+
+def test_a_dry_run_requests_nothing(requester):
+    before = balance(requester)
+    arguments = ("tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 1}', "--dry-run")
+    document = requester.json(*arguments)
+    assert (document["dry_run"], document["digest"]) == (True, None)
+    assert document["prepaid_mist"] > 10_000_000
+    assert balance(requester) == before
+
+
+def test_more_than_the_limit_is_not_paid(requester):
+    arguments = ("--input", '{"dividend": 1, "divisor": 1}', "--max-cost", "0.001", "--yes")
+    assert requester.fails("tool", "invoke", DIVIDE, *arguments) == (4, "too_expensive")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('{"dividend": 1', "json_invalid"),
+        ('{"dividend": 1, "dividend": 2, "divisor": 1}', "json_invalid"),
+        ("[1, 2]", "input_invalid"),
+        ('{"dividend": 1}', "input_invalid"),
+        ('{"dividend": "1", "divisor": 1}', "input_invalid"),
+    ],
+)
+def test_a_wrong_input_is_refused_before_anything_is_paid(requester, text, code):
+    before = balance(requester)
+    assert requester.fails("tool", "invoke", DIVIDE, "--input", text, "--yes") == (7, code)
+    assert balance(requester) == before
+
+
+def test_what_is_wrong_with_an_input_is_listed(requester):
+    result = requester.run(
+        "tool", "invoke", DIVIDE, "--input", '{"dividend": "1", "divisor": 1}', "--yes"
+    )
+    assert "/dividend:" in result.stderr
+
+
+def test_a_tool_out_of_use_is_not_invoked(requester, registered):
+    requester.json("tool", "unregister", registered, "--yes")
+    arguments = ("tool", "invoke", registered, "--input", json.dumps({"a": 1, "b": 2}), "--yes")
+    assert requester.fails(*arguments) == (4, "tool_not_active")
+
+
+def test_what_nobody_closes_expires_and_is_taken_back(requester, operator, seller):
+    operator.json("leader", "deactivate", "--yes")
+    idle = seller.json("leader", "register", "--yes")["leader"]
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--no-wait", "--yes")
+    place = requester.json(*arguments)["invocation"]
+    assert requester.fails("tool", "outcome", place, "--delete", "--yes") == (4, "not_expired")
+    requester.json("localnet", "advance-clock", "5m")
+    before = balance(requester)
+    document = requester.json("tool", "outcome", place, "--delete", "--yes")
+    assert document["events"] == ["InvocationExpired", "InvocationDeleted"]
+    assert balance(requester) - before == document["unspent_mist"] - document["cost_mist"]
+    seller.json("leader", "deactivate", "--leader", idle, "--yes")
+    assert requester.fails(*arguments) == (4, "no_leader")
+    operator.json("leader", "activate", "--yes")

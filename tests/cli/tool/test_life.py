@@ -1,0 +1,111 @@
+"""The life of a tool, from its registration to its return."""
+
+import anyio
+import pytest
+
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.registry import Deployment, ToolRegistry
+from nexus_tools.tool import ToolFqn
+
+
+def test_a_tool_is_unregistered_claimed_and_brought_back(author, registered):
+    gone = author.json("tool", "unregister", registered, "--yes")
+    assert gone["events"] == ["ToolUnregistered"]
+    shown = author.json("tool", "show", registered)
+    assert shown["state"] == "unregistered"
+    assert shown["claimable_at_ms"] == gone["claimable_at_ms"]
+    assert 6 * 86_400_000 < shown["claimable_in_ms"] <= 7 * 86_400_000
+
+    author.json("localnet", "advance-clock", "1h30m")
+    refused = author.run("tool", "claim", registered, "--yes")
+    assert refused.code == 4
+    assert "claimable at 20" in refused.stderr
+    assert "(in 6 d 22 h)" in refused.stderr
+
+    author.json("localnet", "advance-clock", "7d")
+    before = author.json("wallet", "show")["balance_mist"]
+    claimed = author.json("tool", "claim", registered, "--yes")
+    assert claimed["amount_mist"] == 1_000_000_000
+    after = author.json("wallet", "show")["balance_mist"]
+    assert after - before == claimed["amount_mist"] - claimed["cost_mist"]
+    assert author.json("tool", "show", registered)["state"] == "claimed"
+
+    back = author.json("tool", "re-register", registered, "--yes")
+    assert back["amount_mist"] == 1_000_000_000
+    assert author.json("tool", "show", registered)["state"] == "active"
+
+
+def test_an_unregistration_can_be_taken_back(author, registered):
+    author.json("tool", "unregister", registered, "--yes")
+    author.json("tool", "cancel-unregister", registered, "--yes")
+    assert author.json("tool", "show", registered)["state"] == "active"
+    assert author.fails("tool", "claim", registered, "--yes") == (4, "release_not_started")
+
+
+@pytest.mark.parametrize(
+    ("verb", "code"),
+    [
+        ("claim", "release_not_started"),
+        ("cancel-unregister", "release_not_started"),
+        ("re-register", "not_claimed"),
+        ("top-up", "nothing_to_top_up"),
+    ],
+)
+def test_a_verb_that_does_not_fit_the_state_is_too_early(author, registered, verb, code):
+    assert author.fails("tool", verb, registered, "--yes") == (4, code)
+
+
+def test_a_tool_is_not_unregistered_twice(author, registered):
+    author.json("tool", "unregister", registered, "--yes")
+    assert author.fails("tool", "unregister", registered, "--yes") == (4, "already_released")
+
+
+@pytest.mark.parametrize("verb", ["unregister", "cancel-unregister", "claim", "re-register"])
+def test_only_the_owner_may(stranger, registered, verb):
+    assert stranger.fails("tool", verb, registered, "--yes") == (8, "not_owner")
+
+
+@pytest.mark.parametrize("verb", ["unregister", "claim", "show", "update"])
+def test_a_tool_that_nobody_registered_is_not_found(author, verb):
+    options = ["--price", "1", "--yes"] if verb == "update" else []
+    options = ["--yes"] if verb in ("unregister", "claim") else options
+    assert author.fails("tool", verb, "xyz.test.nobody@1", *options) == (3, "tool_unknown")
+
+
+def test_a_dry_run_leaves_the_tool_as_it_is(author, registered):
+    before = author.json("wallet", "show")
+    document = author.json("tool", "unregister", registered, "--dry-run")
+    assert (document["dry_run"], document["digest"]) == (True, None)
+    assert document["claimable_at_ms"] > 0
+    assert author.json("tool", "show", registered)["state"] == "active"
+    assert author.json("wallet", "show") == before
+    assert "nothing was signed" in author.run("tool", "unregister", registered, "--dry-run").stderr
+
+
+def test_a_dry_run_finds_what_the_chain_would_refuse(author, registered):
+    assert author.fails("tool", "claim", registered, "--dry-run") == (4, "release_not_started")
+
+
+def test_a_writer_prints_what_it_did_its_digest_and_its_cost(author, registered):
+    result = author.run("tool", "unregister", registered, "--yes")
+    assert result.code == 0
+    assert "✓ unregistered" in result.stderr
+    assert "digest" in result.stdout
+    assert "cost" in result.stdout
+
+
+def test_a_slashed_tool_is_topped_up(author, publisher, registered):
+    anyio.run(_slash, publisher, registered)
+    assert author.json("tool", "show", registered)["state"] == "suspended"
+    document = author.json("tool", "top-up", registered, "--yes")
+    assert document["amount_mist"] == 400_000_000
+    assert author.json("tool", "show", registered)["state"] == "active"
+
+
+async def _slash(admin, fqn):
+    settings = admin.settings
+    network = Network("test", settings["networks"]["test"]["url"])
+    async with SuiClient(network, admin.wallet.signer()) as client:
+        deployment = Deployment.parse(settings["deployments"]["test"])
+        tools = ToolRegistry(client, deployment)
+        await tools.slash(ToolFqn.parse(fqn), 400_000_000, "test")

@@ -1,0 +1,83 @@
+import json
+import signal
+
+import pytest
+
+
+@pytest.fixture
+def three(author, meta_file, definition):
+    """Three tools of one domain, the second unregistered; the domain."""
+    domain = definition["fqn"].split("@")[0]
+    names = [f"{domain}.{name}@1" for name in ("gamma", "alpha", "beta")]
+    for name, price in zip(names, ("0.3", "0.1", "0.2"), strict=True):
+        path = meta_file(definition | {"fqn": name, "description": f"The {name}"})
+        author.json("tool", "register", "--from-meta", path, "--price", price, "--yes")
+    author.json("tool", "unregister", names[1], "--yes")
+    return domain
+
+
+def labels(rows):
+    return [row["fqn"].rsplit(".", 1)[1].removesuffix("@1") for row in rows]
+
+
+def test_tools_are_listed_in_the_order_of_their_registration(author, three):
+    rows = author.json("tool", "list", "--domain", three)
+    assert labels(rows) == ["gamma", "alpha", "beta"]
+    shown = author.json("tool", "show", rows[0]["fqn"])
+    assert set(rows[0]) == set(shown)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--sort", "name"], ["alpha", "beta", "gamma"]),
+        (["--sort", "price"], ["alpha", "beta", "gamma"]),
+        (["--sort", "name", "--reverse"], ["gamma", "beta", "alpha"]),
+        (["--sort", "name", "--limit", "1"], ["alpha"]),
+        (["--state", "unregistered"], ["alpha"]),
+        (["--state", "active"], ["gamma", "beta"]),
+        (["--search", "BETA"], ["beta"]),
+        (["--search", "nothing like it"], []),
+    ],
+)
+def test_the_list_is_filtered_and_sorted(author, three, options, expected):
+    assert labels(author.json("tool", "list", "--domain", three, *options)) == expected
+
+
+def test_the_owner_is_an_address_or_a_key_of_the_wallet(author, stranger, three):
+    address = author.json("wallet", "show")["address"]
+    assert len(author.json("tool", "list", "--owner", address)) == 3
+    assert len(author.json("tool", "list", "--owner", "author")) == 3
+    assert stranger.json("tool", "list", "--owner", "stranger") == []
+    assert author.fails("tool", "list", "--owner", "nobody") == (3, "account_unknown")
+    assert author.fails("tool", "list", "--owner", "0xnone")[0] == 7
+
+
+def test_people_see_a_table(author, three):
+    lines = author.run("tool", "list", "--domain", three).stdout.splitlines()
+    assert any("FQN" in line and "Collateral" in line for line in lines)
+    assert any("alpha@1" in line and "unregistered" in line and "0.1 SUI" in line for line in lines)
+
+
+def test_an_empty_list_says_so(author):
+    result = author.run("tool", "list", "--domain", "no.such.domain")
+    assert (result.code, result.stdout) == (0, "")
+    assert "no tool" in result.stderr
+
+
+def test_a_tool_is_shown_without_a_key(home, author, registered):
+    (home.data / "sui.keystore").unlink()
+    assert home.json("tool", "show", registered)["fqn"] == registered
+
+
+def test_watching_a_tool_prints_it_now_and_after_each_change(author, registered):
+    process = author.process("tool", "show", registered, "--watch", "--json")
+    first = json.loads(process.stdout.readline())
+    assert (first["state"], first["event"]) == ("active", None)
+    author.json("tool", "unregister", registered, "--yes")
+    second = json.loads(process.stdout.readline())
+    assert (second["state"], second["event"]) == ("unregistered", "ToolUnregistered")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err

@@ -1,0 +1,58 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.toolkit import load
+
+
+def test_a_new_project_has_a_tool_of_the_name(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    document = home.json("tool", "new", "greeter")
+    assert document["fqn"] == "xyz.example.greeter@1"
+    assert {Path(name).name for name in document["files"]} == {
+        "README.md",
+        "pyproject.toml",
+        "tools.py",
+        "test_tools.py",
+    }
+    assert all(Path(name).is_file() for name in document["files"])
+
+
+def test_a_new_project_passes_its_own_tests(home, tmp_path):
+    folder = tmp_path / "project"
+    home.json("tool", "new", "word-count", "--directory", folder, "--fqn", "org.acme.text.greet@3")
+    assert "org.acme.text.greet@3" in (folder / "tools.py").read_text()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["tool", "client", "class", "test-it", "lambda"])
+def test_a_name_that_python_or_the_project_uses_itself_is_no_trouble(
+    home, tmp_path, name, monkeypatch
+):
+    folder = tmp_path / "project"
+    document = home.json("tool", "new", name, "--directory", folder)
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.delitem(sys.modules, "tools", raising=False)
+    [tool] = load(str(folder / "tools.py")).tools.values()
+    monkeypatch.delitem(sys.modules, "tools", raising=False)
+    assert str(tool.fqn) == document["fqn"]
+    assert not tool.function.__name__.startswith("test")
+
+
+def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
+    (tmp_path / "greeter").mkdir()
+    (tmp_path / "greeter" / "mine.txt").write_text("mine")
+    result = home.fails("tool", "new", "greeter", "--directory", tmp_path / "greeter")
+    assert result == (2, "folder_not_empty")
+    assert [path.name for path in (tmp_path / "greeter").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("name", ["Greeter", "g", "../greeter", "a b"])
+def test_a_name_that_no_fqn_can_have_is_refused(home, tmp_path, name):
+    folder = tmp_path / "project"
+    assert home.fails("tool", "new", name, "--directory", folder) == (7, "fqn_invalid")
+    assert not folder.exists()

@@ -1,0 +1,85 @@
+import http.server
+import json
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def answering(meta):
+    """A server whose every answer is this document."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            body = json.dumps(meta).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_tool_that_keeps_the_protocol_passes_every_check(home, served):
+    document = home.json("tool", "validate", f"{served}/divide")
+    assert document["passed"] is True
+    statuses = {check["name"]: check["status"] for check in document["checks"]}
+    assert statuses.pop("tls") == "skipped"
+    assert set(statuses.values()) == {"passed"}
+    assert {"reachable", "health", "fqn", "invoke with a bad input"} <= set(statuses)
+
+
+def test_people_see_a_row_for_each_check(home, served):
+    result = home.run("tool", "validate", f"{served}/divide")
+    assert result.code == 0
+    assert "✓ health" in result.stdout
+    assert "refused with 422" in result.stdout
+
+
+def test_a_tool_that_is_not_there_is_unreachable(home):
+    result = home.run("tool", "validate", "http://127.0.0.1:1", "--json")
+    assert (result.code, result.error["code"]) == (6, "tool_unreachable")
+    assert result.document["passed"] is False
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ({"output_schema": {"type": "object"}}, "ports and variants"),
+        ({"input_schema": {"$ref": "https://evil.example/schema.json"}}, "schemas"),
+        ({"fqn": "Not An Fqn"}, "fqn"),
+        ({"timeout": 1}, "bounds"),
+    ],
+)
+def test_a_definition_that_breaks_a_rule_fails_its_check(home, definition, change, check):
+    with answering(definition | change) as url:
+        result = home.run("tool", "validate", url, "--json")
+    assert (result.code, result.error["code"]) == (7, "tool_nonconforming")
+    failed = [row for row in result.document["checks"] if row["status"] == "failed"]
+    assert check in {row["name"] for row in failed}
+    assert all(row["message"] for row in failed)
+
+
+def test_a_strangers_answer_cannot_control_the_terminal(home, definition):
+    with answering(definition | {"url": "https://x\x1b]0;owned\x07"}) as url:
+        result = home.run("tool", "validate", url)
+    assert result.code == 7
+    assert not set(result.stdout + result.stderr) & set("\x1b\x07")
+
+
+def test_a_file_without_certificates_is_said_so(home, tmp_path):
+    (tmp_path / "ca.pem").write_text("no certificate")
+    arguments = ("tool", "validate", "https://127.0.0.1:1", "--ca-file", tmp_path / "ca.pem")
+    assert home.fails(*arguments) == (2, "ca_file_invalid")
