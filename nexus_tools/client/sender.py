@@ -38,10 +38,10 @@ from nexus_tools.client.submission import (
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     GasData,
-    NoExpiration,
     ObjectArgument,
     OwnedObject,
     ProgrammableTransaction,

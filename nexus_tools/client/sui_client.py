@@ -31,8 +31,9 @@ from nexus_tools.errors import NotAllowedError, UnreachableError
 from nexus_tools.sui.address import CLOCK, ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import MoveObject, Object
-from nexus_tools.sui.transaction import GasData, NoExpiration, TransactionData
+from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import SUI, StructTag, TypeTag
 
 

@@ -10,10 +10,10 @@ from nexus_tools.leader.journal_entry import SignedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import transaction_digest
 from nexus_tools.sui.effects import ObjectWrite, TransactionEffects
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import AddressOwner, ObjectReference
 from nexus_tools.sui.transaction import (
     GasData,
-    NoExpiration,
     OwnedObject,
     ProgrammableTransaction,
     TransactionData,

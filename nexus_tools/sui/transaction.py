@@ -20,12 +20,12 @@ from nexus_tools.sui.bcs import (
     struct,
     u8,
     u16,
-    u32,
     u64,
     vector,
     wrapper,
 )
-from nexus_tools.sui.digest import DIGEST, Digest, transaction_digest
+from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.expiration import EXPIRATION, Expiration
 from nexus_tools.sui.object import ADDRESS, OBJECT_REFERENCE, ObjectReference
 from nexus_tools.sui.system_transaction import (
     AUTHENTICATOR_STATE_UPDATE,
@@ -327,7 +327,7 @@ TRANSACTION_KIND: Codec[TransactionKind] = choice(
     ),
 )
 
-# --- Gas and expiration
+# --- Gas
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,54 +339,6 @@ class GasData:
     price: int
     budget: int
 
-
-@dataclass(frozen=True, slots=True)
-class NoExpiration:
-    """The transaction may be executed at any time."""
-
-
-@dataclass(frozen=True, slots=True)
-class EpochExpiration:
-    """The transaction may be executed up to this epoch, inclusive."""
-
-    epoch: int
-
-
-@dataclass(frozen=True, slots=True)
-class ValidDuring:
-    """The transaction may be executed once, in these epochs and times (ms), on this chain."""
-
-    min_epoch: int | None
-    max_epoch: int | None
-    min_timestamp: int | None
-    max_timestamp: int | None
-    chain: Digest
-    nonce: int
-
-
-@dataclass(frozen=True, slots=True)
-class Validity:
-    """As `ValidDuring`, and proposed by these validators alone: an epoch and their numbers."""
-
-    min_epoch: int | None
-    max_epoch: int | None
-    min_timestamp: int | None
-    max_timestamp: int | None
-    chain: Digest
-    nonce: int
-    allowed_proposers: tuple[Any, ...] | None
-
-
-Expiration = NoExpiration | EpochExpiration | ValidDuring | Validity
-
-_VALIDITY = (option(u64), option(u64), option(u64), option(u64), DIGEST, u32)
-EXPIRATION: Codec[Expiration] = choice(
-    "TransactionExpiration",
-    (NoExpiration, struct(NoExpiration)),
-    wrapper(EpochExpiration, u64),
-    (ValidDuring, struct(ValidDuring, *_VALIDITY)),
-    (Validity, struct(Validity, *_VALIDITY, option(record((u64, vector(u32)))))),
-)
 
 GAS_DATA = struct(GasData, vector(OBJECT_REFERENCE), ADDRESS, u64, u64)
 

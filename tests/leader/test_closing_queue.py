@@ -101,14 +101,9 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
     from nexus_tools.registry.objects import Ports
     from nexus_tools.registry.package import Deployment
     from nexus_tools.sui.digest import Digest
+    from nexus_tools.sui.expiration import NoExpiration
     from nexus_tools.sui.object import ObjectReference
-    from nexus_tools.sui.transaction import (
-        GasData,
-        NoExpiration,
-        OwnedObject,
-        SharedObject,
-        TransactionData,
-    )
+    from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
 
     deployment = Deployment(*[Address.of(n) for n in range(1, 5)], None, None, "chain")
     cap = ObjectReference(Address.of(9), 1, Digest(b"\1" * 32))

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     SIGNED_TRANSACTION,
     TRANSACTION_DATA,
-    EpochExpiration,
     FundsWithdrawal,
     GasCoin,
     GasData,
@@ -20,7 +20,6 @@ from nexus_tools.sui.transaction import (
     MergeCoins,
     MoveCall,
     NestedResult,
-    NoExpiration,
     OwnedObject,
     ProgrammableTransaction,
     Publish,
@@ -32,8 +31,6 @@ from nexus_tools.sui.transaction import (
     TransactionData,
     TransferObjects,
     Upgrade,
-    ValidDuring,
-    Validity,
 )
 from nexus_tools.sui.type_tag import SUI, Primitive, parse_type_tag
 

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.anyio
 
 
 # Many functions here are read for their signature and never use it.
-# ruff: noqa: ARG001
 
 
 class Done(Variant, name="ok"):

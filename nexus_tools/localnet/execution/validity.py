@@ -25,17 +25,15 @@ from nexus_tools.localnet.execution.limits import (
     MAX_TYPE_ARGUMENTS,
 )
 from nexus_tools.sui.address import RANDOM
+from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration
 from nexus_tools.sui.transaction import (
     Command,
-    EpochExpiration,
-    Expiration,
     FundsWithdrawal,
     Input,
     InputArgument,
     MakeMoveVec,
     MergeCoins,
     MoveCall,
-    NoExpiration,
     ProgrammableTransaction,
     Publish,
     Pure,

@@ -6,8 +6,9 @@ Source: `TransactionData::new_system_transaction` and `VerifiedTransaction` in
 
 from nexus_tools.sui.address import ZERO
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
-from nexus_tools.sui.transaction import GasData, NoExpiration, TransactionData, TransactionKind
+from nexus_tools.sui.transaction import GasData, TransactionData, TransactionKind
 
 SYSTEM_SIGNATURE = bytes(97)
 """Stands where others have a signature: Ed25519, all zeros."""

@@ -5,13 +5,8 @@ from collections.abc import Sequence
 from nexus_tools.localnet.execution import MAX_TX_SIZE_BYTES, TransactionRefused
 from nexus_tools.localnet.node.signatures import check_signatures
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.transaction import (
-    TRANSACTION_DATA,
-    ProgrammableTransaction,
-    TransactionData,
-    ValidDuring,
-    Validity,
-)
+from nexus_tools.sui.expiration import ValidDuring, Validity
+from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
 
 
 def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> TransactionData:

@@ -9,9 +9,10 @@ from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
-from nexus_tools.sui.transaction import GasData, NoExpiration, TransactionData
+from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
 
 KEY_SETTING = "faucet_key"

@@ -21,13 +21,12 @@ from nexus_tools.localnet.rpc.request_fields import address, digest, parsed, req
 from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, ValidDuring
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     TRANSACTION_DATA,
     Argument,
     Command,
-    EpochExpiration,
-    Expiration,
     GasCoin,
     GasData,
     Input,
@@ -36,7 +35,6 @@ from nexus_tools.sui.transaction import (
     MergeCoins,
     MoveCall,
     NestedResult,
-    NoExpiration,
     OwnedObject,
     ProgrammableTransaction,
     Publish,
@@ -48,7 +46,6 @@ from nexus_tools.sui.transaction import (
     TransactionData,
     TransferObjects,
     Upgrade,
-    ValidDuring,
 )
 from nexus_tools.sui.type_tag import parse_type_tag
 

@@ -12,6 +12,7 @@ from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, blake2b256
 from nexus_tools.sui.execution_status import ErrorKind, Success
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -25,7 +26,6 @@ from nexus_tools.sui.object import (
 )
 from nexus_tools.sui.transaction import (
     GasData,
-    NoExpiration,
     OwnedObject,
     ReceivingObject,
     SharedObject,

@@ -7,6 +7,7 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import GasCostSummary, IdOperation, InputState, PackageWrite
 from nexus_tools.sui.execution_status import ErrorKind, Success
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import AddressOwner, Immutable, MoveObject, Shared
 from nexus_tools.sui.system_transaction import (
     CancelledTransactionsV2,
@@ -16,7 +17,7 @@ from nexus_tools.sui.system_transaction import (
     GenesisObject,
     RandomnessStateUpdate,
 )
-from nexus_tools.sui.transaction import GasData, NoExpiration, TransactionData
+from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
 
 NOTHING = GasCostSummary(0, 0, 0, 0)

@@ -4,9 +4,9 @@ import pytest
 
 from nexus_tools.localnet.execution import TransactionRefused
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.expiration import EpochExpiration, ValidDuring
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
-    EpochExpiration,
     FundsWithdrawal,
     GasCoin,
     InputArgument,
@@ -19,7 +19,6 @@ from nexus_tools.sui.transaction import (
     SharedObject,
     SplitCoins,
     TransferObjects,
-    ValidDuring,
 )
 from nexus_tools.sui.type_tag import SUI, Primitive, VectorTag
 

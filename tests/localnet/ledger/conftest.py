@@ -19,8 +19,9 @@ from nexus_tools.sui.effects import (
 )
 from nexus_tools.sui.event import EVENTS, Event
 from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import AddressOwner, MoveObject, MovePackage, Object
-from nexus_tools.sui.transaction import GasData, NoExpiration, ProgrammableTransaction, Pure
+from nexus_tools.sui.transaction import GasData, ProgrammableTransaction, Pure
 from nexus_tools.sui.transaction import TransactionData as Data
 from nexus_tools.sui.type_tag import GAS_COIN
 

@@ -47,7 +47,7 @@ ED25519 = [
 ]
 
 
-def verify(call, ref, curve, signature, key, message, hashing):  # noqa: PLR0917
+def verify(call, ref, curve, signature, key, message, hashing):
     module, name, *_ = CURVES[curve]
     arguments = (ref(bytes.fromhex(signature)), ref(bytes.fromhex(key)), ref(message), hashing)
     return call(module, f"{name}_verify", *arguments)
@@ -116,7 +116,7 @@ def test_the_public_key_is_recovered(call, ref, curve, hashing):
         ("11" * 65, 2, 0),  # no such hash function
     ],
 )
-def test_recovery_aborts_with_the_codes_of_the_framework(  # noqa: PLR0917
+def test_recovery_aborts_with_the_codes_of_the_framework(
     call, ref, curve, signature, hashing, code
 ):
     module, name, *_ = CURVES[curve]

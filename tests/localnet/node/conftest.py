@@ -9,8 +9,9 @@ from nexus_tools.localnet.node import Node
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.signature import SignatureScheme, key_address
-from nexus_tools.sui.transaction import GasData, NoExpiration, TransactionData
+from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
 
 START_MS = 1_800_000_000_000

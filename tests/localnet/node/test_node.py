@@ -12,9 +12,10 @@ from nexus_tools.sui.address import CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.execution_status import ErrorKind, Failure, Success
+from nexus_tools.sui.expiration import ValidDuring
 from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.system_transaction import ConsensusCommitPrologue
-from nexus_tools.sui.transaction import TRANSACTION_DATA, ValidDuring
+from nexus_tools.sui.transaction import TRANSACTION_DATA
 from nexus_tools.sui.type_tag import SUI
 
 MIST = 1_000_000_000

@@ -8,9 +8,9 @@ from nexus_tools.localnet.rpc.status import Code, RpcError
 from nexus_tools.localnet.rpc.transaction_request import parse_transaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
-    EpochExpiration,
     GasCoin,
     GasData,
     InputArgument,
@@ -18,7 +18,6 @@ from nexus_tools.sui.transaction import (
     MergeCoins,
     MoveCall,
     NestedResult,
-    NoExpiration,
     OwnedObject,
     ProgrammableTransaction,
     Publish,
@@ -30,7 +29,6 @@ from nexus_tools.sui.transaction import (
     TransactionData,
     TransferObjects,
     Upgrade,
-    ValidDuring,
 )
 from nexus_tools.sui.type_tag import GAS_COIN, Primitive, VectorTag
 

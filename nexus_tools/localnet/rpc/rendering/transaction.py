@@ -8,17 +8,14 @@ from nexus_tools.localnet.rpc.rendering.input import render_input
 from nexus_tools.localnet.rpc.rendering.object import render_reference
 from nexus_tools.localnet.rpc.rendering.owner import render_owner
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, Validity
 from nexus_tools.sui.object import MoveObject
 from nexus_tools.sui.system_transaction import ConsensusCommitPrologueV4, Genesis
 from nexus_tools.sui.transaction import (
-    EpochExpiration,
-    Expiration,
     GasData,
-    NoExpiration,
     ProgrammableTransaction,
     TransactionData,
     TransactionKind,
-    Validity,
 )
 
 PROGRAMMABLE_TRANSACTION, GENESIS, CONSENSUS_COMMIT_PROLOGUE_V4 = 1, 3, 10
