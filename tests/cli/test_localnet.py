@@ -11,8 +11,7 @@ import pytest
 @pytest.fixture
 def detached(home):
     """A localnet in the background: its user."""
-    document = home.spawn("localnet", "start", "--port", "0", "--detach", "--json").document
-    home.pid = document["pid"]
+    home.pid = starts(home, "--port", "0")["pid"]
     yield home
     home.run("localnet", "stop")
 

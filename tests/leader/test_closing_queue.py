@@ -109,7 +109,7 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
     cap = ObjectReference(Address.of(9), 1, Digest(b"\1" * 32))
     shapes = [
         {"p": "x"},
-        {f"port_{n}": n for n in range(250)},
+        {f"port_{n}": n for n in range(32)},
         {"text": "x" * 65_000},
         {f"long_{n}": "y" * 2_000 for n in range(20)},
     ]
