@@ -9,6 +9,7 @@ import click
 
 from nexus_tools import __version__
 from nexus_tools.cli.lazy import LazyGroup
+from nexus_tools.cli.output import plain
 from nexus_tools.errors import NexusError, UsageError
 
 GROUPS = {
@@ -22,6 +23,7 @@ GROUPS = {
     "completion": "Complete commands in your shell.",
 }
 INTERRUPTED = 130
+EXTRAS = {"google": "localnet", "h2": "localnet", "sui_sandbox": "localnet", "wasmtime": "compiler"}
 
 
 @click.group(
@@ -55,6 +57,8 @@ def run() -> NoReturn:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except ModuleNotFoundError as error:
+        code = _report(_missing(error))
     except Exception as error:  # noqa: BLE001 - the edge: nobody is shown a traceback
         code = _report(_bug(error))
     sys.exit(code if isinstance(code, int) else 0)
@@ -65,18 +69,30 @@ def _report(error: NexusError) -> int:
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
-    click.secho(f"error: {error.message}", fg="red", err=True)
+    click.secho(f"error: {plain(error.message, lines=True)}", fg="red", err=True)
     for failure in error.details.get("failures", ()):
         where = failure.get("pointer") or "/"
-        click.echo(f"  {where}: {failure.get('message', '')}", err=True)
+        click.echo(plain(f"  {where}: {failure.get('message', '')}"), err=True)
     if error.hint:
-        click.echo(f"  {error.hint}", err=True)
+        click.echo(f"  {plain(error.hint)}", err=True)
     return error.exit_code
 
 
 def _help_hint(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     return f"see `{context.command_path} --help`" if context else "see `nexus-tools --help`"
+
+
+def _missing(error: ModuleNotFoundError) -> NexusError:
+    """The error for a library that an extra brings, and that is not installed."""
+    extra = EXTRAS.get((error.name or "").partition(".")[0])
+    if extra is None:
+        return _bug(error)
+    return UsageError(
+        "extra_missing",
+        f"this needs the extra `{extra}`: {error.name} is not installed",
+        hint=f"pip install 'nexus-tools[{extra}]'",
+    )
 
 
 def _bug(error: Exception) -> NexusError:

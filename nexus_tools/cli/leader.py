@@ -60,7 +60,9 @@ async def register(session: Session, name: str | None, *, inactive: bool) -> Non
 @command.command()
 @_LEADER
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file.")
-@click.option("--allow-loopback", is_flag=True, help="Call tools on this machine, without TLS.")
+@click.option(
+    "--allow-loopback", is_flag=True, help="Call tools on this machine; implies --allow-http."
+)
 @click.option("--allow-http", is_flag=True, help="Call tools without TLS.")
 @click.option(
     "--allow-network", multiple=True, help="Call tools in this private network, as 10.0.0.0/8."

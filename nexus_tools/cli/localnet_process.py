@@ -12,7 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from nexus_tools.cli.running import RunningLocalnet, being_the_localnet, running_localnet
+from nexus_tools.cli.running import (
+    RunningLocalnet,
+    announce_localnet,
+    become_the_localnet,
+    running_localnet,
+)
 from nexus_tools.cli.session import Session
 from nexus_tools.cli.settings import Settings
 from nexus_tools.errors import NexusError, NotNowError, UsageError
@@ -33,19 +38,18 @@ async def run_localnet(
     from nexus_tools.localnet import Localnet  # noqa: PLC0415 - the whole network
 
     folder = _absolute(state)
-    with being_the_localnet(session.settings) as announce:
-        cache = session.settings.cache_directory
-        localnet = Localnet(port=port, state=folder, cache=cache)
-        with _hint_at_free_port():
-            await localnet.start()
-        try:
-            told = str(folder) if folder else None
-            running = RunningLocalnet(os.getpid(), localnet.url, told, detached)
-            announce(running)
-            _say_ready(session, running)
-            await _signalled()
-        finally:
-            await localnet.stop()
+    become_the_localnet(session.settings)
+    localnet = Localnet(port=port, state=folder, cache=session.settings.cache_directory)
+    with _hint_at_free_port():
+        await localnet.start()
+    try:
+        told = str(folder) if folder else None
+        running = RunningLocalnet(os.getpid(), localnet.url, told, detached)
+        announce_localnet(session.settings, running)
+        _say_ready(session, running)
+        await _signalled()
+    finally:
+        await localnet.stop()
     session.output.note("stopped")
 
 

@@ -104,9 +104,9 @@ def _cell(value: Any) -> str:
     return "" if value is None else plain(str(value))
 
 
-def plain(text: str) -> str:
-    """A stranger's text without what would control the terminal."""
-    return "".join(one if one.isprintable() else " " for one in text)
+def plain(text: str, *, lines: bool = False) -> str:
+    """A stranger's text without what would control the terminal, of one line or of `lines`."""
+    return "".join(one if one.isprintable() or (lines and one == "\n") else " " for one in text)
 
 
 def _console() -> Any:

@@ -6,11 +6,8 @@ it left behind is never mistaken for it, nor is another process that got its pid
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
 
 from nexus_tools.cli.settings import Settings
 from nexus_tools.errors import NotFoundError, NotNowError
@@ -59,29 +56,26 @@ def require_localnet(settings: Settings) -> RunningLocalnet:
     return running
 
 
-@contextmanager
-def being_the_localnet(settings: Settings) -> Iterator[Callable[[RunningLocalnet], None]]:
-    """Be the one localnet of this user meanwhile; the function lets other commands find it.
+def become_the_localnet(settings: Settings) -> None:
+    """Be the one localnet of this user, until this process ends.
 
     Raises `localnet_running` if there is another.
     """
     settings.data_directory.mkdir(parents=True, exist_ok=True)
-    with _lock_file(settings).open("a") as lock:
-        running = running_localnet(settings)
-        if running is not None or not _try_lock(lock):
-            where = f" at {running.url} (pid {running.pid})" if running else ""
-            raise NotNowError(
-                "localnet_running",
-                f"a localnet of yours is running already{where}",
-                hint="`nexus-tools localnet stop` stops it; XDG_DATA_HOME gives another a place",
-            )
-        try:
-            yield lambda trace: _save(settings, trace)
-        finally:
-            _trace(settings).unlink(missing_ok=True)
+    running = running_localnet(settings)
+    # It is not closed: its lock ends with the process.
+    lock = os.open(_lock_file(settings), os.O_RDWR | os.O_CREAT, 0o600)
+    if running is not None or not _try_lock(lock):
+        where = f" at {running.url} (pid {running.pid})" if running else ""
+        raise NotNowError(
+            "localnet_running",
+            f"a localnet of yours is running already{where}",
+            hint="`nexus-tools localnet stop` stops it; XDG_DATA_HOME gives another a place",
+        )
 
 
-def _save(settings: Settings, running: RunningLocalnet) -> None:
+def announce_localnet(settings: Settings, running: RunningLocalnet) -> None:
+    """Let other commands find the localnet that this process has become."""
     path = _trace(settings)
     new = path.with_suffix(f".{os.getpid()}.tmp")
     new.write_text(json.dumps(asdict(running)), encoding="utf-8")
@@ -96,12 +90,12 @@ def _lock_file(settings: Settings) -> Path:
     return settings.data_directory / "localnet.lock"
 
 
-def _try_lock(file: IO[str]) -> bool:
+def _try_lock(descriptor: int) -> bool:
     """Hold the lock until the file is closed; False if another process has it."""
     import fcntl  # noqa: PLC0415 - not on Windows, where only other networks can be used
 
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
@@ -110,6 +104,6 @@ def _try_lock(file: IO[str]) -> bool:
 def _is_alive(settings: Settings) -> bool:
     try:
         with _lock_file(settings).open() as lock:
-            return not _try_lock(lock)
+            return not _try_lock(lock.fileno())
     except FileNotFoundError:
         return False

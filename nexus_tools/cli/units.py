@@ -30,10 +30,10 @@ def sui(mist: int) -> str:
 def duration(milliseconds: int) -> str:
     """A duration in its two largest units: `6 d 23 h`."""
     parts = []
-    for unit in ("d", "h", "m", "s"):
+    for unit, name in (("d", "d"), ("h", "h"), ("m", "min"), ("s", "s")):
         count, milliseconds = divmod(milliseconds, _UNITS_MS[unit])
         if count:
-            parts.append(f"{count} {unit}")
+            parts.append(f"{count} {name}")
     return " ".join(parts[:2]) or f"{milliseconds} ms"
 
 

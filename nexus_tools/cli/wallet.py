@@ -24,7 +24,9 @@ def command() -> None:
 
 @command.command()
 @click.argument("alias", required=False)
-@click.option("--scheme", type=_SCHEMES, default="ed25519", show_default=True)
+@click.option(
+    "--scheme", type=_SCHEMES, default="ed25519", show_default=True, help="How the key signs."
+)
 @local
 def new(session: Session, alias: str | None, scheme: str) -> None:
     """Make a key. Its recovery phrase is shown once and kept nowhere."""

@@ -13,6 +13,7 @@ from nexus_tools.cli.tool.outcome import (
     print_outcome,
     read_outcome,
     require_outcome,
+    take_back,
 )
 from nexus_tools.errors import ValidationError
 
@@ -109,7 +110,7 @@ async def _finish(
     paid = prepaid + sent.cost.net
     if not keep:
         with session.output.progress("taking back what was not spent"):
-            deleted = await invocations.delete(place)
+            deleted = await take_back(invocations, place)
         transactions["delete"] = sent_record(deleted)
         paid += deleted.cost.net - document["unspent_mist"]
     document |= {"transactions": transactions, "paid_mist": paid}

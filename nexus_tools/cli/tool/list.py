@@ -51,7 +51,7 @@ async def command(
     from nexus_tools.registry import ToolFilter, ToolState  # noqa: PLC0415 - not for `--help`
 
     tool_filter = ToolFilter(
-        owner=None if owner is None else address_of(session, owner),
+        owner=None if owner is None else _address(session, owner),
         domain=domain,
         state=None if state is None else ToolState(state),
         search=search,
@@ -69,7 +69,7 @@ async def command(
     session.output.table(rows, COLUMNS, empty="no tool is registered that fits")
 
 
-def address_of(session: Session, text: str) -> "Address":
+def _address(session: Session, text: str) -> "Address":
     """An address as it stands, or that of a key of the wallet."""
     from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
 

@@ -13,7 +13,7 @@ from nexus_tools.cli.session import Session
 from nexus_tools.errors import NexusError, NotNowError
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import Invocation, Invocations
+    from nexus_tools.registry import Invocation, Invocations, Sent
     from nexus_tools.sui.address import Address
 
 _LABELS = {
@@ -35,7 +35,9 @@ _PATIENCE_S = 10.0
 @click.command()
 @click.argument("invocation")
 @click.option("--wait", is_flag=True, help="Wait until it is closed.")
-@click.option("--delete", is_flag=True, help="Delete it, and take back what was not spent.")
+@click.option(
+    "--delete", is_flag=True, help="Delete it, closed or expired, for what was not spent."
+)
 @writes
 async def command(session: Session, invocation: str, *, wait: bool, delete: bool) -> None:
     """Show the INVOCATION and its outcome, as the chain has them."""
@@ -54,10 +56,27 @@ async def command(session: Session, invocation: str, *, wait: bool, delete: bool
         sent = await carry_out(
             session,
             invocations,
-            lambda service: service.delete(place),
+            lambda service: take_back(service, place),
             question=lambda rehearsed: asked(done, rehearsed),
         )
     report(session.output, sent, done, document)
+
+
+async def take_back(invocations: "Invocations", place: "Address") -> "Sent":
+    """Delete an invocation for what was not spent; one that no leader closed expires first.
+
+    Raises `not_requester` or `not_expired`.
+    """
+    from nexus_tools.registry.calls import invocation as calls  # noqa: PLC0415
+    from nexus_tools.sui.builder import TransactionBuilder  # noqa: PLC0415
+
+    found = await invocations.get(place)
+    builder = TransactionBuilder()
+    if not found.is_closed:
+        calls.expire(builder, invocations.deployment, place)
+    coin = calls.delete(builder, invocations.deployment, place)
+    builder.merge_coins(builder.gas, [coin])
+    return await invocations.send(builder, possible_at_ms=found.expires_at_ms)
 
 
 async def closed_invocation(invocations: "Invocations", place: "Address") -> None:
@@ -70,8 +89,8 @@ async def closed_invocation(invocations: "Invocations", place: "Address") -> Non
     except TimeoutError as error:
         raise NotNowError(
             "not_closed",
-            f"no leader closed the invocation {place} in time",
-            hint="is the leader running? See `nexus-tools leader status`",
+            f"no leader closed the invocation {place} in time: is one running?",
+            hint=f"`nexus-tools tool outcome {place} --delete` takes the prepaid SUI back",
             details={"invocation": str(place)},
         ) from error
 

@@ -1,13 +1,18 @@
 """`nexus-tools tool serve`: tools over HTTP."""
 
 import json
+import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from nexus_tools.cli.command import local
 from nexus_tools.cli.session import Session
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import NexusError, UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.toolkit import ToolServer
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -50,10 +55,10 @@ def command(
 
     TARGET is `package.module`, `path/to/file.py`, or one of their attributes: `tools.py:add`.
     """
-    from nexus_tools.toolkit import load, run  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.toolkit import run  # noqa: PLC0415 - not for `--help`
 
     host, port = _address(bind)
-    server = load(target, public_url=public_url)
+    server = _load(target, public_url)
     if meta:
         root = public_url or f"{'https' if tls_cert else 'http'}://{bind}"
         definitions = [definition.as_json() for definition in server.definitions(root)]
@@ -65,6 +70,23 @@ def command(
             session.output.done(f"{tool.fqn} at {(public_url or url).rstrip('/')}{path}")
 
     run(server, host, port, tls_certificate=tls_cert, tls_key=tls_key, on_ready=ready)
+
+
+def _load(target: str, public_url: str | None) -> "ToolServer":
+    """The server of a target. Raises as `load` does, and `target_broken`."""
+    from nexus_tools.toolkit import load  # noqa: PLC0415 - not for `--help`
+
+    try:
+        return load(target, public_url=public_url)
+    except NexusError:
+        raise
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise UsageError(
+            "target_broken",
+            f"{target} cannot be imported: {type(error).__name__}: {error}",
+            hint=f"see {place.filename}, line {place.lineno}",
+        ) from error
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.command import local
+from nexus_tools.cli.output import plain
 from nexus_tools.cli.session import Session
 from nexus_tools.errors import UnreachableError, ValidationError
 
@@ -72,6 +73,6 @@ def _row(check: "Check") -> dict[str, str]:
 
 def _print(check: "Check") -> None:
     mark, color = _MARKS[check.status.value]
-    click.secho(f"  {mark} {check.name:<26} {check.message}", fg=color)
+    click.secho(f"  {mark} {check.name:<26} {plain(check.message)}", fg=color)
     if check.status == "failed" and check.hint:
         click.echo(f"    {'':<26} {check.hint}")
