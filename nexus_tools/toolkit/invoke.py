@@ -67,39 +67,46 @@ class InvokeEndpoint:
         self._slots = slots
         self._recent = recent
         self._time_limit = TimeLimit(tool.timeout_ms / 1_000)
+        self._log = _log
+
+    def bind_log(self) -> None:
+        """Log as structlog is configured now: to find that out anew costs time in each call."""
+        self._log = _log.bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         try:
             head = InvokeHead.parse(scope["headers"])
-            body = await self._body(head, receive)
-            answer = await self._once(head, body)
+            self._check_tool(head)
+            limits = self._slots.limits
+            body = await read_body(
+                receive, head.content_length, limits.max_body_bytes, limits.body_timeout_s
+            )
+            if head.key is None:
+                answer = await self._run(head, body)
+            else:
+                answer = await self._run_once(f"{self._name} {head.key}", head, body)
         except ProblemError as problem:
-            _log.info("refused", tool=self._name, status=problem.status.value, code=problem.code)
+            self._log.info(
+                "refused", tool=self._name, status=problem.status.value, code=problem.code
+            )
             answer = problem.answer()
         except ClientGoneError:
             return
         await answer.send(send)
 
-    async def _body(self, head: InvokeHead, receive: Receive) -> bytes:
+    def _check_tool(self, head: InvokeHead) -> None:
         if head.tool is not None and head.tool != self._name:
             detail = f"this is {self._name}, not the tool that Nexus-Tool names"
             raise ProblemError(HTTPStatus.NOT_FOUND, "tool_unknown", detail)
-        limits = self._slots.limits
-        return await read_body(
-            receive, head.content_length, limits.max_body_bytes, limits.body_timeout_s
-        )
 
-    async def _once(self, head: InvokeHead, body: bytes) -> Answer:
+    async def _run_once(self, key: str, head: InvokeHead, body: bytes) -> Answer:
         """Run the invocation, or give the answer that its key had before."""
-        if head.key is None:
-            return await self._run(self._arguments(head, body), head)
-        key = f"{self._name} {head.key}"
         stored = self._recent.begin(key, body)
         if stored is not None:
             return stored
         try:
-            answer = await self._run(self._arguments(head, body), head)
+            answer = await self._run(head, body)
         except BaseException:
             self._recent.abandon(key)
             raise
@@ -121,8 +128,9 @@ class InvokeEndpoint:
                 ],
             ) from error
 
-    async def _run(self, arguments: dict[str, Any], head: InvokeHead) -> Answer:
+    async def _run(self, head: InvokeHead, body: bytes) -> Answer:
         """Once the tool runs, what happens is its answer, an error too: it is not run again."""
+        arguments = self._arguments(head, body)
         with self._slots:
             limited = self._time_limit.start()
             try:
@@ -130,19 +138,19 @@ class InvokeEndpoint:
                     outcome = await self._tool.run(arguments)
             except Exception as error:  # noqa: BLE001 - the edge to an author's code
                 return self._broken(error, head, timed_out=limited.is_expired)
-        _log.debug("invoked", tool=self._name, invocation=head.key, variant=outcome.variant)
+        self._log.debug("invoked", tool=self._name, invocation=head.key, variant=outcome.variant)
         return Answer.of_outcome(outcome)
 
     def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Answer:
         """The answer when the tool is too slow or breaks; what broke stays in the server's log."""
         if timed_out:
             detail = f"the tool took longer than {self._tool.timeout_ms} ms"
-            _log.warning("timed_out", tool=self._name, invocation=head.key)
+            self._log.warning("timed_out", tool=self._name, invocation=head.key)
             return ProblemError(HTTPStatus.GATEWAY_TIMEOUT, "timed_out", detail).answer()
         invalid = isinstance(error, ValidationError) and error.code == "output_invalid"
         code = "output_invalid" if invalid else "tool_broke"
         # As text: log processors that render exceptions may print the values of variables.
         cause = "".join(traceback.format_exception(error))
-        _log.error(code, tool=self._name, invocation=head.key, cause=cause)
+        self._log.error(code, tool=self._name, invocation=head.key, cause=cause)
         detail = "the tool broke; its operator finds the cause in the log"
         return ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, code, detail).answer()

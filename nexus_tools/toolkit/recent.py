@@ -5,7 +5,7 @@ a mistake of the client (422), with one that still runs a conflict (409), and ot
 answer of the first, whether that was an outcome or an error.
 """
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,12 +14,17 @@ from time import monotonic
 
 from nexus_tools.toolkit.answer import Answer, ProblemError
 
+_DIGEST_BYTES = 32
+
 
 @dataclass(slots=True)
 class _Invocation:
-    """One key: what was asked, and what was answered once it is."""
+    """One key: what was asked, and what was answered once it is.
 
-    request_digest: bytes
+    `request` is the body, or its SHA-256 unless the body is shorter than that.
+    """
+
+    request: bytes
     answer: Answer | None = None
     expires_at: float = 0.0
 
@@ -42,8 +47,9 @@ class RecentInvocations:
         self._max_count = max_count
         self._max_bytes = max_bytes
         self._clock = clock
-        self._running: dict[str, _Invocation] = {}
-        self._answered: OrderedDict[str, _Invocation] = OrderedDict()
+        self._known: dict[str, _Invocation] = {}
+        # The keys of those that were answered, in the order in which they are forgotten.
+        self._answered: deque[str] = deque()
         self._bytes = 0
 
     def begin(self, key: str, body: bytes) -> Answer | None:
@@ -51,15 +57,17 @@ class RecentInvocations:
 
         Raises `ProblemError` for a key that is running or belongs to another request.
         """
-        digest = sha256(body).digest()
-        known = self._running.get(key) or self._answered.get(key)
-        if known is not None and known.answer is not None and known.expires_at <= self._clock():
-            self._forget_old()
-            known = None
+        request = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
+        known = self._known.get(key)
+        if known is not None and known.answer is not None:
+            now = self._clock()
+            if known.expires_at <= now:
+                self._forget_old(now)
+                known = None
         if known is None:
-            self._running[key] = _Invocation(digest)
+            self._known[key] = _Invocation(request)
             return None
-        if known.request_digest != digest:
+        if known.request != request:
             detail = "this idempotency key belongs to a request with another body"
             raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "key_reused", detail, errors=[])
         if known.answer is None:
@@ -69,24 +77,24 @@ class RecentInvocations:
 
     def finish(self, key: str, answer: Answer) -> None:
         """Store the answer of a running invocation."""
-        invocation = self._running.pop(key)
+        now = self._clock()
+        invocation = self._known[key]
         invocation.answer = answer
-        invocation.expires_at = self._clock() + self._lifetime_s
-        self._answered[key] = invocation
+        invocation.expires_at = now + self._lifetime_s
+        self._answered.append(key)
         self._bytes += len(answer.body)
-        self._forget_old()
+        self._forget_old(now)
 
     def abandon(self, key: str) -> None:
         """Forget a key whose invocation did not run; the client may use it again."""
-        self._running.pop(key, None)
+        self._known.pop(key, None)
 
-    def _forget_old(self) -> None:
-        now = self._clock()
+    def _forget_old(self, now: float) -> None:
         while self._answered:
-            oldest = next(iter(self._answered.values()))
+            oldest = self._known[self._answered[0]]
             fits = len(self._answered) <= self._max_count and self._bytes <= self._max_bytes
             if fits and oldest.expires_at > now:
                 return
-            _, forgotten = self._answered.popitem(last=False)
-            assert forgotten.answer is not None
-            self._bytes -= len(forgotten.answer.body)
+            del self._known[self._answered.popleft()]
+            assert oldest.answer is not None
+            self._bytes -= len(oldest.answer.body)

@@ -3,9 +3,9 @@
 import asyncio
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
+from typing import NamedTuple
 
 from starlette.types import Message, Receive
 
@@ -37,8 +37,7 @@ class ClientGoneError(Exception):
     """The client closed the connection before its request was complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class InvokeHead:
+class InvokeHead(NamedTuple):
     """The headers of an invocation that mean something here."""
 
     key: str | None
@@ -56,9 +55,12 @@ class InvokeHead:
         if known.keys() <= _FRAMING:
             return cls(None, None, content_length, _NO_CALL)
         invocation = key = _key(known, _INVOCATION)
-        if _IDEMPOTENCY_KEY in known:
+        if invocation is None:
             key = _key(known, _IDEMPOTENCY_KEY)
-            if invocation is not None and key != invocation:
+        elif _IDEMPOTENCY_KEY in known:
+            # A Leader writes the same invocation in quotes.
+            is_same = known[_IDEMPOTENCY_KEY] == b'"%b"' % known[_INVOCATION]
+            if not is_same and _key(known, _IDEMPOTENCY_KEY) != invocation:
                 raise _bad_header("Idempotency-Key and Nexus-Invocation differ")
         call = Call(invocation, _deadline(known), _number(known, _MAX_OUTCOME_BYTES))
         tool = known.get(_TOOL)

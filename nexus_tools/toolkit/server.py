@@ -75,6 +75,8 @@ class ToolServer:
         """The time in which the server is ready, inside the author's own lifespan."""
         lifespan = self._lifespan(self) if self._lifespan else _nothing()
         async with lifespan:
+            for endpoint in self._invoke.values():
+                endpoint.bind_log()
             self._slots.is_open = True
             try:
                 yield

@@ -24,13 +24,12 @@ _NAMED_KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWO
 class Signature:
     """What a tool's function takes and gives.
 
-    `ports` is a model with `fields` named `port_0`, `port_1`, … in the order of `names`, so that a
-    port may be called `json` or `copy` without hiding a method of the model.
+    `ports` is a model with the fields `port_0`, `port_1`, … in the order of `names`, so that a port
+    may be called `json` or `copy` without hiding a method of the model.
     """
 
     ports: type[BaseModel]
     names: tuple[str, ...]
-    fields: tuple[str, ...]
     call_name: str | None
     variants: dict[str, type[Variant]]
 
@@ -47,7 +46,7 @@ class Signature:
             raise _invalid(f"the parameters {', '.join(calls)} are all annotated with Call")
         names = tuple(name for name in parameters if name not in calls)
         ports = _ports_model([parameters[name] for name in names], hints)
-        return cls(ports, names, tuple(ports.model_fields), calls[0] if calls else None, variants)
+        return cls(ports, names, calls[0] if calls else None, variants)
 
     def input_schema(self) -> dict[str, Any]:
         """The schema of the ports that go in."""
@@ -64,10 +63,12 @@ class Signature:
     def arguments(self, ports: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """The function's arguments, or `ValidationError` (`input_invalid`) with its failures."""
         try:
-            model = self.ports.model_validate(ports)
+            # As `model_validate`, without a look at options that are not used here.
+            model = self.ports.__pydantic_validator__.validate_python(ports)
         except pydantic.ValidationError as error:
             raise _input_error(error) from error
-        arguments = dict(zip(self.names, map(model.__dict__.__getitem__, self.fields), strict=True))
+        # A model keeps its fields in their order, which is that of the names.
+        arguments: dict[str, Any] = dict(zip(self.names, model.__dict__.values()))  # noqa: B905
         if self.call_name is not None:
             arguments[self.call_name] = call
         return arguments

@@ -7,7 +7,7 @@ the one that began first is the first whose time is over.
 import asyncio
 from asyncio import AbstractEventLoop
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 # The timers of event loops have this resolution and may be early by it.
 _EARLY_S = 0.001
@@ -25,11 +25,13 @@ class TimeLimit:
 
         As `asyncio.timeout` does, it cancels the task and raises `TimeoutError` in its place.
         """
-        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+        assert task is not None, "only tasks have a time limit"
+        loop = task.get_loop()
         running = self._running
         if running is None or running.loop is not loop:
             running = self._running = _Running(loop)
-        return Limited(running, loop.time() + self._seconds)
+        return Limited(running, task, loop.time() + self._seconds)
 
 
 class Limited:
@@ -37,19 +39,18 @@ class Limited:
 
     __slots__ = ("_cancelling", "_running", "_task", "deadline", "is_expired")
 
-    def __init__(self, running: "_Running", deadline: float) -> None:
+    def __init__(self, running: "_Running", task: asyncio.Task[Any], deadline: float) -> None:
         self._running = running
-        self._task: asyncio.Task[Any] | None = None
-        self._cancelling = 0
+        self._task = task
+        self._cancelling = task.cancelling()
         self.deadline = deadline
         self.is_expired = False
 
-    def __enter__(self) -> "Limited":
-        task = asyncio.current_task()
-        assert task is not None, "only tasks have a time limit"
-        self._task = task
-        self._cancelling = task.cancelling()
-        self._running.add(self)
+    def __enter__(self) -> Self:
+        running = self._running
+        running.members[self] = None
+        if running.timer is None:
+            running.set_timer(self.deadline)
         return self
 
     def __exit__(
@@ -59,9 +60,9 @@ class Limited:
         _: TracebackType | None,
     ) -> None:
         if not self.is_expired:
-            self._running.remove(self)
+            # The timer stays: it finds nothing to do, or is set anew for those that run by then.
+            del self._running.members[self]
             return
-        assert self._task is not None
         # Somebody else may have cancelled the task too, and means it.
         only_by_us = self._task.uncancel() <= self._cancelling
         if only_by_us and kind is not None and issubclass(kind, asyncio.CancelledError):
@@ -70,35 +71,28 @@ class Limited:
     def expire(self) -> None:
         """The time is over."""
         self.is_expired = True
-        assert self._task is not None
         self._task.cancel()
 
 
 class _Running:
     """What runs in one event loop, those that began first in front, and their one timer."""
 
-    __slots__ = ("_members", "_timer", "loop")
+    __slots__ = ("loop", "members", "timer")
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self.loop = loop
-        self._members: dict[Limited, None] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self.members: dict[Limited, None] = {}
+        self.timer: asyncio.TimerHandle | None = None
 
-    def add(self, limited: Limited) -> None:
-        self._members[limited] = None
-        if self._timer is None:
-            self._timer = self.loop.call_at(limited.deadline, self._expire)
-
-    def remove(self, limited: Limited) -> None:
-        # The timer stays: it finds nothing to do, or is set anew for those that run by then.
-        del self._members[limited]
+    def set_timer(self, deadline: float) -> None:
+        self.timer = self.loop.call_at(deadline, self._expire)
 
     def _expire(self) -> None:
-        self._timer = None
+        self.timer = None
         now = self.loop.time() + _EARLY_S
-        for limited in list(self._members):
+        for limited in list(self.members):
             if limited.deadline > now:
-                self._timer = self.loop.call_at(limited.deadline, self._expire)
+                self.set_timer(limited.deadline)
                 return
-            del self._members[limited]
+            del self.members[limited]
             limited.expire()

@@ -1,0 +1,82 @@
+"""`scripts/bench [NAME…] [--json]`: measures the figures and prints one table."""
+
+import argparse
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+
+from benchmarks.figure import Figure, table
+
+# How long each part may take, in seconds; the sum is what a whole run takes at most.
+PARTS = {"vm": 60, "transactions": 80, "invocations": 60, "server": 70, "help": 20}
+
+
+class OutOfTime(Exception):  # noqa: N818 - it says what happened
+    """A part took longer than it may."""
+
+
+def main() -> int:
+    """Run the parts that are named, or all; 1 if a figure misses its target or a part failed."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("name", nargs="*", help=f"{', '.join(PARTS)}; all without a name")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.name if name not in PARTS]
+    if unknown:
+        parser.error(f"there is no figure {', '.join(unknown)}: choose from {', '.join(PARTS)}")
+    signal.signal(signal.SIGTERM, _interrupt)
+    figures: list[Figure] = []
+    failures: list[str] = []
+    for name in arguments.name or PARTS:
+        _run(name, figures, failures)
+    if arguments.json:
+        print(json.dumps({"figures": [f.as_json() for f in figures], "failures": failures}))
+    else:
+        print(table(figures), *failures, sep="\n")
+    return 1 if failures or any(figure.is_met is False for figure in figures) else 0
+
+
+def _run(name: str, figures: list[Figure], failures: list[str]) -> None:
+    begin = monotonic()
+    part = import_module(f"benchmarks.{name}")
+    try:
+        with _time_limit(PARTS[name]), tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            for figure in part.measure(Path(folder)):
+                figures.append(figure)
+                print(f"bench: {'  '.join(figure.row()[:2])}", file=sys.stderr, flush=True)
+    except OutOfTime:
+        failures.append(f"{name}: stopped after {PARTS[name]} s")
+    except Exception as error:  # noqa: BLE001 - the other parts can still be measured
+        failures.append(f"{name}: {type(error).__name__}: {error}")
+    print(f"bench: {name} took {monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _time_limit(seconds: int) -> Iterator[None]:
+    def stop(_: int, __: FrameType | None) -> None:
+        raise OutOfTime
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

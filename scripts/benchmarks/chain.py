@@ -1,0 +1,54 @@
+"""A localnet in a process of its own, and keys with SUI on it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.processes import home, nexus_tools, started
+from nexus_tools.client import Coin, KeyPair, Network, SuiClient, request_sui
+from nexus_tools.registry import Deployment, load_package, publish
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.signature import SignatureScheme
+
+SUI = 1_000_000_000
+_COINS_PER_TRANSACTION = 200
+
+
+@contextmanager
+def localnet(folder: Path) -> Iterator[Network]:
+    """`nexus-tools localnet start`, until the block is left."""
+    command = nexus_tools("localnet", "start", "--port", "0", "--json")
+    with started(command, folder / "localnet.log", home(folder)) as process:
+        url = process.document()["url"]
+        yield Network("localnet", url, url)
+
+
+async def funded_key(network: Network, amount_mist: int) -> KeyPair:
+    """A new key, to which the faucet has given the amount at least."""
+    key = KeyPair.from_secret(SignatureScheme.ED25519, os.urandom(32))
+    given = 0
+    while given < amount_mist:
+        given += sum(gift.amount for gift in await request_sui(network, key.address))
+    return key
+
+
+async def deploy(client: SuiClient) -> Deployment:
+    """Publish our package."""
+    builder = TransactionBuilder()
+    publish(builder, load_package(), client.address)
+    return Deployment.of(await client.execute(builder), await client.chain_id())
+
+
+async def split_coins(
+    client: SuiClient, recipient: Address, amounts_mist: Sequence[int]
+) -> tuple[Coin, ...]:
+    """Give a new coin of each amount to the recipient; all coins that it has then."""
+    for start in range(0, len(amounts_mist), _COINS_PER_TRANSACTION):
+        amounts = amounts_mist[start : start + _COINS_PER_TRANSACTION]
+        builder = TransactionBuilder()
+        coins = builder.split_coins(builder.gas, amounts)
+        builder.transfer_objects([coins[place] for place in range(len(amounts))], recipient)
+        await client.execute(builder)
+    return await client.coins(recipient)

@@ -1,0 +1,135 @@
+"""A figure: what was measured, what it stands beside, and whether that is enough."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from statistics import median
+from typing import Any
+
+
+class Bound(Enum):
+    """What a target bounds, and from which side."""
+
+    VALUE_AT_LEAST = "at least"
+    VALUE_AT_MOST = "at most"
+    RATIO_AT_LEAST = "ratio at least"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a figure should be."""
+
+    bound: Bound
+    amount: float
+
+    def is_met(self, value: float, ratio: float | None) -> bool:
+        """Whether a value, or its ratio to the peer's, is good enough."""
+        if self.bound is Bound.RATIO_AT_LEAST:
+            return ratio is not None and ratio >= self.amount
+        return value >= self.amount if self.bound is Bound.VALUE_AT_LEAST else value <= self.amount
+
+    def __str__(self) -> str:
+        if self.bound is Bound.RATIO_AT_LEAST:
+            return f">= {self.amount:.0%} of peer"
+        return f"{'>=' if self.bound is Bound.VALUE_AT_LEAST else '<='} {_shown(self.amount)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One row of the table: `value` and `peer` are in `unit`, `ratio` is between the two."""
+
+    name: str
+    value: float
+    unit: str
+    peer: float | None = None
+    peer_name: str = ""
+    ratio: float | None = None
+    target: Target | None = None
+    note: str = ""
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the target is met; nothing if there is none."""
+        return None if self.target is None else self.target.is_met(self.value, self.ratio)
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, with the verdict."""
+        return {
+            "figure": self.name,
+            "value": self.value,
+            "unit": self.unit,
+            "peer": self.peer,
+            "peer_name": self.peer_name or None,
+            "ratio": self.ratio,
+            "target": None if self.target is None else str(self.target),
+            "met": self.is_met,
+            "note": self.note or None,
+        }
+
+    def row(self) -> tuple[str, ...]:
+        """The cells of its line in the table."""
+        met = {None: "", True: "yes", False: "NO"}[self.is_met]
+        peer = "" if self.peer is None else f"{_shown(self.peer)} ({self.peer_name})"
+        ratio = "" if self.ratio is None else f"{self.ratio:.2f}"
+        target = "" if self.target is None else str(self.target)
+        return self.name, f"{_shown(self.value)} {self.unit}", peer, ratio, target, met
+
+
+def at_least(amount: float) -> Target:
+    """A value should reach an amount."""
+    return Target(Bound.VALUE_AT_LEAST, amount)
+
+
+def at_most(amount: float) -> Target:
+    """A value should stay within an amount."""
+    return Target(Bound.VALUE_AT_MOST, amount)
+
+
+def at_least_of_peer(share: float) -> Target:
+    """A value should reach a share of the peer's."""
+    return Target(Bound.RATIO_AT_LEAST, share)
+
+
+def compared(
+    name: str,
+    unit: str,
+    samples: Sequence[float],
+    peers: Mapping[str, Sequence[float]],
+    *,
+    target: Target | None = None,
+    note: str = "",
+) -> Figure:
+    """A figure beside its peer: medians, and the median of the ratios of single rounds.
+
+    What slows a whole round slows both sides of its ratio. `peers` has the one peer by its name.
+    """
+    [(peer_name, peer)] = peers.items()
+    ratio = median(own / other for own, other in zip(samples, peer, strict=True))
+    return Figure(name, median(samples), unit, median(peer), peer_name, ratio, target, note)
+
+
+HEADINGS = ("figure", "value", "peer", "ratio", "target", "met")
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """The figures as a table of text; notes are below it."""
+    rows = [HEADINGS, *(figure.row() for figure in figures)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    rule = tuple("─" * width for width in widths)
+    lines = [_line(row, widths) for row in (HEADINGS, rule, *rows[1:])]
+    notes = dict.fromkeys(f"{_part(f.name)}: {f.note}" for f in figures if f.note)
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+def _line(cells: Iterable[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _part(name: str) -> str:
+    return name.partition(" ")[0]
+
+
+def _shown(number: float) -> str:
+    if abs(number) >= 1_000:
+        return f"{number:,.0f}"
+    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"

@@ -1,0 +1,151 @@
+"""Processes that a figure needs: started, waited for until ready, and ended in any case."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from select import select
+from time import monotonic, sleep
+from typing import IO, Any
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+
+_READY_S = 60.0
+_END_S = 10.0
+_LOOK_AGAIN_S = 0.02
+
+
+class ProcessFailed(Exception):  # noqa: N818 - it says what happened
+    """A process ended early, or said nothing in time."""
+
+
+def python(module: str, *arguments: str) -> list[str]:
+    """The command that runs a module of this package."""
+    return [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+
+
+def nexus_tools(*arguments: str) -> list[str]:
+    """A command of the command line."""
+    return [str(Path(sys.executable).parent / "nexus-tools"), *arguments]
+
+
+def home(folder: Path) -> dict[str, str]:
+    """The environment in which the command line keeps everything below `folder`."""
+    kinds = ("CONFIG", "DATA", "CACHE")
+    return {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in kinds}
+
+
+def run(command: Sequence[str], environment: dict[str, str]) -> Any:
+    """Run a command to its end; the JSON document that it prints."""
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env=_environment(environment)
+    )
+    if done.returncode:
+        raise ProcessFailed(f"{' '.join(command[1:4])}: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
+
+
+@contextmanager
+def started(
+    command: Sequence[str], log: Path, environment: dict[str, str] | None = None
+) -> Iterator["Process"]:
+    """A process that runs until the block is left; what it writes to stderr goes to `log`."""
+    with log.open("ab") as errors:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            cwd=ROOT,
+            env=_environment(environment),
+        )
+    try:
+        yield Process(process, log)
+    finally:
+        _end(process)
+
+
+def _environment(changes: dict[str, str] | None) -> dict[str, str]:
+    """That of this process, without the settings that a developer has for other things."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_TOOL")}
+    return {**kept, "PYTHONPATH": str(SCRIPTS), **(changes or {})}
+
+
+class Process:
+    """A running process that says things line by line."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        self._process = process
+        self._output: IO[bytes] = process.stdout
+        self._input: IO[bytes] = process.stdin
+        self._log = log
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    def line(self, timeout_s: float = _READY_S) -> str:
+        """The next line that it writes. Raises `ProcessFailed`."""
+        deadline = monotonic() + timeout_s
+        line = b""
+        while not line.endswith(b"\n"):
+            readable, _, _ = select([self._output], [], [], max(0.0, deadline - monotonic()))
+            # One byte at a time: `select` does not see what a buffer holds.
+            byte = os.read(self._output.fileno(), 1) if readable else b""
+            if not byte:
+                raise ProcessFailed(f"{self._name()} {self._what_happened(readable)}")
+            line += byte
+        return line.decode().rstrip("\n")
+
+    def logged(self, text: str, timeout_s: float = _READY_S) -> str:
+        """The first line with a text among what it writes to stderr. Raises `ProcessFailed`."""
+        deadline = monotonic() + timeout_s
+        while monotonic() < deadline and self._process.poll() is None:
+            for line in self._log.read_text(errors="replace").splitlines():
+                if text in line:
+                    return line
+            sleep(_LOOK_AGAIN_S)
+        raise ProcessFailed(f"{self._name()} {self._what_happened(self._process.poll())}")
+
+    def document(self) -> Any:
+        """A JSON document of several lines."""
+        lines = [self.line()]
+        while lines[-1] != "}":
+            lines.append(self.line())
+        return json.loads("\n".join(lines))
+
+    def ask(self, request: Any, timeout_s: float = _READY_S) -> Any:
+        """Send a line of JSON, and read the answer."""
+        self._input.write(json.dumps(request).encode() + b"\n")
+        self._input.flush()
+        return json.loads(self.line(timeout_s))
+
+    def _name(self) -> str:
+        assert isinstance(self._process.args, list)
+        return " ".join(self._process.args[1:4])
+
+    def _what_happened(self, ended: object) -> str:
+        last = self._log.read_text(errors="replace").splitlines()[-5:]
+        happened = "said nothing in time" if ended in (None, []) else "ended"
+        return "\n".join([happened, *last])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()

@@ -1,0 +1,41 @@
+"""Requests of many invocations with one transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nexus_tools.client import SuiClient
+from nexus_tools.registry import (
+    DEFAULT_OUTCOME_BYTES,
+    Deployment,
+    LeaderRegistry,
+    Ports,
+    Tool,
+    add_request,
+    parse_event,
+    quote_mist,
+)
+from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+
+
+async def request_many(
+    client: SuiClient, deployment: Deployment, tool: Tool, inputs: Sequence[Mapping[str, Any]]
+) -> list[Address]:
+    """Request invocations in one transaction; their ids."""
+    settings = await LeaderRegistry(client, deployment).settings()
+    builder = TransactionBuilder()
+    for each in inputs:
+        ports = Ports.of(each)
+        cost = quote_mist(settings, tool, ports.size(), DEFAULT_OUTCOME_BYTES)
+        add_request(
+            builder,
+            deployment,
+            tool,
+            ports,
+            max_outcome_bytes=DEFAULT_OUTCOME_BYTES,
+            funds_mist=cost,
+        )
+    executed = await client.execute(builder)
+    parsed = [parse_event(deployment, event) for event in executed.events]
+    return [event.invocation for event in parsed if isinstance(event, InvocationRequested)]

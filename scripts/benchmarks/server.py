@@ -1,0 +1,76 @@
+"""Requests per second of a `ToolServer`, beside a bare Starlette application that does the same.
+
+Three processes: both servers, and the load, which talks to one of them at a time. Requests per
+second of CPU are those of the server's own time: other work on the machine does not change them
+much, so that they tell where a ratio comes from.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.figure import Figure, at_least_of_peer, compared
+from benchmarks.processes import Process, python, started
+from benchmarks.rounds import interleaved
+
+ROUNDS = 25
+SECONDS = 0.4
+CONNECTIONS = 32
+TARGET = 0.7
+
+_PEER = "bare Starlette"
+_NOTE = f"{CONNECTIONS} keep-alive connections, one request at a time on each"
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """Figures for plain requests, and for requests as a Leader sends them."""
+    with (
+        started(python("server_app", "tools"), folder / "tools.log") as tools,
+        started(python("server_app", "bare"), folder / "bare.log") as bare,
+        started(python("server_load"), folder / "load.log") as load,
+    ):
+        servers = _Server(tools, load), _Server(bare, load)
+        for nexus_headers in (False, True):
+            yield from _figures(*servers, nexus_headers=nexus_headers)
+
+
+class _Server:
+    """A running server, and what was measured on it."""
+
+    def __init__(self, process: Process, load: Process) -> None:
+        self._process = process
+        self._load = load
+        self._port = urlsplit(process.line()).port
+        self.per_cpu_second: list[float] = []
+
+    def per_second(self, *, nexus_headers: bool) -> float:
+        """Requests answered per second, in one round."""
+        job = {
+            "port": self._port,
+            "seconds": SECONDS,
+            "connections": CONNECTIONS,
+            "nexus_headers": nexus_headers,
+        }
+        before = self._process.ask("cpu")
+        answered, seconds = self._load.ask(job, timeout_s=SECONDS + 10)
+        self.per_cpu_second.append(answered / (self._process.ask("cpu") - before))
+        return float(answered / seconds)
+
+
+def _figures(tools: _Server, bare: _Server, *, nexus_headers: bool) -> Iterator[Figure]:
+    for server in (tools, bare):
+        server.per_second(nexus_headers=nexus_headers)
+        server.per_cpu_second.clear()
+    rates = interleaved(
+        ROUNDS,
+        {
+            "tools": lambda: tools.per_second(nexus_headers=nexus_headers),
+            "bare": lambda: bare.per_second(nexus_headers=nexus_headers),
+        },
+    )
+    name = f"server {'Nexus headers' if nexus_headers else 'plain'}"
+    target = at_least_of_peer(TARGET)
+    peer = {_PEER: rates["bare"]}
+    yield compared(name, "requests/s", rates["tools"], peer, target=target, note=_NOTE)
+    peer = {_PEER: bare.per_cpu_second}
+    yield compared(f"{name}, CPU", "requests/CPU s", tools.per_cpu_second, peer)

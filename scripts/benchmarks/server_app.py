@@ -1,0 +1,98 @@
+"""One server process of the figure `server`: `tools` is a `ToolServer`, `bare` plain Starlette.
+
+Both do the same work with the same settings of uvicorn: two integers in, their sum or an error
+out. Prints the URL once requests are answered, and serves until SIGTERM. Each line that it reads
+is answered with the seconds of CPU that it has used so far.
+"""
+
+import sys
+import threading
+import time
+
+import uvicorn
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from nexus_tools.toolkit import ToolServer, Variant, run, tool
+
+MOST = 2**63
+
+
+class Sum(Variant, name="ok"):
+    """The sum."""
+
+    result: int
+
+
+class Overflow(Variant, name="err_overflow"):
+    """The sum does not fit."""
+
+    reason: str
+
+
+@tool("xyz.example.math.add@1")
+async def add(a: int, b: int) -> Sum | Overflow:
+    """Adds two 64-bit integers."""
+    total = a + b
+    if abs(total) >= MOST:
+        return Overflow(reason=f"{total} does not fit 64 bits")
+    return Sum(result=total)
+
+
+class Ports(BaseModel):
+    """The input of the bare application."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    a: int
+    b: int
+
+
+async def bare_add(request: Request) -> JSONResponse:
+    """The same tool by hand."""
+    try:
+        ports = Ports.model_validate_json(await request.body())
+    except ValidationError as error:
+        return JSONResponse({"detail": error.errors(include_url=False)}, 422)
+    total = ports.a + ports.b
+    if abs(total) >= MOST:
+        return JSONResponse({"err_overflow": {"reason": f"{total} does not fit 64 bits"}})
+    return JSONResponse({"ok": {"result": total}})
+
+
+def serve_tools() -> None:
+    """Serve as `nexus-tools tool serve` does."""
+    run(ToolServer([add]), port=0, on_ready=_say)
+
+
+def serve_bare() -> None:
+    """Serve with the settings of `nexus_tools.toolkit.run`."""
+    app = Starlette(routes=[Route("/invoke", bare_add, methods=["POST"])])
+    config = uvicorn.Config(
+        app, port=0, access_log=False, log_config=None, lifespan="on", server_header=False
+    )
+    _Server(config).run()
+
+
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        await super().startup(sockets)  # type: ignore[arg-type]
+        port = self.servers[0].sockets[0].getsockname()[1]
+        _say(f"http://127.0.0.1:{port}")
+
+
+def _say(url: str) -> None:
+    print(url, flush=True)
+
+
+def _account() -> None:
+    for _ in sys.stdin:
+        print(time.process_time(), flush=True)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_account, daemon=True).start()
+    {"tools": serve_tools, "bare": serve_bare}[sys.argv[1]]()

@@ -1,0 +1,111 @@
+"""Transfers over gRPC, by a client that does as little as possible: signed before they are timed.
+
+The client is grpcio with several connections; every transfer pays with a coin of its own, so that
+none waits for another.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from itertools import cycle
+from statistics import median
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+import grpc.aio
+
+from nexus_tools.client import Coin, KeyPair, Network
+from nexus_tools.localnet.rpc.messages import Procedure, load_messages
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.expiration import NoExpiration
+from nexus_tools.sui.transaction import GasData, TransactionData
+
+CONNECTIONS = 4
+IN_FLIGHT = 16
+COIN_MIST = 20_000_000
+
+_BUDGET_MIST = 10_000_000
+_GAS_PRICE = 1_000
+_EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction"
+_RECIPIENT = Address(b"\x0b" * 32)
+
+
+def signed_transfers(key: KeyPair, coins: Sequence[Coin]) -> list[bytes]:
+    """A request for each coin: one MIST to somebody else."""
+    procedure = _procedure()
+    return [_request(procedure, key, coin) for coin in coins]
+
+
+def _request(procedure: Procedure, key: KeyPair, coin: Coin) -> bytes:
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], _RECIPIENT)
+    gas = GasData((coin.reference,), key.address, _GAS_PRICE, _BUDGET_MIST)
+    data = TransactionData(builder.finish(), key.address, gas, NoExpiration()).encode()
+    request = procedure.request(
+        transaction={"bcs": {"name": "TransactionData", "value": data}},
+        signatures=[{"bcs": {"name": "UserSignature", "value": key.sign(data)}}],
+        read_mask={"paths": ["effects.status"]},
+    )
+    return bytes(request.SerializeToString())
+
+
+def _procedure() -> Procedure:
+    return load_messages().procedures[_EXECUTE]
+
+
+class Sender:
+    """Sends requests and checks that each was executed."""
+
+    def __init__(self, calls: Sequence[Any]) -> None:
+        self._calls = calls
+
+    async def latencies(self, requests: Sequence[bytes], in_flight: int) -> list[float]:
+        """How long each takes, in seconds, with so many on their way at once."""
+        waiting = iter(requests)
+        taken: list[float] = []
+        await asyncio.gather(
+            *(
+                self._send(waiting, call, taken)
+                for call, _ in zip(cycle(self._calls), range(in_flight), strict=False)
+            )
+        )
+        return taken
+
+    async def _send(self, waiting: Iterator[bytes], call: Any, taken: list[float]) -> None:
+        for request in waiting:
+            begin = perf_counter()
+            response = await call(request, timeout=20)
+            taken.append(perf_counter() - begin)
+            if not response.transaction.effects.status.success:
+                raise RuntimeError(f"a transfer failed: {response.transaction.effects.status}")
+
+    async def rate(self, requests: Sequence[bytes]) -> tuple[float, float]:
+        """Transfers per second, and their median latency in seconds."""
+        begin = perf_counter()
+        taken = await self.latencies(requests, IN_FLIGHT)
+        return len(requests) / (perf_counter() - begin), median(taken)
+
+
+@asynccontextmanager
+async def connected(network: Network) -> AsyncIterator[Sender]:
+    """A sender with its connections."""
+    procedure = _procedure()
+    # Channels share a connection unless they have a pool of their own.
+    options = [("grpc.use_local_subchannel_pool", 1)]
+    address = urlsplit(network.url).netloc
+    channels = [grpc.aio.insecure_channel(address, options=options) for _ in range(CONNECTIONS)]
+    calls = [
+        channel.unary_unary(
+            procedure.path,
+            request_serializer=None,
+            response_deserializer=procedure.response.FromString,
+        )
+        for channel in channels
+    ]
+    try:
+        yield Sender(calls)
+    finally:
+        for channel in channels:
+            await channel.close()
