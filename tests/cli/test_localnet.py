@@ -54,17 +54,24 @@ def test_stop_waits_until_the_localnet_has_ended(detached):
     assert detached.fails("network", "show")[0] == 6
 
 
-def test_the_faucet_gives_at_least_the_amount_to_the_wallet(detached):
+def test_the_faucet_gives_exactly_the_amount_to_the_wallet(detached):
     address = detached.json("wallet", "new", "author")["address"]
-    given = detached.json("localnet", "faucet", "--amount", "300")
-    assert given["address"] == address
-    assert given["amount_mist"] >= 300_000_000_000
-    assert detached.json("wallet", "show")["balance_mist"] == given["amount_mist"]
+    given = detached.json("localnet", "faucet", "--amount", "100.25")
+    assert (given["address"], given["amount_mist"]) == (address, 100_250_000_000)
+    assert detached.json("wallet", "show")["balance_mist"] == 100_250_000_000
 
 
-def test_the_faucet_gives_to_any_address(detached):
-    assert detached.json("localnet", "faucet", "0x7")["address"] == f"0x{'7':0>64}"
+def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
+    given = detached.json("localnet", "faucet", "0x7")
+    assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 200_000_000_000)
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
+
+
+@pytest.mark.parametrize("amount", ["0", "1000001"])
+def test_an_amount_that_the_faucet_does_not_give_is_said_so(detached, amount):
+    result = detached.run("localnet", "faucet", "0x7", "--amount", amount, "--json")
+    assert (result.code, result.error["code"]) == (6, "faucet_failed")
+    assert "amount_mist is no whole number from 1 to" in result.error["message"]
 
 
 def test_time_passes_when_the_clock_is_advanced(detached):

@@ -9,8 +9,7 @@ import pytest
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.client.connection import Connection
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, load_package, publish
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry import Deployment, Publisher, load_package
 
 SUI = 1_000_000_000
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
@@ -37,9 +36,7 @@ class Chain:
 
 async def publish_package(network, admin):
     async with SuiClient(network, admin) as client:
-        builder = TransactionBuilder()
-        publish(builder, load_package(), client.address)
-        return Deployment.of(await client.execute(builder), await client.chain_id())
+        return (await Publisher(client).publish(load_package())).deployment
 
 
 @pytest.fixture(scope="session")

@@ -56,6 +56,17 @@ async def test_the_faucet_sends_coins(chain, bob):
     assert (await bob.object(gifts[0].coin)).owner == AddressOwner(NOBODY)
 
 
+async def test_the_faucet_sends_the_amount_that_is_asked_for(chain, bob):
+    [gift] = await request_sui(chain.network, NOBODY, 12_345)
+    assert gift.amount == await bob.balance(NOBODY) == 12_345
+
+
+async def test_a_faucet_that_gives_nothing_says_why(chain):
+    with pytest.raises(UnreachableError, match="amount_mist is no whole number") as caught:
+        await request_sui(chain.network, NOBODY, 0)
+    assert caught.value.code == "faucet_failed"
+
+
 async def test_a_network_without_faucet_says_so():
     with pytest.raises(NotFoundError) as caught:
         await request_sui(Network("mainnet", "https://example.com"), NOBODY)

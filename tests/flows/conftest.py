@@ -18,8 +18,7 @@ from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
 from nexus_tools.leader import Leader
 from nexus_tools.leader.settings import LeaderSettings
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, LeaderRegistry, load_package, publish
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry import Deployment, LeaderRegistry, Publisher, load_package
 from nexus_tools.sui.signature import SignatureScheme
 
 SUI = 1_000_000_000
@@ -53,9 +52,7 @@ async def _set_the_stage(network, net):
             for _ in range(2):
                 await request_sui(network, key.address)
     async with SuiClient(network, people["author"]) as client:
-        builder = TransactionBuilder()
-        publish(builder, load_package(), client.address)
-        deployment = Deployment.of(await client.execute(builder), await client.chain_id())
+        deployment = (await Publisher(client).publish(load_package())).deployment
     return Stage(network, net, people, deployment)
 
 

@@ -19,16 +19,15 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.settings import LeaderSettings
 from nexus_tools.localnet import ThreadedLocalnet
 from nexus_tools.registry import (
-    Deployment,
     Invocations,
     LeaderRegistry,
     Ports,
+    Publisher,
     Registration,
     ToolRegistry,
     add_request,
     load_package,
     parse_event,
-    publish,
     quote_mist,
 )
 from nexus_tools.registry.events import InvocationRequested
@@ -346,9 +345,7 @@ async def _deploy(localnet):
     key = new_key()
     localnet.fund(key.address, 10_000 * 10**9)
     async with SuiClient(Network("localnet", localnet.url), key) as client:
-        builder = TransactionBuilder()
-        publish(builder, load_package(), client.address)
-        return key, Deployment.of(await client.execute(builder), await client.chain_id())
+        return key, (await Publisher(client).publish(load_package())).deployment
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,7 @@ import pytest
 
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, Registration, ToolRegistry, load_package, publish
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.registry import Deployment, Publisher, Registration, ToolRegistry, load_package
 from nexus_tools.tool import ToolDefinition
 
 SOURCES = Path(__file__).parents[2] / "move" / "nexus_tools" / "sources"
@@ -97,9 +96,7 @@ class Chain:
 
 async def publish_package(network):
     async with SuiClient(network, KEYS["admin"]) as client:
-        builder = TransactionBuilder()
-        publish(builder, load_package(), client.address)
-        return Deployment.of(await client.execute(builder), await client.chain_id())
+        return (await Publisher(client).publish(load_package())).deployment
 
 
 @pytest.fixture(scope="session")

@@ -249,7 +249,7 @@ async def test_an_invocation_is_not_paid_beyond_the_limit_that_was_set(invocatio
 
 @pytest.mark.usefixtures("cap")
 async def test_a_price_that_was_raised_meanwhile_is_not_paid(invocations, tool, owner, chain):
-    await ToolRegistry(owner, chain.deployment).update_price(ADD, PRICE + 1)
+    await ToolRegistry(owner, chain.deployment).update(ADD, price_mist=PRICE + 1)
     with pytest.raises(NotNowError) as caught:
         await invocations.request(tool, INPUTS)
     assert caught.value.code == "wrong_funds"

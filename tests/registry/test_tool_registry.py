@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from nexus_tools.errors import NotAllowedError, NotNowError
+from nexus_tools.errors import NotAllowedError, NotNowError, UsageError, ValidationError
 from nexus_tools.registry import (
     Registration,
     ToolState,
@@ -107,12 +107,16 @@ async def test_a_stranger_is_told_whose_tool_it_is(strangers, owner, verb):
 
 
 @pytest.mark.usefixtures("added")
-async def test_the_owner_updates_everything_that_may_change(registry, user):
-    await registry.update_url(ADD, "https://new.example.com")
-    await registry.update_timeout(ADD, 7_000)
-    await registry.update_price(ADD, 900)
-    await registry.update_description(ADD, "Adds ünicode.")
-    await registry.update_payout(ADD, user.address)
+async def test_the_owner_updates_everything_that_may_change_at_once(registry, user):
+    sent = await registry.update(
+        ADD,
+        url="https://new.example.com",
+        timeout_ms=7_000,
+        price_mist=900,
+        description="Adds ünicode.",
+        payout=user.address,
+    )
+    assert [event.type.name for event in sent.events] == ["ToolUpdated"] * 5
     tool = await registry.get(ADD)
     assert tool.definition.url == "https://new.example.com"
     assert tool.definition.timeout_ms == 7_000
@@ -124,14 +128,38 @@ async def test_the_owner_updates_everything_that_may_change(registry, user):
 async def test_an_operator_updates_url_timeout_and_price_alone(registry, strangers, user):
     sent = await registry.issue_operator_cap(ADD, user.address)
     [cap] = sent.created_of("tool", "OperatorCap")
-    await strangers.update_url(ADD, "https://operated.example.com")
-    await strangers.update_timeout(ADD, 8_000)
-    await strangers.update_price(ADD, 1)
+    await strangers.update(ADD, url="https://operated.example.com", timeout_ms=8_000, price_mist=1)
     tool = await registry.get(ADD)
     assert tool.operators == (cap,)
     assert tool.definition.url == "https://operated.example.com"
-    with pytest.raises(NotAllowedError):
-        await strangers.update_description(ADD, "mine")
+    assert (tool.definition.timeout_ms, tool.price_mist) == (8_000, 1)
+    for change in ({"description": "mine"}, {"payout": user.address}):
+        with pytest.raises(NotAllowedError) as caught:
+            await strangers.update(ADD, price_mist=2, **change)
+        assert caught.value.code == "not_owner"
+    assert (await registry.get(ADD)).price_mist == 1
+
+
+@pytest.mark.usefixtures("added")
+async def test_what_is_not_given_stays_as_it_is(registry):
+    before = await registry.get(ADD)
+    await registry.update(ADD, price_mist=0)
+    assert await registry.get(ADD) == replace(before, price_mist=0)
+
+
+@pytest.mark.usefixtures("added")
+async def test_an_update_without_a_change_is_refused(registry):
+    with pytest.raises(UsageError) as caught:
+        await registry.update(ADD)
+    assert caught.value.code == "nothing_to_update"
+
+
+@pytest.mark.usefixtures("added")
+async def test_an_update_to_what_is_no_definition_is_refused(registry):
+    with pytest.raises(ValidationError) as caught:
+        await registry.update(ADD, price_mist=1, url="ftp://tools.example.com")
+    assert caught.value.code == "definition_invalid"
+    assert (await registry.get(ADD)).price_mist == 500
 
 
 @pytest.mark.usefixtures("added")
@@ -140,7 +168,7 @@ async def test_a_revoked_operator_is_no_operator(registry, strangers, user):
     [cap] = sent.created_of("tool", "OperatorCap")
     await registry.revoke_operator_cap(ADD, cap)
     with pytest.raises(NotAllowedError) as caught:
-        await strangers.update_price(ADD, 1)
+        await strangers.update(ADD, price_mist=1)
     assert caught.value.code == "not_operator"
     await strangers.burn_operator_cap(cap)
     assert await user.object(cap) is None
@@ -153,7 +181,7 @@ async def test_a_revoked_operator_is_no_operator(registry, strangers, user):
 async def test_the_admin_vouches_until_the_url_changes(registry, admins):
     await admins.verify(ADD)
     assert (await registry.get(ADD)).verified
-    await registry.update_url(ADD, "https://new.example.com")
+    await registry.update(ADD, url="https://new.example.com")
     assert not (await registry.get(ADD)).verified
 
 

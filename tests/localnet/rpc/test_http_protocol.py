@@ -1,5 +1,7 @@
 """The faucet and the health check, over plain HTTP."""
 
+import json
+
 import httpx
 import pytest
 
@@ -21,6 +23,26 @@ def test_the_faucet_sends_a_coin(localnet, client):
     assert found.owner.address == RECIPIENT
     assert found.balance == coin["amount"] == 200_000_000_000
     assert found.previous_transaction == coin["transferTxDigest"]
+
+
+@pytest.mark.parametrize("amount_mist", [1, 123_456_789_012, 1_000_000_000_000_000])
+def test_the_faucet_gives_exactly_what_is_asked_for(localnet, amount_mist):
+    fixed = {"recipient": RECIPIENT, "amount_mist": amount_mist}
+    answer = ask(localnet, "/v2/gas", {"FixedAmountRequest": fixed})
+    assert answer.status_code == 200
+    assert [coin["amount"] for coin in answer.json()["coins_sent"]] == [amount_mist]
+
+
+@pytest.mark.parametrize(
+    "amount_mist", [0, -1, 1_000_000_000_000_001, 1.5, 1e9, "7", True, None, [], float("nan")]
+)
+def test_the_faucet_refuses_an_amount_that_makes_no_sense(localnet, amount_mist):
+    fixed = {"recipient": RECIPIENT, "amount_mist": amount_mist}
+    body = json.dumps({"FixedAmountRequest": fixed})
+    answer = httpx.post(f"{localnet.url}/v2/gas", content=body)
+    assert answer.status_code == 400
+    assert answer.json()["coins_sent"] is None
+    assert "amount_mist" in answer.json()["status"]["Failure"]["internal"]
 
 
 def test_the_faucet_knows_its_first_version(localnet):

@@ -6,19 +6,18 @@ import pytest
 
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NexusError
-from nexus_tools.localnet.bytecode.digest import package_digest
 from nexus_tools.registry import (
     ABORTS,
+    CompiledPackage,
     Deployment,
     Invocations,
     LeaderRegistry,
     PackageClient,
     Ports,
+    Publisher,
     Registration,
     ToolRegistry,
     calls,
-    load_package,
-    upgrade,
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -44,6 +43,7 @@ class World:
     tool: Address
     owner_cap: Address
     cap: Address
+    next_package: CompiledPackage
 
     def __post_init__(self):
         self.builder = TransactionBuilder()
@@ -116,47 +116,22 @@ class World:
         assert "digest" in error.details  # it was executed, not only simulated
 
     async def upgrade(self):
-        return await upgrade_and_migrate(self)
-
-
-# A number that is no other constant of the modules: equal constants would be one.
-NEXT_VERSION = 1_001
-
-
-def next_package():
-    """The package as it would be with another `VERSION` in both registries.
-
-    The constant is in the constant pool: the type `u64` (3), the length 8, and the number. Where
-    the code of an error is the same number, that changes, too: nothing here looks at it.
-    """
-    package = load_package()
-    one, next_one = (b"\x03\x08" + version.to_bytes(8, "little") for version in (1, NEXT_VERSION))
-    modules = list(package.modules)
-    for place in (4, 6):  # tool_registry and leader_registry
-        assert modules[place].count(one) == 1
-        modules[place] = modules[place].replace(one, next_one)
-    digest = package_digest(modules, package.dependencies)
-    return replace(package, modules=tuple(modules), digest=digest)
-
-
-async def upgrade_and_migrate(world):
-    """The deployment after an upgrade that older versions do not survive."""
-    builder = TransactionBuilder()
-    upgrade(builder, next_package(), world.deployment)
-    upgraded = world.deployment.upgraded(await world.admin.execute(builder))
-    assert upgraded.package_id != world.deployment.package_id
-    await ToolRegistry(world.admin, upgraded).migrate()
-    await LeaderRegistry(world.admin, upgraded).migrate()
-    assert (await ToolRegistry(world.admin, upgraded).state()).version == NEXT_VERSION
-    return upgraded
+        """The deployment after an upgrade that older versions do not survive."""
+        publisher = Publisher(self.admin)
+        upgraded = (await publisher.upgrade(self.next_package, self.deployment)).deployment
+        await publisher.migrate(upgraded)
+        return upgraded
 
 
 @pytest.fixture
-async def world(admin, owner, leader, user, chain, define):
+async def world(admin, owner, leader, user, chain, define, next_version):
     deployment = chain.deployment
     result = await ToolRegistry(owner, deployment).register(Registration(define(), 100))
     _, cap = await LeaderRegistry(leader, deployment).register_leader("first", activate=True)
     tool = result.tools[0]
     return World(
-        admin, owner, leader, user, deployment, chain.net, define, tool.tool, tool.owner_cap, cap
+        *(admin, owner, leader, user),
+        *(deployment, chain.net, define),
+        *(tool.tool, tool.owner_cap, cap),
+        next_version(),
     )
