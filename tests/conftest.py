@@ -1,11 +1,8 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
-from dataclasses import replace
+import re
 
 import pytest
-
-from nexus_tools.localnet.bytecode.digest import package_digest
-from nexus_tools.registry import load_package
 
 
 @pytest.fixture(scope="session")
@@ -13,23 +10,48 @@ def anyio_backend():
     return "asyncio"
 
 
-@pytest.fixture(scope="session")
-def next_version():
-    """Makes the package with another `VERSION` in both registries.
+def _patched(**modules):
+    """The package with other modules, by the names that they have."""
+    from dataclasses import replace
 
-    The constant is in the constant pool: the type `u64` (3), the length 8, and the number. Where
-    the code of an error is the same number, that changes, too: nothing here looks at it. So `number`
-    is best one that is no other constant of the modules: equal constants would be one.
+    from nexus_tools.localnet.bytecode import deserialize
+    from nexus_tools.localnet.bytecode.digest import package_digest
+    from nexus_tools.registry import load_package
+
+    package = load_package()
+    patched = tuple(
+        modules.get(deserialize(code).name, lambda code: code)(code) for code in package.modules
+    )
+    digest = package_digest(patched, package.dependencies)
+    return replace(package, modules=patched, digest=digest)
+
+
+def _with_version_from(place):
+    """Makes a registry's code take its `VERSION` from another place of its constant pool.
+
+    It is now at place 1, which it shares with the code of an error: `LdConst 1; Abort` stays.
     """
+    uses = rb"\x07\x01(?=\x23\x04|\x21\x04|\x0a\x00\x0f|\x11)"  # <, ==, the write, the event
 
-    def next_version(number=1_001):
-        package = load_package()
-        present, following = (b"\x03\x08" + each.to_bytes(8, "little") for each in (1, number))
-        modules = list(package.modules)
-        for place in (4, 6):  # tool_registry and leader_registry
-            assert modules[place].count(present) == 1
-            modules[place] = modules[place].replace(present, following)
-        digest = package_digest(modules, package.dependencies)
-        return replace(package, modules=tuple(modules), digest=digest)
+    def patch(code):
+        changed, count = re.subn(uses, bytes([7, place]), code)
+        assert count == 4
+        return changed
 
-    return next_version
+    return patch
+
+
+@pytest.fixture(scope="session")
+def next_package():
+    """The package with another `VERSION` in both registries, which have to be migrated then.
+
+    The number is that of the milliseconds of a year, which both have as a constant.
+    """
+    return _patched(tool_registry=_with_version_from(4), leader_registry=_with_version_from(11))
+
+
+@pytest.fixture(scope="session")
+def fixed_package():
+    """The package with another constant somewhere, and the same `VERSION`."""
+    day, other = (each.to_bytes(8, "little") for each in (86_400_000, 86_400_001))
+    return _patched(tool_registry=lambda code: code.replace(day, other))

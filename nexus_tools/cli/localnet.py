@@ -102,23 +102,23 @@ def reset(session: Session, *, yes: bool) -> None:
 
 @command.command()
 @click.argument("address", required=False)
-@click.option(
-    "--amount", type=units.AMOUNT, default=100 * units.MIST_PER_SUI, help="In SUI; 100 by default."
-)
+@click.option("--amount", type=units.AMOUNT, help="In SUI; what the faucet gives by default.")
 @reads
-async def faucet(session: Session, address: str | None, amount: int) -> None:
+async def faucet(session: Session, address: str | None, amount: int | None) -> None:
     """Send SUI to ADDRESS; without it, to the key that signs.
 
-    The faucet gives whole portions: as many are sent as it takes to have the amount at least.
+    A localnet gives exactly the amount. The faucets of devnet and testnet give whole portions: as
+    many are sent as it takes to have the amount at least.
     """
     from nexus_tools.client import request_sui  # noqa: PLC0415
     from nexus_tools.sui.address import Address  # noqa: PLC0415
 
     recipient = Address.parse(address) if address else session.signer().address
-    given, digests = 0, []
+    given, digests = 0, list[str]()
     with session.output.progress("asking the faucet"):
-        while given < amount:
-            for gift in await request_sui(session.network(), recipient):
+        while not digests or (amount is not None and given < amount):
+            missing = None if amount is None else amount - given
+            for gift in await request_sui(session.network(), recipient, missing):
                 given += gift.amount
                 digests.append(str(gift.transaction))
     session.output.done(f"{units.sui(given)} sent to {recipient.short()}")

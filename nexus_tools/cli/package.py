@@ -7,7 +7,7 @@ import click
 
 from nexus_tools.cli import units
 from nexus_tools.cli.command import local, reads, writes
-from nexus_tools.cli.sent import report
+from nexus_tools.cli.sent import asked, carry_out, report
 from nexus_tools.cli.session import Session
 from nexus_tools.errors import NotFoundError, NotNowError, ValidationError
 
@@ -34,30 +34,36 @@ async def publish(session: Session, *, again: bool) -> None:
 
     The key that signs gets the AdminCap and the UpgradeCap.
     """
-    from nexus_tools.registry import Deployment, load_package  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.registry import publish as add_publish  # noqa: PLC0415
-    from nexus_tools.sui.builder import TransactionBuilder  # noqa: PLC0415
+    from nexus_tools.registry import Publisher, load_package  # noqa: PLC0415 - not for `--help`
 
     async with session.client(signing=True) as client:
         if not again:
             await _refuse_second(session, client)
-        builder = TransactionBuilder()
-        add_publish(builder, load_package(), client.address)
-        if session.dry_run or not session.yes:
-            simulated = await client.simulate(builder)
-            simulated.raise_for_status()
-            if session.dry_run:
-                done = f"published on {client.network.name}"
-                report(session.output, simulated, done, {"network": client.network.name})
-                return
-            cost = units.sui(simulated.cost.net)
-            question = f"Publish the package on {client.network.name} for {cost}?"
-            session.output.confirm(question, yes=False)
-        with session.output.progress("publishing"):
-            executed = await client.execute(builder)
-        deployment = Deployment.of(executed, await client.chain_id())
-        session.remember(deployment, client.network.name)
-    report(session.output, executed, "published the package", _record(deployment))
+        network = client.network.name
+        result = await carry_out(
+            session,
+            Publisher(client, dry_run=session.dry_run),
+            lambda publisher: publisher.publish(load_package()),
+            question=lambda rehearsed: asked(f"published the package on {network}", rehearsed.sent),
+        )
+    record: dict[str, Any] = {"network": network}
+    if result.deployment is not None:
+        session.remember(result.deployment, network)
+        record = _record(result.deployment)
+    report(session.output, result.sent, f"published the package on {network}", record)
+
+
+@command.command()
+@writes
+async def upgrade(session: Session) -> None:
+    """Publish the package that comes with nexus-tools as the next version of the published one.
+
+    Then it migrates the registries: from then on they refuse the calls of older versions. It needs
+    the key with the UpgradeCap and the AdminCap.
+    """
+    from nexus_tools.cli.package_upgrade import upgrade_package  # noqa: PLC0415
+
+    await upgrade_package(session)
 
 
 @command.command()
@@ -88,8 +94,11 @@ async def show(session: Session) -> None:
 @click.argument("package")
 @reads
 async def use(session: Session, package: str) -> None:
-    """Use the published PACKAGE (its first version) from now on; its registries are found."""
-    from nexus_tools.registry import Deployment  # noqa: PLC0415 - not for `--help`
+    """Use the published PACKAGE (its first version) from now on.
+
+    Its registries and its newest version are found.
+    """
+    from nexus_tools.registry import Deployment, newest  # noqa: PLC0415 - not for `--help`
     from nexus_tools.sui.address import Address  # noqa: PLC0415
 
     async with session.client() as client:
@@ -102,7 +111,7 @@ async def use(session: Session, package: str) -> None:
                     f"{client.network.name} knows no package {package}",
                     hint="check the id, or use a node that keeps the package's transaction",
                 )
-            deployment = Deployment.of(executed, await client.chain_id())
+            deployment = await newest(client, Deployment.of(executed, await client.chain_id()))
         session.remember(deployment, client.network.name)
     session.output.done(f"commands on {client.network.name} use {deployment.package_id}")
     session.output.record(_record(deployment))

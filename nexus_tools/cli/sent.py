@@ -1,18 +1,26 @@
 """What a verb did on chain, or would do: in words, with its digest and what it cost."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from nexus_tools.cli import units
 from nexus_tools.cli.output import Output
 from nexus_tools.cli.session import Session
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import PackageClient, Sent
+    from nexus_tools.registry import Sent
     from nexus_tools.sui.effects import TransactionEffects
 
+
+class Rehearsable(Protocol):
+    """What has verbs that can be simulated."""
+
+    def rehearsal(self) -> Self:
+        """The same, with verbs that are simulated."""
+
+
 T = TypeVar("T")
-Service = TypeVar("Service", bound="PackageClient")
+Service = TypeVar("Service", bound=Rehearsable)
 
 
 def report(output: Output, sent: "Sent", done: str, record: Mapping[str, Any]) -> None:
@@ -95,9 +103,8 @@ async def carry_out(
     """
     output = session.output
     if session.dry_run or not session.yes:
-        rehearsal = type(service)(service.client, service.deployment, dry_run=True)
         with output.progress("simulating"):
-            result = await verb(rehearsal)
+            result = await verb(service.rehearsal())
         if session.dry_run:
             return result
         asked = question(result)

@@ -73,6 +73,11 @@ class Connection:
         return self._stub("StateServiceStub")
 
     @property
+    def packages(self) -> Any:
+        """What packages offer, and their versions."""
+        return self._stub("MovePackageServiceStub")
+
+    @property
     def execution(self) -> Any:
         """Execution and simulation."""
         return self._stub("TransactionExecutionServiceStub")

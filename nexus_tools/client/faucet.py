@@ -21,9 +21,12 @@ class Gift:
     transaction: Digest
 
 
-async def request_sui(network: Network, recipient: Address) -> tuple[Gift, ...]:
+async def request_sui(
+    network: Network, recipient: Address, amount_mist: int | None = None
+) -> tuple[Gift, ...]:
     """Ask the network's faucet for SUI.
 
+    A localnet gives exactly `amount_mist`; other faucets overlook it and give what they are set to.
     Raises `faucet_missing`, `faucet_busy` or `faucet_failed`.
     """
     import httpx  # noqa: PLC0415 - loaded when a faucet is asked
@@ -34,10 +37,13 @@ async def request_sui(network: Network, recipient: Address) -> tuple[Gift, ...]:
             f"{network.name} has no faucet",
             hint="send SUI to the address from another wallet",
         )
-    request = {"FixedAmountRequest": {"recipient": str(recipient)}}
+    fixed: dict[str, Any] = {"recipient": str(recipient)}
+    if amount_mist is not None:
+        fixed["amount_mist"] = amount_mist
+    url, request = f"{network.faucet_url.rstrip('/')}/v2/gas", {"FixedAmountRequest": fixed}
     try:
         async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
-            response = await http.post(f"{network.faucet_url.rstrip('/')}/v2/gas", json=request)
+            response = await http.post(url, json=request)
     except httpx.HTTPError as error:
         raise _failed(network, str(error) or type(error).__name__) from error
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
@@ -50,9 +56,10 @@ async def request_sui(network: Network, recipient: Address) -> tuple[Gift, ...]:
 
 
 def _gifts(network: Network, response: Any) -> tuple[Gift, ...]:
+    reason = f"HTTP {response.status_code}: {response.text[:200]}"
     try:
         answer = response.json()
-        if response.is_success and answer["status"] == "Success":
+        if response.is_success and answer["status"] == "Success" and answer["coins_sent"]:
             return tuple(
                 Gift(
                     coin["amount"],
@@ -61,9 +68,10 @@ def _gifts(network: Network, response: Any) -> tuple[Gift, ...]:
                 )
                 for coin in answer["coins_sent"]
             )
+        reason = str(answer["status"]["Failure"]["internal"])[:200]
     except (ValueError, KeyError, TypeError):
         pass
-    raise _failed(network, f"HTTP {response.status_code}: {response.text[:200]}")
+    raise _failed(network, reason)
 
 
 def _failed(network: Network, reason: str) -> UnreachableError:

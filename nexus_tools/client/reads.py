@@ -144,6 +144,21 @@ async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[
             return tuple(fields)
 
 
+async def read_package_versions(connection: Connection, package: Address) -> tuple[Address, ...]:
+    """The ids of all versions of a package, by any of them; the newest is the last."""
+    versions: list[Address] = []
+    token: bytes | None = None
+    while True:
+        message = rpc().ListPackageVersionsRequest(
+            package_id=str(package), page_size=PAGE_SIZE, page_token=token
+        )
+        response = await connection.call(connection.packages.list_package_versions, message)
+        versions.extend(Address.parse(item.package_id) for item in response.versions)
+        token = response.next_page_token
+        if not token:
+            return tuple(versions)
+
+
 def _dynamic_field(item: Any) -> DynamicField:
     return DynamicField(
         Address.parse(item.field_id),

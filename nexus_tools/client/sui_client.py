@@ -19,6 +19,7 @@ from nexus_tools.client.reads import (
     read_dynamic_fields,
     read_object,
     read_objects,
+    read_package_versions,
 )
 from nexus_tools.client.resolution import KnownObjects, resolve
 from nexus_tools.client.sender import Sender
@@ -142,6 +143,13 @@ class SuiClient:
     async def dynamic_fields(self, parent: Address) -> tuple[DynamicField, ...]:
         """All dynamic fields of an object."""
         return await read_dynamic_fields(self.connection, parent)
+
+    async def package_versions(self, package: Address) -> tuple[Address, ...]:
+        """The ids of all versions of a package, by any of them; the newest is the last.
+
+        Raises `not_found`.
+        """
+        return await read_package_versions(self.connection, package)
 
     async def balance(self, owner: Address, coin_type: TypeTag = SUI) -> int:
         """What an address has of a coin type: MIST, for SUI."""

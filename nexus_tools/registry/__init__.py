@@ -29,6 +29,7 @@ from nexus_tools.registry.package import (
     upgrade,
 )
 from nexus_tools.registry.package_client import PackageClient, Sent
+from nexus_tools.registry.publisher import Publisher, PublishResult, UpgradeResult, newest
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.times import duration, utc
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
@@ -45,6 +46,8 @@ __all__ = [
     "LeaderSettings",
     "PackageClient",
     "Ports",
+    "PublishResult",
+    "Publisher",
     "RegisterResult",
     "RegisteredLeader",
     "RegisteredTool",
@@ -56,6 +59,7 @@ __all__ = [
     "ToolRegistry",
     "ToolSettings",
     "ToolState",
+    "UpgradeResult",
     "abort_reason",
     "add_outcome",
     "add_request",
@@ -63,6 +67,7 @@ __all__ = [
     "event_filter",
     "explain_abort",
     "load_package",
+    "newest",
     "outcome_bytes",
     "owner_cap_id",
     "parse_event",

@@ -164,9 +164,3 @@ class LeaderRegistry(PackageClient):
         coin = calls.slash(builder, self.deployment, leader, amount_mist, reason)
         builder.merge_coins(builder.gas, [coin])
         return await self.send(builder)
-
-    async def migrate(self) -> Sent:
-        """After an upgrade, let only the newest version work. Raises `already_migrated`."""
-        builder = TransactionBuilder()
-        calls.migrate(builder, self.deployment)
-        return await self.send(builder)

@@ -65,8 +65,8 @@ def upgrade(
 ) -> None:
     """Publish a package as the next version of the deployed one, which it has to be compatible to.
 
-    Afterwards `Deployment.upgraded` names the new version, and `migrate` on both registries makes
-    older versions stop. Raises `upgrade_cap_unknown`.
+    Afterwards `Deployment.upgraded` names the new version, and `Publisher.migrate` makes older
+    versions stop. Raises `upgrade_cap_unknown`.
     """
     if deployment.upgrade_cap is None:
         raise NotFoundError(

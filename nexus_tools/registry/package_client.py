@@ -1,6 +1,6 @@
 """What the three services have in common: reading the package's objects, sending its calls."""
 
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from nexus_tools.client import Executed, Simulated, SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
@@ -18,6 +18,17 @@ Sent = Executed | Simulated
 """What a verb gives: both have `effects`, `events` and `cost`; simulated is a dry run's."""
 
 
+async def execute_or_simulate(
+    client: SuiClient, builder: TransactionBuilder, *, dry_run: bool, budget: int | None = None
+) -> Sent:
+    """Execute or, in a dry run, simulate a transaction; raises what it fails with."""
+    if not dry_run:
+        return await client.execute(builder, budget=budget)
+    simulated = await client.simulate(builder)
+    simulated.raise_for_status()
+    return simulated
+
+
 class PackageClient:
     """A client and a deployment. With `dry_run`, verbs are simulated and nothing is signed."""
 
@@ -25,6 +36,10 @@ class PackageClient:
         self.client = client
         self.deployment = deployment
         self.dry_run = dry_run
+
+    def rehearsal(self) -> Self:
+        """The same, simulated."""
+        return type(self)(self.client, self.deployment, dry_run=True)
 
     async def send(
         self,
@@ -38,16 +53,14 @@ class PackageClient:
         An abort of the package is raised in words; other errors as by `SuiClient.execute`.
         """
         try:
-            if not self.dry_run:
-                return await self.client.execute(builder, budget=budget)
-            simulated = await self.client.simulate(builder)
-            simulated.raise_for_status()
+            return await execute_or_simulate(
+                self.client, builder, dry_run=self.dry_run, budget=budget
+            )
         except RefusedOnChainError as error:
             now_ms = None if possible_at_ms is None else await self.client.now_ms()
             raise explain_abort(
                 error, self.deployment, possible_at_ms=possible_at_ms, now_ms=now_ms
             ) from error
-        return simulated
 
     async def read(self, object_id: Address, module: str, name: str, codec: Codec[T]) -> T:
         """An object of the package that has to exist. Raises `object_unknown`."""

@@ -23,6 +23,7 @@ from nexus_tools.registry.registration import (
     cap_ids,
     registrations_to_send,
 )
+from nexus_tools.registry.tool_changes import ToolChanges
 from nexus_tools.registry.tool_checks import (
     OwnedTool,
     check_claimable,
@@ -199,39 +200,31 @@ class ToolRegistry(PackageClient):
 
     # --- Updates
 
-    async def update_url(self, fqn: ToolFqn, url: str) -> Sent:
-        """Set the URL, as owner or operator. Raises `not_operator`."""
-        tool, cap, operator = await self._operated(fqn)
-        builder = TransactionBuilder()
-        calls.update_url(builder, self.deployment, tool, cap, url, operator=operator)
-        return await self.send(builder)
+    async def update(
+        self,
+        fqn: ToolFqn,
+        *,
+        url: str | None = None,
+        description: str | None = None,
+        timeout_ms: int | None = None,
+        price_mist: int | None = None,
+        payout: Address | None = None,
+    ) -> Sent:
+        """Change what is given, in one transaction; requested invocations keep their terms.
 
-    async def update_timeout(self, fqn: ToolFqn, timeout_ms: int) -> Sent:
-        """Set the timeout, as owner or operator. Raises `not_operator`."""
-        tool, cap, operator = await self._operated(fqn)
+        The owner may change everything, an operator URL, timeout and price. Raises `not_owner`,
+        `not_operator`, `nothing_to_update`, or as `ToolDefinition.parse` does.
+        """
+        changes = ToolChanges(url, description, timeout_ms, price_mist, payout)
+        tool = await self.get(fqn)
+        changes.check(tool)
+        if changes.need_owner:
+            owned = owned_tool(tool, await self.client.object(tool.owner), self.client.address)
+            cap, operator = owned.cap, False
+        else:
+            cap, operator = await operating_cap(self.client, self.deployment, tool)
         builder = TransactionBuilder()
-        calls.update_timeout(builder, self.deployment, tool, cap, timeout_ms, operator=operator)
-        return await self.send(builder)
-
-    async def update_price(self, fqn: ToolFqn, price_mist: int) -> Sent:
-        """Set the price of an invocation, as owner or operator. Raises `not_operator`."""
-        tool, cap, operator = await self._operated(fqn)
-        builder = TransactionBuilder()
-        calls.update_price(builder, self.deployment, tool, cap, price_mist, operator=operator)
-        return await self.send(builder)
-
-    async def update_description(self, fqn: ToolFqn, description: str) -> Sent:
-        """Set the description. Raises `not_owner`."""
-        owned = await self._owned(fqn)
-        builder = TransactionBuilder()
-        calls.update_description(builder, self.deployment, owned.tool.id, owned.cap, description)
-        return await self.send(builder)
-
-    async def update_payout(self, fqn: ToolFqn, payout: Address) -> Sent:
-        """Set who is paid for invocations. Raises `not_owner`."""
-        owned = await self._owned(fqn)
-        builder = TransactionBuilder()
-        calls.update_payout(builder, self.deployment, owned.tool.id, owned.cap, payout)
+        changes.add(builder, self.deployment, tool.id, cap, operator=operator)
         return await self.send(builder)
 
     # --- Operators
@@ -281,18 +274,8 @@ class ToolRegistry(PackageClient):
         registry_calls.configure(builder, self.deployment, settings)
         return await self.send(builder)
 
-    async def migrate(self) -> Sent:
-        """After an upgrade, let only the newest version work. Raises `already_migrated`."""
-        builder = TransactionBuilder()
-        registry_calls.migrate(builder, self.deployment)
-        return await self.send(builder)
-
     # --- Caps
 
     async def _owned(self, fqn: ToolFqn) -> OwnedTool:
         tool = await self.get(fqn)
         return owned_tool(tool, await self.client.object(tool.owner), self.client.address)
-
-    async def _operated(self, fqn: ToolFqn) -> tuple[Address, Address, bool]:
-        tool = await self.get(fqn)
-        return tool.id, *await operating_cap(self.client, self.deployment, tool)

@@ -2,6 +2,7 @@ import pytest
 
 from nexus_tools.client import Network, request_sui
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
+from nexus_tools.registry import Publisher
 from nexus_tools.registry.ids import fqn_field_id
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.digest import Digest
@@ -40,6 +41,16 @@ async def test_owned_objects_are_listed_by_type(alice, chain):
     [cap] = await alice.owned_objects(chain.alice.address, kind)
     assert cap.id == chain.deployment.admin_cap
     assert await alice.owned_objects(NOBODY) == ()
+
+
+async def test_the_versions_of_a_package_are_listed_by_any_of_them(alice, chain, next_package):
+    first = chain.deployment.package_id
+    assert await alice.package_versions(first) == (first,)
+    upgraded = (await Publisher(alice).upgrade(next_package, chain.deployment)).deployment
+    for package in (first, upgraded.package_id):
+        assert await alice.package_versions(package) == (first, upgraded.package_id)
+    with pytest.raises(NotFoundError):
+        await alice.package_versions(NOBODY)
 
 
 async def test_balance_and_coins_agree_with_what_was_funded(bob, chain):

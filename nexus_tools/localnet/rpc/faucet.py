@@ -1,6 +1,7 @@
 """The faucet: SUI for whoever asks, over HTTP.
 
-Source: `sui-faucet/src/{requests,responses}.rs`; version 1 and version 2 of its interface.
+Source: `sui-faucet/src/{requests,responses}.rs`; version 1 and version 2 of its interface. The
+amount is our addition: other faucets give what they are set to, and overlook the field.
 """
 
 import json
@@ -14,14 +15,20 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import AddressOwner
 
 FAUCET_MIST = 200_000_000_000
-"""What one request gives: 200 SUI."""
+"""What a request gives that names no amount: 200 SUI."""
+
+MAX_FAUCET_MIST = 1_000_000_000_000_000
+"""What one request gives at most: a million SUI."""
 
 
 def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Serve `{"FixedAmountRequest": {"recipient": "0x…"}}` with a status and a JSON object."""
+    """Serve `{"FixedAmountRequest": {"recipient": "0x…"}}` with a status and a JSON object.
+
+    Beside `recipient`, `amount_mist` may say how much it is to be.
+    """
     try:
-        recipient = _recipient(json.loads(body))
-        coins = _send(node, recipient)
+        fixed = _fixed_amount(json.loads(body))
+        coins = _send(node, _recipient(fixed), _amount_mist(fixed))
     except (ValueError, RecursionError, TypeError) as error:
         return 400, _failure(f"the request is not understood: {error}")
     except NexusError as error:
@@ -37,17 +44,30 @@ def request_gas_v1(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     return status, {"transferredGasObjects": [], "error": answer["status"]["Failure"]["internal"]}
 
 
-def _recipient(request: Any) -> Address:
+def _fixed_amount(request: Any) -> Mapping[str, Any]:
     if not isinstance(request, Mapping):
         raise TypeError("it is not a JSON object")
     fixed = request.get("FixedAmountRequest")
-    if not isinstance(fixed, Mapping) or not isinstance(fixed.get("recipient"), str):
+    return fixed if isinstance(fixed, Mapping) else {}
+
+
+def _recipient(fixed: Mapping[str, Any]) -> Address:
+    if not isinstance(fixed.get("recipient"), str):
         raise TypeError("FixedAmountRequest.recipient is missing")
     return Address.parse(fixed["recipient"])
 
 
-def _send(node: Node, recipient: Address) -> list[dict[str, Any]]:
-    executed = node.fund(recipient, FAUCET_MIST)
+def _amount_mist(fixed: Mapping[str, Any]) -> int:
+    amount = fixed.get("amount_mist", FAUCET_MIST)
+    if type(amount) is not int or not 1 <= amount <= MAX_FAUCET_MIST:
+        raise ValueError(
+            f"FixedAmountRequest.amount_mist is no whole number from 1 to {MAX_FAUCET_MIST}"
+        )
+    return amount
+
+
+def _send(node: Node, recipient: Address, amount_mist: int) -> list[dict[str, Any]]:
+    executed = node.fund(recipient, amount_mist)
     return [
         {
             "amount": coin_balance(coin),

@@ -124,7 +124,7 @@ class World:
 
 
 @pytest.fixture
-async def world(admin, owner, leader, user, chain, define, next_version):
+async def world(admin, owner, leader, user, chain, define, next_package):
     deployment = chain.deployment
     result = await ToolRegistry(owner, deployment).register(Registration(define(), 100))
     _, cap = await LeaderRegistry(leader, deployment).register_leader("first", activate=True)
@@ -133,5 +133,5 @@ async def world(admin, owner, leader, user, chain, define, next_version):
         *(admin, owner, leader, user),
         *(deployment, chain.net, define),
         *(tool.tool, tool.owner_cap, cap),
-        next_version(),
+        next_package,
     )

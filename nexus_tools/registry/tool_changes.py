@@ -1,0 +1,65 @@
+"""What may change of a registered tool, checked and put into one transaction."""
+
+from dataclasses import dataclass
+
+from nexus_tools.errors import UsageError
+from nexus_tools.registry.calls import tool as calls
+from nexus_tools.registry.objects import Tool
+from nexus_tools.registry.package import Deployment
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChanges:
+    """The new values; what is None stays as it is."""
+
+    url: str | None = None
+    description: str | None = None
+    timeout_ms: int | None = None
+    price_mist: int | None = None
+    payout: Address | None = None
+
+    @property
+    def need_owner(self) -> bool:
+        """Whether an operator may not do this."""
+        return self.description is not None or self.payout is not None
+
+    def check(self, tool: Tool) -> None:
+        """Raises `nothing_to_update`, or as `ToolDefinition.parse` does for what the tool would be.
+
+        The chain takes any text as a URL, and leaders would refuse to call it.
+        """
+        if self == ToolChanges():
+            raise UsageError(
+                "nothing_to_update",
+                f"nothing of {tool.fqn} is to be changed",
+                hint="name at least one of url, description, timeout, price, payout",
+            )
+        fields = {"url": self.url, "description": self.description, "timeout": self.timeout_ms}
+        changed = {name: value for name, value in fields.items() if value is not None}
+        if changed:
+            ToolDefinition.parse(tool.definition.document() | changed)
+
+    def add(
+        self,
+        builder: TransactionBuilder,
+        deployment: Deployment,
+        tool: Address,
+        cap: Address,
+        *,
+        operator: bool,
+    ) -> None:
+        """All the calls that it takes; `cap` is an `OperatorCap` if `operator` says so."""
+        target = builder, deployment, tool, cap
+        if self.url is not None:
+            calls.update_url(*target, self.url, operator=operator)
+        if self.description is not None:
+            calls.update_description(*target, self.description)
+        if self.timeout_ms is not None:
+            calls.update_timeout(*target, self.timeout_ms, operator=operator)
+        if self.price_mist is not None:
+            calls.update_price(*target, self.price_mist, operator=operator)
+        if self.payout is not None:
+            calls.update_payout(*target, self.payout)

@@ -1,0 +1,226 @@
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
+from nexus_tools.registry import (
+    LeaderRegistry,
+    Publisher,
+    Registration,
+    ToolRegistry,
+    load_package,
+    newest,
+)
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import AddressOwner, MovePackage
+from nexus_tools.tool import ToolFqn
+
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+YEAR_MS = 31_536_000_000  # the `VERSION` of `next_package`
+
+
+@pytest.fixture
+def publisher(admin):
+    return Publisher(admin)
+
+
+@pytest.fixture
+async def upgraded(publisher, chain, next_package):
+    """The deployment after an upgrade without migration."""
+    return (await publisher.upgrade(next_package, chain.deployment)).deployment
+
+
+@pytest.fixture
+async def migrated(publisher, upgraded):
+    await publisher.migrate(upgraded)
+    return upgraded
+
+
+async def versions_of(client, deployment):
+    return [
+        (await ToolRegistry(client, deployment).state()).version,
+        (await LeaderRegistry(client, deployment).state()).version,
+    ]
+
+
+async def give(client, object_id, recipient):
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.object(object_id)], recipient)
+    await client.execute(builder)
+
+
+# --- Publishing
+
+
+async def test_a_package_is_published_with_registries_of_its_own(user, chain):
+    result = await Publisher(user).publish(load_package())
+    assert await versions_of(user, result.deployment) == [1, 1]
+    assert result.deployment.tool_registry != chain.deployment.tool_registry
+    cap = await user.object(result.deployment.upgrade_cap)
+    assert cap.owner == AddressOwner(user.address)
+
+
+async def test_a_rehearsal_publishes_nothing(user):
+    before = await user.balance(user.address)
+    result = await Publisher(user).rehearsal().publish(load_package())
+    assert result.deployment is None
+    assert result.sent.cost.storage_cost > 0
+    assert await user.balance(user.address) == before
+
+
+# --- Upgrading
+
+
+async def test_an_upgrade_keeps_registries_and_names_the_new_version(
+    publisher, chain, next_package
+):
+    result = await publisher.upgrade(next_package, chain.deployment)
+    assert result.version == 2
+    assert result.deployment == replace(chain.deployment, package_id=result.deployment.package_id)
+    package = await publisher.client.object(result.deployment.package_id)
+    assert isinstance(package.data, MovePackage)
+    assert len(package.data.modules) == len(next_package.modules)
+    assert package.version == 2
+
+
+async def test_a_rehearsed_upgrade_changes_nothing(admin, chain, next_package):
+    result = await Publisher(admin, dry_run=True).upgrade(next_package, chain.deployment)
+    assert result.deployment == chain.deployment
+    assert result.version == 2
+    assert result.sent.cost.storage_cost > 0
+    assert await admin.package_versions(chain.deployment.original_id) == (
+        chain.deployment.original_id,
+    )
+
+
+async def test_what_is_published_already_is_not_published_again(publisher, chain):
+    result = await publisher.upgrade(load_package(), chain.deployment)
+    assert (result.sent, result.deployment, result.version) == (None, chain.deployment, 1)
+
+
+async def test_an_upgrade_that_was_not_remembered_is_found(
+    publisher, chain, upgraded, next_package
+):
+    result = await publisher.upgrade(next_package, chain.deployment)
+    assert (result.sent, result.deployment, result.version) == (None, upgraded, 2)
+
+
+async def test_an_upgrade_follows_the_newest_version_whatever_is_remembered(
+    publisher, chain, upgraded, fixed_package
+):
+    result = await publisher.upgrade(fixed_package, chain.deployment)
+    assert result.version == 3
+    assert await publisher.client.package_versions(chain.deployment.original_id) == (
+        chain.deployment.package_id,
+        upgraded.package_id,
+        result.deployment.package_id,
+    )
+
+
+async def test_an_older_package_is_no_upgrade(publisher, upgraded):
+    with pytest.raises(NotNowError) as caught:
+        await publisher.upgrade(load_package(), upgraded)
+    assert caught.value.code == "package_outdated"
+    assert "version 2 of the package" in caught.value.message
+    assert "this is version 1" in caught.value.message
+
+
+async def test_only_who_has_the_upgrade_cap_upgrades(user, admin, chain, next_package):
+    with pytest.raises(NotAllowedError) as caught:
+        await Publisher(user).upgrade(next_package, chain.deployment)
+    assert caught.value.code == "cap_not_yours"
+    assert "UpgradeCap" in caught.value.message
+    assert str(admin.address) in caught.value.message
+
+
+async def test_an_upgrade_that_could_not_be_migrated_is_refused(
+    publisher, admin, user, chain, next_package
+):
+    cap = chain.deployment.admin_cap
+    await give(admin, cap, user.address)
+    with pytest.raises(NotAllowedError, match="AdminCap") as caught:
+        await publisher.upgrade(next_package, chain.deployment)
+    assert caught.value.details == {"cap": str(cap)}
+
+
+async def test_an_unknown_upgrade_cap_is_said_so(publisher, chain, next_package):
+    deployment = replace(chain.deployment, upgrade_cap=None)
+    with pytest.raises(NotFoundError) as caught:
+        await publisher.upgrade(next_package, deployment)
+    assert caught.value.code == "upgrade_cap_unknown"
+
+
+async def test_a_package_that_does_not_exist_is_not_upgraded(publisher, chain, next_package):
+    deployment = replace(chain.deployment, original_id=Address.of(0xDEAD))
+    with pytest.raises(NotFoundError):
+        await publisher.upgrade(next_package, deployment)
+
+
+async def test_the_newest_version_is_found_from_the_first(user, chain, upgraded):
+    assert await newest(user, chain.deployment) == upgraded
+
+
+# --- Migrating
+
+
+async def test_nothing_is_migrated_before_an_upgrade(publisher, chain):
+    assert await publisher.migrate(chain.deployment) is None
+
+
+async def test_a_version_that_asks_for_no_migration_gets_none(
+    publisher, owner, chain, fixed_package, define
+):
+    upgraded = (await publisher.upgrade(fixed_package, chain.deployment)).deployment
+    assert upgraded != chain.deployment
+    assert await publisher.migrate(upgraded) is None
+    await ToolRegistry(owner, chain.deployment).register(Registration(define()))
+    await ToolRegistry(owner, upgraded).unregister(ADD)
+
+
+async def test_one_transaction_migrates_both_registries(publisher, admin, upgraded):
+    sent = await publisher.migrate(upgraded)
+    assert [event.type.name for event in sent.events] == ["Migrated", "Migrated"]
+    assert await versions_of(admin, upgraded) == [YEAR_MS, YEAR_MS]
+    assert await publisher.migrate(upgraded) is None
+
+
+async def test_a_rehearsed_migration_changes_nothing(publisher, admin, upgraded):
+    sent = await publisher.rehearsal().migrate(upgraded)
+    assert len(sent.events) == 2
+    assert await versions_of(admin, upgraded) == [1, 1]
+
+
+async def test_only_who_has_the_admin_cap_migrates(user, upgraded):
+    with pytest.raises(NotAllowedError) as caught:
+        await Publisher(user).migrate(upgraded)
+    assert caught.value.code == "cap_not_yours"
+
+
+async def test_who_has_no_cap_is_told_that_nothing_waits(user, migrated):
+    assert await Publisher(user).migrate(migrated) is None
+
+
+# --- Old and new calls
+
+
+async def test_calls_of_the_old_version_are_refused_in_words_after_the_migration(
+    registry, leader, chain, added, migrated
+):
+    with pytest.raises(UsageError, match="The package was upgraded") as caught:
+        await registry.unregister(ADD)
+    assert caught.value.code == "wrong_version"
+    with pytest.raises(UsageError, match="newest version"):
+        await LeaderRegistry(leader, chain.deployment).register_leader("late")
+
+
+async def test_calls_of_the_new_version_work_on_what_the_old_one_made(
+    added, owner, leader, migrated, define
+):
+    tools = ToolRegistry(owner, migrated)
+    await tools.register(Registration(define("xyz.example.math.add@2")))
+    await tools.unregister(ADD)
+    assert [tool.is_active for tool in await tools.list()] == [False, True]
+    leaders = LeaderRegistry(leader, migrated)
+    _, cap = await leaders.register_leader("first", activate=True)
+    assert (await leaders.get(cap)).active
