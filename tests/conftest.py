@@ -1,8 +1,18 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
 import re
+import signal
 
 import pytest
+
+
+def pytest_configure():
+    """Let programs that tests start be interrupted.
+
+    A shell has what it starts in the background ignore interrupts, and that is inherited.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
