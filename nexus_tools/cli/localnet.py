@@ -140,6 +140,33 @@ async def advance_clock(session: Session, duration: int) -> None:
         session.output.document({"time_ms": now_ms, "advanced_ms": duration})
 
 
+@command.command("snapshot")
+@local
+async def name_snapshot(session: Session) -> None:
+    """Name the present of the localnet, to come back to it with `revert`."""
+    from nexus_tools.cli.localnet_snapshot import take_snapshot  # noqa: PLC0415
+
+    name = await take_snapshot(require_localnet(session.settings))
+    session.output.record({"snapshot": name})
+
+
+@command.command()
+@click.argument("snapshot")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@local
+async def revert(session: Session, snapshot: str, *, yes: bool) -> None:
+    """Go back to SNAPSHOT: whatever happened since did not happen."""
+    from nexus_tools.cli.localnet_snapshot import parse_snapshot, revert_to  # noqa: PLC0415
+
+    place = parse_snapshot(snapshot)
+    running = require_localnet(session.settings)
+    session.output.confirm(f"Forget all that happened since {snapshot}?", yes=yes)
+    await revert_to(running, place)
+    session.output.done(f"the localnet is back at {snapshot}")
+    if session.output.as_json:
+        session.output.document({"snapshot": snapshot})
+
+
 def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.done(f"a Sui network answers at {running.url}")
     session.output.record(_record(session, running))

@@ -81,6 +81,21 @@ def test_time_passes_when_the_clock_is_advanced(detached):
     assert detached.json("localnet", "status")["time_ms"] >= moved["time_ms"]
 
 
+def test_the_localnet_goes_back_to_a_snapshot(detached):
+    detached.json("wallet", "new", "ann")
+    snapshot = detached.json("localnet", "snapshot")["snapshot"]
+    detached.json("localnet", "faucet")
+    assert detached.json("wallet", "show")["balance_mist"] == 200 * 10**9
+    assert detached.json("localnet", "revert", snapshot, "--yes") == {"snapshot": snapshot}
+    assert detached.json("wallet", "show")["balance_mist"] == 0
+
+
+def test_what_is_no_snapshot_is_said_in_words(detached):
+    assert detached.fails("localnet", "revert", "yesterday", "--yes") == (2, "snapshot_invalid")
+    strange = f"0-{'1' * 32}"
+    assert detached.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_gone")
+
+
 def test_a_clock_cannot_be_advanced_without_a_localnet(home):
     assert home.fails("localnet", "advance-clock", "soon") == (2, "usage")
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})

@@ -1,4 +1,4 @@
-"""Plain HTTP/1.1 on the same port: the faucet, and whether the network is up."""
+"""Plain HTTP/1.1 on the same port: the faucet, snapshots, and whether the network is up."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ import h11
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.faucet import request_gas, request_gas_v1
 from nexus_tools.localnet.rpc.info_headers import info_headers
+from nexus_tools.localnet.rpc.snapshots import revert, take_snapshot
 
 _LOG = logging.getLogger(__name__)
 _HEADER_BYTES = 16 * 1024
@@ -33,6 +34,8 @@ _ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/gas"): lambda backend, body: request_gas_v1(backend.node, body),
     ("POST", "/v1/gas"): lambda backend, body: request_gas_v1(backend.node, body),
     ("POST", "/v2/gas"): lambda backend, body: request_gas(backend.node, body),
+    ("POST", "/snapshot"): lambda backend, body: take_snapshot(backend.node, body),
+    ("POST", "/revert"): lambda backend, body: revert(backend.node, body),
 }
 
 
