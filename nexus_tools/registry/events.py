@@ -8,10 +8,9 @@ from typing import Any, get_args
 
 from nexus_tools.client import EventFilter
 from nexus_tools.registry.package import Deployment
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, boolean, option, string, struct, u64, vector
 from nexus_tools.sui.event import Event as ChainEvent
-from nexus_tools.sui.object import ADDRESS
 
 MODULE = "events"
 

@@ -3,6 +3,7 @@
 from typing import Self
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.sui.bcs import Codec, fixed
 
 ADDRESS_LENGTH = 32
 
@@ -59,6 +60,8 @@ def _not_an_address(text: str) -> ValidationError:
         hint="an address is 0x and 1 to 64 hexadecimal digits",
     )
 
+
+ADDRESS: Codec[Address] = fixed(ADDRESS_LENGTH, Address)
 
 ZERO = Address.of(0)
 MOVE_STDLIB = Address.of(0x1)

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.address import CLOCK, MOVE_STDLIB, Address
+from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import Codec, byte_vector, u64
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.sui.transaction import (
     Argument,
     Command,

@@ -6,7 +6,7 @@ Source: `sui-types/src/effects/{effects_v2,object_change}.rs` and `gas.rs`.
 from dataclasses import dataclass
 from enum import Enum
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
@@ -21,7 +21,7 @@ from nexus_tools.sui.bcs import (
 )
 from nexus_tools.sui.digest import DIGEST, Digest, effects_digest
 from nexus_tools.sui.execution_status import EXECUTION_STATUS, ExecutionStatus
-from nexus_tools.sui.object import ADDRESS, OWNER, Owner
+from nexus_tools.sui.object import OWNER, Owner
 from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
 
 

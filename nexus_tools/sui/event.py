@@ -5,9 +5,8 @@ Source: `sui-types/src/event.rs`.
 
 from dataclasses import dataclass
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, byte_vector, string, struct, vector
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.sui.type_tag import STRUCT_TAG, StructTag
 
 

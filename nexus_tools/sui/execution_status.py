@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
     byte_vector,
     choice,
-    fixed,
     option,
     read_uleb128,
     record,
@@ -26,7 +25,6 @@ from nexus_tools.sui.bcs import (
     vector,
     write_uleb128,
 )
-from nexus_tools.sui.object import ADDRESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +267,7 @@ _ERROR_DATA: dict[Any, Codec[Any]] = {
     ErrorKind.COIN_TYPE_GLOBAL_PAUSE: string,
     ErrorKind.MOVE_VECTOR_ELEM_TOO_BIG: _SIZES,
     ErrorKind.MOVE_RAW_VALUE_TOO_BIG: _SIZES,
-    ErrorKind.NON_EXCLUSIVE_WRITE_INPUT_OBJECT_MODIFIED: fixed(32, Address),
+    ErrorKind.NON_EXCLUSIVE_WRITE_INPUT_OBJECT_MODIFIED: ADDRESS,
 }
 _read_error, _write_error = _numbered("ExecutionFailureStatus", ErrorKind, _ERROR_DATA)
 

@@ -5,13 +5,12 @@ Source: `sui-types/src/{object,move_package,base_types}.rs`.
 
 from dataclasses import dataclass
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, SUI_FRAMEWORK, SUI_SYSTEM, Address
 from nexus_tools.sui.bcs import (
     Codec,
     boolean,
     byte_vector,
     choice,
-    fixed,
     record,
     string,
     struct,
@@ -21,8 +20,6 @@ from nexus_tools.sui.bcs import (
 )
 from nexus_tools.sui.digest import DIGEST, Digest, object_digest
 from nexus_tools.sui.type_tag import GAS_COIN, STRUCT_TAG, TYPE_TAG, StructTag, TypeTag, coin_tag
-
-ADDRESS: Codec[Address] = fixed(32, Address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +164,14 @@ class Object:
 # MoveObjectType: common types have variants of their own, which only save space.
 _OTHER, _GAS_COIN, _STAKED_SUI, _COIN = 0, 1, 2, 3
 _SUI_BALANCE_FIELD, _BALANCE_FIELD = 4, 5
-_STAKED_SUI_TAG = StructTag(Address.of(3), "staking_pool", "StakedSui")
+_STAKED_SUI_TAG = StructTag(SUI_SYSTEM, "staking_pool", "StakedSui")
 
 
 def _balance_field_tag(coin_type: TypeTag) -> StructTag:
-    framework = Address.of(2)
-    balance = StructTag(framework, "balance", "Balance", (coin_type,))
-    key = StructTag(framework, "accumulator", "Key", (balance,))
-    value = StructTag(framework, "accumulator", "U128")
-    return StructTag(framework, "dynamic_field", "Field", (key, value))
+    balance = StructTag(SUI_FRAMEWORK, "balance", "Balance", (coin_type,))
+    key = StructTag(SUI_FRAMEWORK, "accumulator", "Key", (balance,))
+    value = StructTag(SUI_FRAMEWORK, "accumulator", "U128")
+    return StructTag(SUI_FRAMEWORK, "dynamic_field", "Field", (key, value))
 
 
 _SUI_BALANCE_TAG = _balance_field_tag(GAS_COIN.type_params[0])

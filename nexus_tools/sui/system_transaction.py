@@ -6,6 +6,7 @@ Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.sui.address import ADDRESS
 from nexus_tools.sui.bcs import (
     Codec,
     byte_vector,
@@ -18,7 +19,7 @@ from nexus_tools.sui.bcs import (
     vector,
 )
 from nexus_tools.sui.digest import DIGEST, Digest
-from nexus_tools.sui.object import ADDRESS, OBJECT_DATA, OWNER, MoveObject, MovePackage, Owner
+from nexus_tools.sui.object import OBJECT_DATA, OWNER, MoveObject, MovePackage, Owner
 
 
 @dataclass(frozen=True, slots=True)

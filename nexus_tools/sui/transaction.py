@@ -6,7 +6,7 @@ Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
@@ -26,7 +26,7 @@ from nexus_tools.sui.bcs import (
 )
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.expiration import EXPIRATION, Expiration
-from nexus_tools.sui.object import ADDRESS, OBJECT_REFERENCE, ObjectReference
+from nexus_tools.sui.object import OBJECT_REFERENCE, ObjectReference
 from nexus_tools.sui.system_transaction import (
     AUTHENTICATOR_STATE_UPDATE,
     CHANGE_EPOCH,

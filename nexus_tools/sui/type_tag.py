@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
-from nexus_tools.sui.bcs import BcsError, Codec, fixed, read_uleb128, string, write_uleb128
+from nexus_tools.sui.address import ADDRESS, MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.bcs import BcsError, Codec, read_uleb128, string, write_uleb128
 from nexus_tools.sui.digest import dynamic_field_id
 
 MAX_TYPE_TAG_DEPTH = 64
@@ -83,7 +83,6 @@ _NUMBERS = (
 )
 _NUMBER_OF = {tag: number for number, tag in enumerate(_NUMBERS) if tag is not None}
 _VECTOR, _STRUCT = 6, 7
-_ADDRESS = fixed(32, Address)
 
 
 def _read(data: bytes, position: int, depth: int = 0) -> tuple[TypeTag, int]:
@@ -102,7 +101,7 @@ def _read(data: bytes, position: int, depth: int = 0) -> tuple[TypeTag, int]:
 
 
 def _read_struct(data: bytes, position: int, depth: int = 0) -> tuple[StructTag, int]:
-    address, position = _ADDRESS.read(data, position)
+    address, position = ADDRESS.read(data, position)
     module, position = string.read(data, position)
     name, position = string.read(data, position)
     count, position = read_uleb128(data, position)

@@ -4,11 +4,10 @@ from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.leader.journal_entry import Ending
 from nexus_tools.registry import Deployment
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import record, string, u64, vector
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.event import Event
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.sui.type_tag import StructTag
 
 PACKAGE = Address.of(0x10)

@@ -9,10 +9,9 @@ from nexus_tools.errors import (
     ValidationError,
 )
 from nexus_tools.registry import LeaderRegistry, calls, responsible
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import vector
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import ADDRESS
 
 SUI = 1_000_000_000
 DAY = 86_400_000

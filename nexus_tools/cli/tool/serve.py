@@ -80,7 +80,7 @@ def _load(target: str, public_url: str | None) -> "ToolServer":
         return load(target, public_url=public_url)
     except NexusError:
         raise
-    except Exception as error:
+    except Exception as error:  # the module is the author's, and may raise anything
         place = traceback.extract_tb(error.__traceback__)[-1]
         raise UsageError(
             "target_broken",

@@ -13,12 +13,11 @@ from nexus_tools.localnet.ledger.object_versions import (
 )
 from nexus_tools.localnet.ledger.state import State, damaged
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import BcsError, Codec, byte_vector, record, u64, vector
 from nexus_tools.sui.checkpoint import CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY, CheckpointSummary
 from nexus_tools.sui.digest import Digest, effects_digest, transaction_digest
 from nexus_tools.sui.effects import TRANSACTION_EFFECTS
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.sui.transaction import TRANSACTION_DATA
 
 _SIGNATURES = vector(byte_vector)

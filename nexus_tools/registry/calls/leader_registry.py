@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from nexus_tools.registry.calls.call import ObjectInput, call, changed, read, text
 from nexus_tools.registry.objects.leader_registry import LeaderSettings
 from nexus_tools.registry.package import Deployment
-from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.address import ADDRESS, CLOCK, Address
 from nexus_tools.sui.bcs import option, vector
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.sui.transaction import Argument, Result
 
 # --- Leaders

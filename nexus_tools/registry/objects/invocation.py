@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from nexus_tools.registry.objects.value import PORTS, Ports
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, choice, string, struct, u64, vector
-from nexus_tools.sui.object import ADDRESS
 
 
 @dataclass(frozen=True, slots=True)

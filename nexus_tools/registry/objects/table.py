@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, struct, u64
-from nexus_tools.sui.object import ADDRESS
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from nexus_tools.registry.objects.bond import BOND, Bond
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     Codec,
     boolean,
@@ -16,7 +16,6 @@ from nexus_tools.sui.bcs import (
     u64,
     vector,
 )
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.tool import ToolDefinition, parse_json
 
 

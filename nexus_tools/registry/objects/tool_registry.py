@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from nexus_tools.registry.objects.table import TABLE, Table, TableEntry, entry_codec
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, string, struct, u64
-from nexus_tools.sui.object import ADDRESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sui_sandbox
 
 from nexus_tools.localnet.bytecode import deserialize, relocate
 from nexus_tools.localnet.bytecode.module import Ability, Visibility
@@ -32,8 +33,6 @@ from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
 from nexus_tools.sui.type_tag import STRING, Primitive, StructTag, VectorTag
-
-sui_sandbox = pytest.importorskip("sui_sandbox")
 
 LANGUAGE = Address.of(0xC0DE)
 BUDGET = 5_000_000

@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.localnet.execution import Mode
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import byte_vector, option, string, u8, u64, vector
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import (
@@ -12,7 +12,6 @@ from nexus_tools.sui.execution_status import (
     TypeArgumentError,
     TypeArgumentErrorKind,
 )
-from nexus_tools.sui.object import ADDRESS
 from nexus_tools.sui.transaction import NestedResult, Result
 from nexus_tools.sui.type_tag import SUI, Primitive, StructTag, VectorTag, parse_type_tag
 
