@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -26,8 +26,22 @@ INTERRUPTED = 130
 EXTRAS = {"google": "localnet", "h2": "localnet", "sui_sandbox": "localnet", "wasmtime": "compiler"}
 
 
+class _Root(LazyGroup):
+    """A reader that goes away, as `head` does, is no failure; click would exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what is left to print when nobody reads goes nowhere."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for stream in (sys.stdout, sys.stderr):
+                os.dup2(nowhere, stream.fileno())
+            return 0
+
+
 @click.group(
-    cls=LazyGroup,
+    cls=_Root,
     modules={name: f"nexus_tools.cli.{name}" for name in GROUPS},
     summaries=GROUPS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -54,9 +68,6 @@ def run() -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         click.echo("\nstopped", err=True)
         code = INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except ModuleNotFoundError as error:
         code = _report(_missing(error))
     except Exception as error:  # noqa: BLE001 - the edge: nobody is shown a traceback
