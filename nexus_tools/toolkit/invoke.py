@@ -14,10 +14,10 @@ from starlette.types import Receive, Scope, Send
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import parse_json
 from nexus_tools.toolkit.answer import Answer, ProblemError
-from nexus_tools.toolkit.authoring import Tool
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.request import ClientGoneError, InvokeHead, read_body
 from nexus_tools.toolkit.time_limit import TimeLimit
+from nexus_tools.toolkit.tool import Tool
 
 _log = structlog.get_logger("nexus_tools.toolkit")
 

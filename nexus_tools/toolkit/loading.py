@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from nexus_tools.errors import UsageError
-from nexus_tools.toolkit.authoring import Tool
 from nexus_tools.toolkit.server import ToolServer
+from nexus_tools.toolkit.tool import Tool
 
 _HINT = "name it as module:attribute or path/to/file.py; without attribute all its tools are served"
 

@@ -18,10 +18,10 @@ from starlette.types import Receive, Scope, Send
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import ToolDefinition
 from nexus_tools.toolkit.answer import Answer, ProblemError
-from nexus_tools.toolkit.authoring import Tool
 from nexus_tools.toolkit.invoke import InvokeEndpoint, Limits, Slots
 from nexus_tools.toolkit.origin import request_origin
 from nexus_tools.toolkit.recent import RecentInvocations
+from nexus_tools.toolkit.tool import Tool
 
 Lifespan = Callable[["ToolServer"], AbstractAsyncContextManager[None]]
 

@@ -13,8 +13,8 @@ import structlog
 import uvicorn
 
 from nexus_tools.errors import UsageError
-from nexus_tools.toolkit.authoring import Tool
 from nexus_tools.toolkit.server import ToolServer
+from nexus_tools.toolkit.tool import Tool
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8080

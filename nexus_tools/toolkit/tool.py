@@ -1,0 +1,115 @@
+"""A tool as a server sees it: a name, an interface, and something that answers."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import (
+    DEFAULT_TIMEOUT_MS,
+    MAX_TIMEOUT_MS,
+    MIN_TIMEOUT_MS,
+    InterfaceValidator,
+    Outcome,
+    ToolDefinition,
+    ToolFqn,
+    ToolType,
+)
+from nexus_tools.toolkit.call import Call
+
+Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, bool]]]
+
+
+class Tool(ABC):
+    """What a `ToolServer` serves: it checks what goes in and out, a subclass answers.
+
+    Raises `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when a definition cannot be
+    made of it: `timeout_ms` is 1 000 to 120 000, the schemas obey the rules of tools. `health`
+    answers, sync or async, whether the tool is ready: one truth or several by name.
+    """
+
+    def __init__(
+        self,
+        fqn: str | ToolFqn,
+        *,
+        description: str,
+        input_schema: dict[str, Any],
+        output_schema: dict[str, Any],
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        health: Health | None = None,
+    ) -> None:
+        self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
+        self.description = description
+        self.timeout_ms = timeout_ms
+        self.input_schema = input_schema
+        self.output_schema = output_schema
+        self._health = health
+        try:
+            self._check_timeout()
+            self._validator = InterfaceValidator(self)
+            self.definition("http://localhost")
+        except ValidationError as error:
+            raise tool_invalid(self.fqn, error) from error
+
+    @abstractmethod
+    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Do the work: from arguments as `arguments` gives them to `{variant: {port: value}}`."""
+
+    def arguments(self, ports: Any, call: Call) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
+        """What `answer` is given, from an input that is checked against the schema."""
+        self._validator.check_input(ports)
+        return dict(ports)
+
+    def definition(self, url: str) -> ToolDefinition:
+        """The definition of this tool as it is reached at `url`."""
+        return ToolDefinition.parse(
+            {
+                "fqn": str(self.fqn),
+                "type": ToolType.OFFCHAIN.value,
+                "url": url,
+                "description": self.description,
+                "timeout": self.timeout_ms,
+                "input_schema": self.input_schema,
+                "output_schema": self.output_schema,
+            }
+        )
+
+    async def invoke(self, ports: Mapping[str, Any], call: Call | None = None) -> Outcome:
+        """Run the tool as the server does, without its time limit.
+
+        Raises `ValidationError` with code `input_invalid` or `output_invalid`, and whatever the
+        tool's own code raises.
+        """
+        return await self.run(self.arguments(ports, call or Call()))
+
+    async def run(self, arguments: Mapping[str, Any]) -> Outcome:
+        """Answer, and check the answer."""
+        return self._validator.check_output(await self.answer(arguments))
+
+    async def check_health(self) -> dict[str, bool]:
+        """The tool's own checks by name, all true if it is ready to be invoked."""
+        if self._health is None:
+            return {}
+        checked = self._health()
+        if inspect.isawaitable(checked):
+            checked = await checked
+        return dict(checked) if isinstance(checked, Mapping) else {"health": bool(checked)}
+
+    def _check_timeout(self) -> None:
+        if not MIN_TIMEOUT_MS <= self.timeout_ms <= MAX_TIMEOUT_MS:
+            message = f"its timeout is not {MIN_TIMEOUT_MS} to {MAX_TIMEOUT_MS} ms"
+            raise ValidationError("tool_invalid", message)
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.fqn}>"
+
+
+def tool_invalid(fqn: ToolFqn, cause: ValidationError) -> ValidationError:
+    """The error of a tool that cannot be one, with what is wrong with it."""
+    return ValidationError(
+        "tool_invalid",
+        f"the tool {fqn} is wrong: {cause.message}",
+        hint=cause.hint,
+        details=cause.details,
+    )
