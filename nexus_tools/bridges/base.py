@@ -1,0 +1,148 @@
+"""What every bridge is: it recognises the tools of its system, and makes `Tool`s of them."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from nexus_tools.bridges.naming import Naming, collisions
+from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.errors import NexusError
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, ToolFqn
+from nexus_tools.toolkit.tool import Health, Tool
+
+Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What bridges may use of this machine and of its operator.
+
+    `environment` is the operator's: a tool gets of it only what `shared` names, and what its own
+    declaration asks for. `python` runs tools in Python, `scratch` is where calls have their
+    directories, `cache` keeps what is built once. `timeout_ms` is the tools' own, 1 000 to 120 000.
+    """
+
+    python: Path
+    scratch: Path
+    cache: Path
+    environment: Mapping[str, str] = field(repr=False)
+    shared: frozenset[str] = frozenset()
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+
+
+class BridgedTool(Tool):
+    """A tool of another system: `system` is its word, `source` says where it was found.
+
+    Subclasses implement `answer`. What is told apart: an input that does not match is a
+    `ValidationError` (422), a tool that fails is an `err…` variant, anything else that is raised is
+    the bridge's own failure (500).
+    """
+
+    def __init__(
+        self,
+        fqn: ToolFqn,
+        *,
+        system: str,
+        source: str,
+        description: str,
+        input_schema: dict[str, Any],
+        output_schema: dict[str, Any],
+        timeout_ms: int = DEFAULT_TIMEOUT_MS,
+        health: Health | None = None,
+    ) -> None:
+        self.system = system
+        self.source = source
+        super().__init__(
+            fqn,
+            description=description,
+            input_schema=input_schema,
+            output_schema=output_schema,
+            timeout_ms=timeout_ms,
+            health=health,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that looks like a tool and cannot be one: where it is, and why."""
+
+    system: str
+    source: str
+    reason: str
+    hint: str = ""
+
+    @classmethod
+    def of(cls, system: str, source: object, error: NexusError) -> "Refusal":
+        """The refusal for an error; the places that are wrong stand in the reason."""
+        failures = [
+            f"{failure.get('pointer') or '/'}: {failure.get('message', '')}"
+            for failure in error.details.get("failures", ())
+        ]
+        return cls(system, str(source), "; ".join([error.message, *failures]), error.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found in a place: tools, refusals, and what has to live while tools are served.
+
+    Nothing in it belongs to an event loop: `running` may be entered in another one.
+    """
+
+    tools: tuple[BridgedTool, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    lifespans: tuple[Lifespan, ...] = ()
+
+    @classmethod
+    def joined(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
+        """All of them together; tools that would have the same FQN are refused, each of them."""
+        parts = list(discoveries)
+        tools = [tool for part in parts for tool in part.tools]
+        twice = collisions(tool.fqn for tool in tools)
+        sources = {fqn: [tool.source for tool in tools if tool.fqn == fqn] for fqn in twice}
+        refused = [_collision(tool, sources[tool.fqn]) for tool in tools if tool.fqn in sources]
+        return cls(
+            tuple(tool for tool in tools if tool.fqn not in sources),
+            tuple(refusal for part in parts for refusal in part.refused) + tuple(refused),
+            tuple(lifespan for part in parts for lifespan in part.lifespans),
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The time in which the tools can be invoked."""
+        async with AsyncExitStack() as stack:
+            for lifespan in self.lifespans:
+                await stack.enter_async_context(lifespan())
+            yield
+
+
+class Bridge(Protocol):
+    """One system. Its own options are given to its constructor."""
+
+    @property
+    def system(self) -> str:
+        """The system's word, as in `nora`."""
+        ...
+
+    def recognises(self, place: Path) -> bool:
+        """Whether the file or folder looks like one of this system; reads, and runs nothing."""
+        ...
+
+    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+        """The tools in a place that this bridge recognises.
+
+        What cannot be a tool is in `refused`, one by one; raises only for the place as a whole.
+        """
+        ...
+
+
+def _collision(tool: BridgedTool, sources: list[str]) -> Refusal:
+    others = ", ".join(source for source in sources if source != tool.source) or tool.source
+    return Refusal(
+        tool.system,
+        tool.source,
+        f"another tool would be called {tool.fqn} too: {others}",
+        "serve them apart, each with its own --domain",
+    )

@@ -1,0 +1,98 @@
+"""The pipes between us and a run: bytes in, and bytes out within one budget."""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+_CHUNK = 65536
+
+
+class Budget:
+    """How many bytes may still come out of a run, over all its pipes; `passed` when more did."""
+
+    def __init__(self, size: int, when_passed: Callable[[], None]) -> None:
+        self.left = size
+        self.passed = False
+        self._when_passed = when_passed
+
+    def take(self, data: bytes) -> bytes:
+        """As much of `data` as is within the budget."""
+        kept = data[: self.left]
+        self.left -= len(kept)
+        if len(kept) < len(data) and not self.passed:
+            self.passed = True
+            self._when_passed()
+        return kept
+
+
+class Pipe:
+    """Two descriptors, `ours` and `theirs`, each of which is closed once."""
+
+    def __init__(self, ours: int, theirs: int) -> None:
+        os.set_blocking(ours, False)
+        self.ours = ours
+        self.theirs = theirs
+
+    def close_theirs(self) -> None:
+        """Let go of the end that the run has by now."""
+        if self.theirs >= 0:
+            os.close(self.theirs)
+            self.theirs = -1
+
+    def close(self) -> None:
+        """Let go of both ends."""
+        self.close_theirs()
+        if self.ours >= 0:
+            loop = asyncio.get_running_loop()
+            loop.remove_reader(self.ours)
+            loop.remove_writer(self.ours)
+            os.close(self.ours)
+            self.ours = -1
+
+
+class Outlet(Pipe):
+    """A pipe that a run writes to. `taker` is given what comes, `at_end` called when it ends."""
+
+    def __init__(
+        self, taker: Callable[[bytes], object], at_end: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(*os.pipe())
+        self._taker = taker
+        self._at_end = at_end
+        asyncio.get_running_loop().add_reader(self.ours, self.read)
+
+    def read(self) -> bool:
+        """Take what is there now, one chunk of it; whether there may be more."""
+        if self.ours < 0:
+            return False
+        try:
+            data = os.read(self.ours, _CHUNK)
+        except BlockingIOError:
+            return False
+        if data:
+            self._taker(data)
+            return True
+        self.close()
+        if self._at_end:
+            self._at_end()
+        return False
+
+
+class Inlet(Pipe):
+    """A pipe that a run reads from, and `data` that it gets; it may read less than all."""
+
+    def __init__(self, data: bytes) -> None:
+        reader, writer = os.pipe()
+        super().__init__(writer, reader)
+        self._left = memoryview(data)
+        asyncio.get_running_loop().add_writer(self.ours, self._write)
+
+    def _write(self) -> None:
+        try:
+            self._left = self._left[os.write(self.ours, self._left) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._left = self._left[:0]
+        if not self._left:
+            self.close()

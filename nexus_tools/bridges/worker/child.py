@@ -1,0 +1,86 @@
+"""The side of a worker that runs in the foreign interpreter: one request, one answer.
+
+Standard library of Python 3.9 and later; nothing of the package but its own folder.
+"""
+
+import fcntl
+import importlib
+import json
+import os
+import sys
+from contextlib import suppress
+
+from nexus_tools.bridges.sandbox.detached import make_packages
+from nexus_tools.bridges.worker.json_text import json_text
+
+_REPLY = 3
+_HIGH = 300
+
+
+def main(arguments: "list[str]") -> None:
+    """Answer the request on standard input by the module that `arguments` name, and end."""
+    [module] = arguments
+    asked = os.getpid()
+    request = json.loads(sys.stdin.buffer.read())
+    reply = _take_descriptors()
+    answer = _answer(module, request)
+    if os.getpid() == asked:  # and not in a process that the module has forked
+        _write(reply, answer)
+    _flush()
+    # Threads and exit handlers of a stranger have no say after the answer.
+    os._exit(0)
+
+
+def _take_descriptors() -> int:
+    """Where the reply goes. The module gets no input, and what it prints goes to the log.
+
+    The reply's descriptor is moved away from 3, a number that programs write to in good faith.
+    """
+    reply = fcntl.fcntl(_REPLY, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    os.close(_REPLY)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    return reply
+
+
+def _answer(module: str, request: object) -> bytes:
+    try:
+        make_packages(module)
+        value = importlib.import_module(module).answer(request)
+        return b'{"value":' + json_text(value) + b"}"
+    except BaseException as error:  # noqa: BLE001 - the edge: whatever a stranger's code raises
+        _print_traceback()
+        return _error(error)
+
+
+def _error(error: BaseException) -> bytes:
+    try:
+        message = str(error)
+    except BaseException as second:  # noqa: BLE001 - a stranger's `__str__`
+        message = f"its message cannot be read ({type(second).__name__})"
+    plain = message.encode("utf-8", "replace").decode("utf-8")
+    return json.dumps({"type": type(error).__name__, "message": plain}).encode("ascii")
+
+
+def _print_traceback() -> None:
+    try:
+        import traceback  # noqa: PLC0415 - costs 4 ms, and most calls need none
+
+        traceback.print_exc()
+    except BaseException:  # noqa: BLE001 - a stranger may have replaced or closed the stream
+        os.write(2, b"a traceback could not be printed\n")
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BaseException):  # as above, and there is nothing left to say
+            stream.flush()

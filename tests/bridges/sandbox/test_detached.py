@@ -1,0 +1,48 @@
+"""Modules of the package without the package."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.bridges.sandbox import detached
+
+PACKAGE = {
+    "nexus_tools/__init__.py": "raise RuntimeError('executed')",
+    "nexus_tools/bridges/__init__.py": "raise RuntimeError('executed')",
+    "nexus_tools/bridges/other/__init__.py": "raise RuntimeError('executed')",
+    "nexus_tools/bridges/other/child.py": """
+import sys
+from nexus_tools.bridges.other.child_part import WORD
+
+def main(arguments):
+    print(WORD, arguments, [place for place in sys.path if "nexus_tools" in place])
+""",
+    "nexus_tools/bridges/other/child_part.py": "WORD = 'found'",
+}
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A tree as ours is, in which no `__init__` can be executed."""
+    for name, text in PACKAGE.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    script = tmp_path / "nexus_tools/bridges/sandbox/detached.py"
+    script.parent.mkdir()
+    script.write_text(Path(detached.__file__).read_text())
+    return script
+
+
+def test_a_module_runs_without_the_packages_above_it(package):
+    finished = subprocess.run(
+        [sys.executable, "-I", "-S", "-B", package, "nexus_tools.bridges.other.child", "a", "b"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert finished.stderr == ""
+    assert finished.stdout == "found ['a', 'b'] []\n"

@@ -1,0 +1,94 @@
+"""What a tool gets of the operator's environment."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from nexus_tools.bridges.sandbox import environment_of
+
+HOSTILE = {
+    "AWS_ACCESS_KEY_ID": "AKIA",
+    "AWS_SECRET_ACCESS_KEY": "secret",
+    "DYLD_INSERT_LIBRARIES": "/tmp/evil.dylib",
+    "GITHUB_TOKEN": "token",
+    "HTTPS_PROXY": "http://proxy",
+    "LD_LIBRARY_PATH": "/tmp",
+    "LD_PRELOAD": "/tmp/evil.so",
+    "NODE_OPTIONS": "--require evil",
+    "PYTHONPATH": "/tmp",
+    "PYTHONSTARTUP": "/tmp/evil.py",
+    "SSH_AUTH_SOCK": "/tmp/agent",
+    "SUI_PRIVATE_KEY": "suiprivkey",
+    "USER": "operator",
+    "VIRTUAL_ENV": "/venv",
+    "http_proxy": "http://proxy",
+}
+PLAIN = {"PATH": "/bin:/usr/bin", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+OWN = {
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+}
+
+
+@dataclass
+class Operator:
+    environment: dict
+    shared: frozenset = frozenset()
+
+
+@pytest.fixture
+def operator():
+    return Operator({**HOSTILE, **PLAIN, "HOME": "/root", "TMPDIR": "/tmp"})
+
+
+async def test_a_tool_sees_the_allowed_names_and_no_other(run_python, scratch, operator):
+    finished = await run_python(
+        "import os\nfor name in sorted(os.environ): print(name, os.environ[name], sep='=')",
+        environment=environment_of(operator, scratch=scratch),
+    )
+
+    seen = dict(line.split("=", 1) for line in finished.stdout.decode().splitlines())
+    assert seen.keys() == PLAIN.keys() | OWN
+    assert {name: seen[name] for name in PLAIN} == PLAIN
+    assert all(seen[name].startswith(str(scratch.folder)) for name in OWN)
+
+
+def test_names_that_the_operator_shares_are_given(scratch, operator):
+    operator.shared = frozenset({"HTTPS_PROXY", "NOT_SET"})
+
+    environment = environment_of(operator, scratch=scratch)
+
+    assert environment.keys() == PLAIN.keys() | OWN | {"HTTPS_PROXY"}
+
+
+def test_names_that_the_tool_declares_are_given_where_they_are_set(scratch, operator):
+    environment = environment_of(operator, scratch=scratch, declared=["GITHUB_TOKEN", "NOT_SET"])
+
+    assert environment.keys() == PLAIN.keys() | OWN | {"GITHUB_TOKEN"}
+    assert environment["GITHUB_TOKEN"] == "token"
+
+
+def test_a_tool_cannot_declare_the_home_of_the_operator(scratch, operator):
+    operator.shared = frozenset({"TMPDIR"})
+
+    environment = environment_of(operator, scratch=scratch, declared=["HOME"])
+
+    assert environment["HOME"] == str(scratch.home)
+    assert environment["TMPDIR"] == str(scratch.temporary)
+
+
+def test_extra_values_win(scratch, operator):
+    environment = environment_of(
+        operator, scratch=scratch, extra={"PATH": "/tool/bin", "KEY": "value"}
+    )
+
+    assert (environment["PATH"], environment["KEY"]) == ("/tool/bin", "value")
+
+
+def test_there_is_always_a_path(scratch):
+    assert environment_of(Operator({}), scratch=scratch)["PATH"]

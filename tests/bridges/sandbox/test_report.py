@@ -1,0 +1,25 @@
+"""What the watching program says, line by line."""
+
+import pytest
+
+from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.bridges.sandbox.report import Report
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"", (None, None, None, None, False)),
+        (b"started 12\n", (12, None, None, None, False)),
+        (b"started 12\nended 0\n", (12, 0, None, None, True)),
+        (b"started 12\nended -9\n", (12, -9, None, None, True)),
+        (b"started 12\nlimit memory\n", (12, None, Limit.MEMORY, None, True)),
+        (b"started 12\nstopped\n", (12, None, None, None, True)),
+        (b"failed 2 command\n", (None, None, None, (2, "command"), True)),
+    ],
+)
+def test_a_report_is_read_as_far_as_it_has_come(text, expected):
+    report = Report(bytearray(text))
+
+    seen = (report.group, report.exit_code, report.limit, report.failure, report.is_complete)
+    assert seen == expected

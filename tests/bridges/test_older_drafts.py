@@ -1,0 +1,297 @@
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from jsonschema import (
+    Draft4Validator,
+    Draft6Validator,
+    Draft7Validator,
+    Draft201909Validator,
+    Draft202012Validator,
+)
+
+from nexus_tools.bridges.older_drafts import as_2020_12
+from nexus_tools.errors import ValidationError
+
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+# The same examples in each run; a failure is told at once, as shrinking could take minutes.
+DRAWN = settings(
+    deadline=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+VALIDATORS = {
+    DRAFT_4: Draft4Validator,
+    "http://json-schema.org/draft-06/schema#": Draft6Validator,
+    DRAFT_7: Draft7Validator,
+    "https://json-schema.org/draft/2019-09/schema": Draft201909Validator,
+    "https://json-schema.org/draft/2020-12/schema": Draft202012Validator,
+}
+NUMBER = {"type": "integer"}
+
+
+def refusal(schema):
+    with pytest.raises(ValidationError) as caught:
+        as_2020_12(schema)
+    assert caught.value.code == "schema_invalid"
+    [failure] = caught.value.details["failures"]
+    return failure["pointer"], failure["message"]
+
+
+NAMES = st.sampled_from(["a", "b", "x/y"])
+SCALARS = st.one_of(st.integers(-1, 3), st.sampled_from(["", "a"]), st.booleans(), st.none())
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+SMALL = st.integers(0, 2)
+NAME_LISTS = st.lists(NAMES, unique=True, min_size=1, max_size=2)
+# What the schemas below define: each draft has another place for the inner ones.
+TARGETS = ["d", "l", "l/items", "t/items/0", "t/additionalItems", "e/dependencies/x~1y"]
+PLAIN = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["integer", "string", "array", "object", "null"]),
+        "enum": st.lists(st.integers(0, 1) | st.just("a"), unique=True, min_size=1),
+        "const": SCALARS,
+        "minimum": SMALL,
+        "nullable": st.booleans(),
+        "minItems": SMALL,
+        "maxProperties": SMALL,
+        "required": NAME_LISTS,
+    },
+)
+
+
+def keywords(inner):
+    """What drafts say of subschemas, each draft in its own words and all of them together."""
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "items": st.lists(inner, min_size=1, max_size=2) | inner,
+            "additionalItems": inner | st.booleans(),
+            "contains": inner,
+            "minContains": SMALL,
+            "properties": st.dictionaries(NAMES, inner, max_size=2),
+            "additionalProperties": inner | st.booleans(),
+            "propertyNames": st.sampled_from([{"maxLength": 1}, {"type": "string"}]),
+            "dependencies": st.dictionaries(NAMES, inner | NAME_LISTS, max_size=2),
+            "dependentRequired": st.dictionaries(NAMES, NAME_LISTS, max_size=1),
+            "dependentSchemas": st.dictionaries(NAMES, inner, max_size=1),
+            "unevaluatedProperties": st.booleans(),
+            "if": inner,
+            "then": inner,
+            "else": inner,
+            "not": inner,
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+        },
+    )
+
+
+def schemas(dialect):
+    """Schemas of this draft; what they refer to refers to nothing, so that all ends."""
+    bounds = {"exclusiveMaximum": SMALL}
+    if dialect == DRAFT_4:
+        bounds = {"exclusiveMaximum": st.booleans(), "maximum": SMALL}
+    leaves = PLAIN | st.fixed_dictionaries(bounds)
+    targets = TARGETS[: 5 if "2019" in dialect else 6]
+    references = st.sampled_from(targets).map(lambda place: {"$ref": f"#/definitions/{place}"})
+    inner = st.recursive(leaves | references, keywords, max_leaves=4)
+    definitions = st.fixed_dictionaries(
+        {
+            "d": leaves,
+            "t": st.fixed_dictionaries(
+                {"items": st.tuples(leaves).map(list), "additionalItems": leaves}
+            ),
+            "l": st.fixed_dictionaries({"items": leaves}),
+            "e": leaves.map(lambda leaf: {"dependencies": {"x/y": leaf}}),
+        }
+    )
+    head = st.fixed_dictionaries({"$schema": st.just(dialect), "definitions": definitions})
+    return st.tuples(head, keywords(inner)).map(lambda parts: parts[0] | parts[1])
+
+
+OLDER = {dialect: schemas(dialect) for dialect in list(VALIDATORS)[:4]}
+
+
+@pytest.mark.parametrize("dialect", OLDER)
+@settings(DRAWN, max_examples=120)
+@given(data=st.data())
+def test_a_converted_schema_accepts_what_its_own_draft_accepts(dialect, data):
+    schema = data.draw(OLDER[dialect])
+    value = data.draw(VALUES)
+    converted = as_2020_12(schema)
+    Draft202012Validator.check_schema(converted)
+    accepted = Draft202012Validator(converted).is_valid(value)
+    assert accepted == VALIDATORS[dialect](schema).is_valid(value)
+
+
+def converted(**schema):
+    return as_2020_12(schema)
+
+
+def test_a_schema_of_the_newest_draft_stays_but_for_its_head():
+    members = {"$ref": "#/$defs/a", "minimum": 1, "dependencies": {}, "nullable": True}
+    assert (
+        as_2020_12(
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "$id": "https://a.example/b",
+            }
+            | members
+        )
+        == members
+    )
+
+
+def test_a_schema_that_names_no_draft_stays_where_it_is_of_the_newest():
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/b", "description": "b", "maximum": 3}},
+        "required": ["a"],
+        "dependentRequired": {"a": ["b"]},
+        "$defs": {"b": {"prefixItems": [NUMBER], "items": False, "exclusiveMinimum": 0}},
+    }
+    assert as_2020_12(schema) == schema
+
+
+def test_required_on_properties_is_lifted_at_every_depth():
+    inner = {"type": "object", "required": True, "properties": {"c": {"required": True}}}
+    assert converted(properties={"a": inner, "b": {"required": False}}, required=["b"]) == {
+        "properties": {
+            "a": {"type": "object", "properties": {"c": {}}, "required": ["c"]},
+            "b": {},
+        },
+        "required": ["b", "a"],
+    }
+
+
+def test_nullable_adds_null_to_a_type_that_stands_beside_it():
+    assert converted(type="string", nullable=True) == {"type": ["string", "null"]}
+    assert converted(type=["string", "null"], nullable=True) == {"type": ["string", "null"]}
+    assert converted(type="string", nullable=False) == {"type": "string"}
+    assert converted(nullable=True) == {}
+
+
+def test_nullable_says_nothing_in_a_draft_of_json_schema():
+    assert converted(**{"$schema": DRAFT_7, "type": "string", "nullable": True})["type"] == "string"
+
+
+def test_bounds_that_are_exclusive_by_a_truth_are_bounds_of_their_own():
+    assert converted(minimum=1, exclusiveMinimum=True) == {"exclusiveMinimum": 1}
+    assert converted(maximum=1, exclusiveMaximum=False) == {"maximum": 1}
+    assert converted(exclusiveMaximum=True) == {}
+
+
+def test_a_list_of_items_is_a_prefix_and_additional_items_are_the_rest():
+    assert converted(items=[NUMBER], additionalItems=False) == {
+        "prefixItems": [NUMBER],
+        "items": False,
+    }
+    assert converted(items=[], additionalItems=False) == {"items": False}
+    assert converted(items=NUMBER, additionalItems=False) == {"items": NUMBER}
+
+
+def test_dependencies_are_told_apart_by_what_depends():
+    assert converted(dependencies={"a": ["b"], "c": {"required": ["d"]}}) == {
+        "dependentRequired": {"a": ["b"]},
+        "dependentSchemas": {"c": {"required": ["d"]}},
+    }
+
+
+def test_dependencies_beside_what_replaced_them_are_refused():
+    pointer, _ = refusal({"not": {"dependencies": {}, "dependentRequired": {}}})
+    assert pointer == "/not/dependencies"
+
+
+def test_references_follow_what_moves():
+    schema = {
+        "definitions": {"p/q": {"items": [NUMBER], "additionalItems": {"items": [NUMBER]}}},
+        "anyOf": [
+            {"$ref": "#/definitions/p~1q/items/0"},
+            {"$ref": "#/definitions/p%7E1q/additionalItems/items/0"},
+            {"$ref": "#/definitions/p~1q"},
+        ],
+    }
+    assert as_2020_12(schema)["anyOf"] == [
+        {"$ref": "#/definitions/p~1q/prefixItems/0"},
+        {"$ref": "#/definitions/p~1q/items/prefixItems/0"},
+        {"$ref": "#/definitions/p~1q"},
+    ]
+
+
+@pytest.mark.parametrize("reference", ["#/definitions/a", "b.json#/definitions/a"])
+@pytest.mark.parametrize("keyword", ["id", "$id"])
+def test_a_reference_to_the_schemas_own_address_is_local(keyword, reference):
+    schema = {keyword: "https://a.example/b.json", "$ref": reference, "definitions": {"a": NUMBER}}
+    assert as_2020_12(schema) == {"$ref": "#/definitions/a", "definitions": {"a": NUMBER}}
+
+
+@pytest.mark.parametrize("reference", ["https://a.example/c.json#", "//[", "c.json"])
+def test_a_reference_elsewhere_stays_for_the_check_of_the_result(reference):
+    schema = {"$id": "https://a.example/b.json", "not": {"$ref": reference}}
+    assert as_2020_12(schema) == {"not": {"$ref": reference}}
+
+
+def test_an_identifier_that_is_a_fragment_is_an_anchor():
+    schema = {"$schema": DRAFT_7, "$ref": "#x", "definitions": {"a": {"$id": "#x", **NUMBER}}}
+    assert as_2020_12(schema)["definitions"] == {"a": {"$anchor": "x", **NUMBER}}
+    schema = {"$schema": DRAFT_4, "definitions": {"a": {"id": "#x", **NUMBER}}}
+    assert as_2020_12(schema)["definitions"] == {"a": {"$anchor": "x", **NUMBER}}
+
+
+def test_a_recursive_reference_is_one_to_the_root():
+    recursive = {"$recursiveRef": "#", "$recursiveAnchor": True}
+    assert converted(items=recursive) == {"items": {"$ref": "#"}}
+    both = {"$ref": "#/$defs/a", **recursive}
+    assert converted(items=both)["items"] == {"$ref": "#/$defs/a", "allOf": [{"$ref": "#"}]}
+
+
+@pytest.mark.parametrize("dialect", ["http://json-schema.org/draft-03/schema#", "my own", 7, []])
+def test_another_dialect_is_refused(dialect):
+    pointer, message = refusal({"$schema": dialect})
+    assert pointer == "/$schema"
+    assert "is no draft from 4 to 2020-12" in message
+
+
+def test_the_latest_draft_by_its_old_name_is_read_generously():
+    latest = "http://json-schema.org/schema#"
+    assert converted(**{"$schema": latest, "nullable": True, "type": "null"}) == {"type": "null"}
+
+
+def test_a_schema_without_an_end_is_refused():
+    schema = {}
+    for _ in range(100_000):
+        schema = {"items": [schema]}
+    pointer, message = refusal(schema)
+    assert (pointer, "nests deeper than 64" in message) == ("", True)
+
+
+KEYWORDS = [
+    *("$ref", "$id", "id", "$recursiveRef", "type", "nullable", "minimum", "exclusiveMinimum"),
+    *("items", "additionalItems", "properties", "required", "allOf", "dependencies"),
+]
+JUNK = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=4)
+    ),
+)
+
+
+@settings(DRAWN, max_examples=200)
+@given(root=st.dictionaries(st.sampled_from(["properties", "$defs", "items", "not"]), JUNK))
+def test_what_is_no_schema_at_all_is_converted_or_refused_and_never_crashes(root):
+    try:
+        converted = as_2020_12(root)
+    except ValidationError as error:
+        converted = error.code
+    assert converted == "schema_invalid" or isinstance(converted, dict)
+
+
+def test_the_schema_that_is_given_is_left_as_it_is():
+    schema = {"id": "x", "properties": {"a": {"required": True, "items": [{}]}}}
+    as_2020_12(schema)
+    assert schema == {"id": "x", "properties": {"a": {"required": True, "items": [{}]}}}

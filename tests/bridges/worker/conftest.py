@@ -1,0 +1,49 @@
+"""An interpreter of a stranger, which has modules of the tests and nothing of ours."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.bridges import Host
+from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
+from nexus_tools.bridges.worker import ask
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    with Scratch(tmp_path / "scratch") as scratch:
+        yield scratch
+
+
+@pytest.fixture
+def interpreter(tmp_path):
+    """A virtual environment, as it is on disk: where its modules are, and how it is started."""
+    folder = tmp_path / "stranger"
+    modules = folder / f"lib/python3.{sys.version_info.minor}/site-packages"
+    modules.mkdir(parents=True)
+    python = folder / "bin/python"
+    python.parent.mkdir()
+    python.symlink_to(Path(sys.executable).resolve())
+    (folder / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
+    return modules, python
+
+
+@pytest.fixture
+def ask_module(interpreter, scratch, tmp_path):
+    """Asks a module with the code that is given."""
+
+    async def ask_module(code, request=None, **limits):
+        modules, python = interpreter
+        (modules / "asked.py").write_text(code)
+        host = Host(python, tmp_path, tmp_path, environment={})
+        return await ask(
+            host,
+            "asked",
+            request or {},
+            scratch=scratch,
+            limits=ProcessLimits(**{"time_ms": 30_000, **limits}),
+            environment=environment_of(host, scratch=scratch),
+        )
+
+    return ask_module
