@@ -1,0 +1,10 @@
+"""A NORA tool: its manifest is `tool.json`, and NORA calls `run`."""
+
+import re
+
+
+def run(params: dict) -> str:
+    """Count words, whatever their case."""
+    words = re.findall(r"\w+", params["text"].lower())
+    word = params.get("word")
+    return str(len(words) if word is None else words.count(word.lower()))

@@ -1,0 +1,95 @@
+"""One NORA tool: each call runs the script in a process of its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio.to_thread
+
+from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.nora.manifest import Manifest
+from nexus_tools.bridges.nora.soft_error import SoftError
+from nexus_tools.bridges.older_drafts import as_2020_12
+from nexus_tools.bridges.ports import map_ports
+from nexus_tools.bridges.sandbox import Scratch, environment_of
+from nexus_tools.bridges.variants import (
+    described,
+    error,
+    error_ports,
+    object_of,
+    output_schema,
+    process_limits,
+)
+from nexus_tools.bridges.worker import WorkerError, WorkerReply, ask
+from nexus_tools.bridges.worker.reply import BAD_REPLY, NO_REPLY
+from nexus_tools.tool import ToolFqn
+
+SYSTEM = "nora"
+
+_CHILD = "nexus_tools.bridges.nora.child"
+_RESULT = {"description": "What `run` returned; as text if it is no JSON value."}
+
+
+class NoraTool(BridgedTool):
+    """A manifest and its script as a tool: `ok{result}` or `err{reason, type, log, …}`.
+
+    Raises `ValidationError` if the house refuses the schema of the parameters.
+    """
+
+    def __init__(
+        self, manifest: Manifest, fqn: ToolFqn, host: Host, soft_error: SoftError | None
+    ) -> None:
+        self._manifest = manifest
+        self._host = host
+        self._soft_error = soft_error
+        self._ports = map_ports(as_2020_12({"additionalProperties": False} | manifest.parameters))
+        super().__init__(
+            fqn,
+            system=SYSTEM,
+            source=str(manifest.folder),
+            description=described(manifest.description),
+            input_schema=self._ports.schema,
+            output_schema=output_schema(
+                {"ok": object_of({"result": _RESULT}, required=["result"]), "err": error_ports()}
+            ),
+            timeout_ms=host.timeout_ms,
+            health=self._checks,
+        )
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Call `run` with the arguments as its `params`."""
+        manifest, host = self._manifest, self._host
+        request = {
+            "folder": str(manifest.folder.resolve()),
+            "script": str(manifest.script),
+            "name": manifest.name,
+            "params": self._ports.to_arguments(arguments),
+        }
+        async with Scratch(host.scratch) as scratch:
+            reply = await ask(
+                host,
+                _CHILD,
+                request,
+                scratch=scratch,
+                limits=process_limits(host.limits, self.timeout_ms),
+                environment=environment_of(host, scratch=scratch),
+            )
+        return self._outcome(reply)
+
+    def _outcome(self, reply: WorkerReply) -> dict[str, Any]:
+        if reply.error is not None:
+            return _failure(reply.error, reply)
+        result = reply.value
+        if self._soft_error and isinstance(result, str) and self._soft_error.matches(result):
+            return error(result, finished=reply.finished, type="error_pattern")
+        return {"ok": {"result": result}}
+
+    async def _checks(self) -> dict[str, bool]:
+        return await anyio.to_thread.run_sync(self._manifest.checks)
+
+
+def _failure(raised: WorkerError, reply: WorkerReply) -> dict[str, Any]:
+    """The variant for an exception, or for a process that gave no answer."""
+    if raised.type in (NO_REPLY, BAD_REPLY):
+        return error(raised.message, finished=reply.finished)
+    reason = f"{raised.type}: {raised.message}" if raised.message else raised.type
+    return error(reason, finished=reply.finished, type=raised.type)

@@ -1,0 +1,89 @@
+"""NORA tools written by tests, and a host that runs them in a directory of the test."""
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges.nora import NoraBridge
+from nexus_tools.bridges.sandbox import ProcessLimits
+
+
+def a_parameter(kind="string", *, required=True, **more):
+    return {"type": kind, "description": "a parameter", "required": required, **more}
+
+
+@pytest.fixture
+def parameter():
+    return a_parameter
+
+
+@pytest.fixture
+def host(tmp_path):
+    return Host(
+        python=Path(sys.executable),
+        scratch=tmp_path / "scratch",
+        cache=tmp_path / "cache",
+        environment={"PATH": "/usr/bin:/bin", "SECRET": "hidden"},
+        limits=ProcessLimits(memory_bytes=512 * 2**20),
+    )
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes the folder of a tool; `manifest` replaces fields, None leaves one out."""
+
+    def write(script="def run(params):\n    return 'done'\n", folder="tools/one", **manifest):
+        place = tmp_path / folder
+        place.mkdir(parents=True)
+        fields = {
+            "name": "file_reader",
+            "description": "Reads the content of a file.",
+            "entrypoint": "main.py",
+            "parameters": {"type": "object", "properties": {"path": a_parameter()}},
+            **manifest,
+        }
+        document = {name: value for name, value in fields.items() if value is not None}
+        (place / "tool.json").write_text(json.dumps(document))
+        (place / "main.py").write_text(script)
+        return place
+
+    return write
+
+
+@pytest.fixture
+def discover(host):
+    """What a bridge with these options finds in a place."""
+
+    def discover(place, naming=None, **options):
+        bridge = NoraBridge(**options)
+        return anyio.run(bridge.discover, place, host, naming or Naming())
+
+    return discover
+
+
+@pytest.fixture
+def tool(write, discover):
+    """The tool with this script and these fields of a manifest."""
+
+    def tool(script, options=None, **manifest):
+        found = discover(write(script, **manifest), **(options or {}))
+        assert found.refused == ()
+        return found.tools[0]
+
+    return tool
+
+
+@pytest.fixture
+def call(tool):
+    """What the tool with this script answers."""
+
+    def call(script, ports=None, **fields):
+        given = {"path": "x"} if ports is None else ports
+        outcome = anyio.run(tool(script, **fields).invoke, given)
+        return {outcome.variant: outcome.ports}
+
+    return call

@@ -1,0 +1,201 @@
+from pathlib import Path
+
+import anyio
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.toolkit import ToolServer
+from nexus_tools.toolkit.conformance import Status, check_tool
+from nexus_tools.toolkit.testing import client
+
+READER = """
+def run(params):
+    with open(params["path"], "r") as f:
+        return f.read()
+"""
+
+
+def returning(expression):
+    return f"def run(params):\n    return {expression}\n"
+
+
+def test_the_tool_of_the_document_reads_a_file(call, tmp_path):
+    (tmp_path / "hello.txt").write_text("hello world")
+    path = str(tmp_path / "hello.txt")
+    assert call(READER, {"path": path}) == {"ok": {"result": "hello world"}}
+
+
+def test_required_on_a_property_makes_the_port_required(tool, parameter):
+    properties = {"path": parameter(), "lines": parameter("integer", required=False)}
+    reader = tool(READER, parameters={"type": "object", "properties": properties})
+    assert reader.input_schema == {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "path": {"type": "string", "description": "a parameter"},
+            "lines": {"type": "integer", "description": "a parameter"},
+        },
+        "required": ["path"],
+    }
+
+
+@pytest.mark.parametrize("ports", [{}, {"path": 1}, {"path": "x", "other": 1}])
+def test_an_input_that_does_not_match_never_reaches_the_script(call, ports, tmp_path):
+    script = f"open({str(tmp_path / 'ran')!r}, 'w')\n{READER}"
+    with pytest.raises(ValidationError) as caught:
+        call(script, ports)
+    assert caught.value.code == "input_invalid"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_other_keywords_of_a_parameter_are_enforced(call, parameter):
+    properties = {"mode": parameter(enum=["r", "w"])}
+    with pytest.raises(ValidationError, match="input does not match"):
+        call(returning("1"), {"mode": "x"}, parameters={"properties": properties})
+
+
+def test_a_parameter_whose_name_is_no_port_reaches_the_script_under_its_own(call, parameter):
+    parameters = {"properties": {"maxLines": parameter("integer")}}
+    answer = call(returning("params"), {"max_lines": 3}, parameters=parameters)
+    assert answer == {"ok": {"result": {"maxLines": 3}}}
+
+
+def test_a_tool_without_parameters_gets_an_empty_dictionary(call):
+    assert call(returning("params"), {}, parameters={}) == {"ok": {"result": {}}}
+
+
+@pytest.mark.parametrize(
+    ("expression", "result"),
+    [
+        ("'text'", "text"),
+        ("''", ""),
+        ("None", None),
+        ("[1, 2.5, True, {'a': None}]", [1, 2.5, True, {"a": None}]),
+        ("b'bytes'", "b'bytes'"),
+        ("{1, }", "{1}"),
+        ("float('nan')", "nan"),
+        ("{'at': 1j}", "{'at': 1j}"),
+        ("chr(0xd800)", "?"),
+    ],
+)
+def test_a_json_value_is_the_result_as_it_is_and_others_are_as_text(call, expression, result):
+    assert call(returning(expression)) == {"ok": {"result": result}}
+
+
+def test_an_exception_is_an_error_with_its_type_and_the_log(call):
+    [(variant, ports)] = call(
+        "def run(params):\n    print('reading')\n    raise OSError('no disk')\n"
+    ).items()
+    assert variant == "err"
+    assert ports["reason"] == "OSError: no disk"
+    assert ports["type"] == "OSError"
+    assert "reading" in ports["log"]
+    assert "Traceback" in ports["log"]
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("raise ValueError('at import')", "ValueError"),
+        ("def run(params) return 1", "SyntaxError"),
+        ("x = 1", "AttributeError"),
+        ("def run(): pass", "TypeError"),
+        ("async def run(params): return 1", "TypeError"),
+        ("import sys\ndef run(params): sys.exit(3)", "SystemExit"),
+        (
+            "class Bad:\n    def __str__(self): 1/0\ndef run(params): return Bad()",
+            "ZeroDivisionError",
+        ),
+    ],
+)
+def test_a_script_that_breaks_anywhere_is_an_error(call, script, kind):
+    assert call(script)["err"]["type"] == kind
+
+
+def test_a_script_that_kills_its_process_is_an_error_with_the_signal(call):
+    ports = call("import os, signal\ndef run(params): os.kill(os.getpid(), signal.SIGKILL)")["err"]
+    assert ports["exit_code"] == -9
+    assert "type" not in ports
+
+
+def test_a_script_that_never_ends_is_stopped_with_what_it_started(call, host):
+    object.__setattr__(host, "timeout_ms", 1_000)
+    script = "import subprocess\ndef run(params): subprocess.run(['sleep', '1000'])"
+    assert call(script)["err"]["limit"] == "time"
+
+
+def test_what_a_script_prints_is_no_part_of_its_result(call):
+    script = (
+        "import os\ndef run(params):\n    print('{}')\n    os.write(1, b'x')\n    return 'done'"
+    )
+    assert call(script) == {"ok": {"result": "done"}}
+
+
+def test_a_script_has_its_own_directory_and_home_and_no_secrets(call, host):
+    script = "import os\ndef run(params): return [os.getcwd(), dict(os.environ), os.listdir()]"
+    directory, environment, files = call(script)["ok"]["result"]
+    assert directory.startswith(str(host.scratch))
+    assert environment["HOME"].startswith(str(host.scratch))
+    assert "SECRET" not in environment
+    assert files == []
+    assert not Path(directory).exists()
+
+
+def test_a_script_imports_what_lies_beside_it_and_knows_where_it_is(write, discover):
+    place = write(
+        "import os, sys, helper\n"
+        "def run(params): return [helper.VALUE, os.path.basename(__file__), __name__,\n"
+        "    sys.modules[__name__].run is run]"
+    )
+    (place / "helper.py").write_text("VALUE = 7")
+    [found] = discover(place).tools
+    outcome = anyio.run(found.invoke, {"path": ""})
+    assert outcome.ports["result"] == [7, "main.py", "file_reader", True]
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("my tool", "my_tool"),
+        ("json", "tool_json"),
+        ("2fa", "tool_2fa"),
+        ("__main__", "tool___main__"),
+    ],
+)
+def test_a_name_that_no_module_can_have_is_changed_for_the_module(call, name, module):
+    assert call(returning("__name__"), name=name) == {"ok": {"result": module}}
+
+
+def test_a_result_that_says_error_stays_a_result(call):
+    assert call(returning("'Error: no file'")) == {"ok": {"result": "Error: no file"}}
+
+
+def test_with_an_error_pattern_a_result_that_matches_is_an_error(call):
+    options = {"error_pattern": "^Error( |:)"}
+    assert call(returning("'Error: no file'"), options=options) == {
+        "err": {"reason": "Error: no file", "type": "error_pattern"}
+    }
+
+
+@pytest.mark.parametrize(
+    "expression", ["'No Error: here'", "['Error: no file']", "'x' * 4096 + '!'"]
+)
+def test_with_an_error_pattern_other_results_stay(call, expression):
+    assert "ok" in call(returning(expression), options={"error_pattern": "^Error|!"})
+
+
+async def test_health_fails_once_the_manifest_has_changed(write, discover):
+    place = write()
+    found = await anyio.to_thread.run_sync(discover, place)
+    [one] = found.tools
+    assert await one.check_health() == {"entrypoint": True, "manifest": True}
+    (place / "tool.json").write_text("{}")
+    assert await one.check_health() == {"entrypoint": True, "manifest": False}
+
+
+async def test_a_served_tool_keeps_the_protocol(tool):
+    served = await anyio.to_thread.run_sync(tool, returning("params['path']"))
+    async with client(ToolServer([served])) as http:
+        rows = [row async for row in check_tool("http://localhost", http)]
+    assert len(rows) > 8
+    assert [row for row in rows if row.status is Status.FAILED] == []
