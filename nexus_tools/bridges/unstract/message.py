@@ -1,0 +1,218 @@
+"""The messages of the protocol: what a line of a tool's standard output says.
+
+Each is one JSON object with a `type`. Documents in SPEC, PROPERTIES and VARIABLES are objects, or
+JSON-encoded strings, as the SDK writes them. UPDATE is not in the protocol's document: the SDK
+sends it.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite
+from typing import Any
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import parse_json
+
+
+class MessageType(StrEnum):
+    """The word in the `type` of a message."""
+
+    SPEC = "SPEC"
+    PROPERTIES = "PROPERTIES"
+    ICON = "ICON"
+    VARIABLES = "VARIABLES"
+    LOG = "LOG"
+    COST = "COST"
+    RESULT = "RESULT"
+    SINGLE_STEP_MESSAGE = "SINGLE_STEP_MESSAGE"
+    UPDATE = "UPDATE"
+
+
+class LogLevel(StrEnum):
+    """The levels of a LOG, from the least to the most grave."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARN = "WARN"
+    ERROR = "ERROR"
+    FATAL = "FATAL"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the platform takes a run that logs this for failed."""
+        return self in (LogLevel.ERROR, LogLevel.FATAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """SPEC, PROPERTIES or VARIABLES: a document that describes the tool."""
+
+    type: MessageType
+    document: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Icon:
+    """ICON: the text of an SVG."""
+
+    svg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """LOG: `stage` is the SDK's, empty where a tool does not say it."""
+
+    level: LogLevel
+    log: str
+    stage: str
+    emitted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """COST: how much a run has cost, in units of the tool's own."""
+
+    cost: float
+    cost_units: str
+    emitted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """RESULT: any JSON; `elapsed_s` is None where the tool does not say it."""
+
+    output: Any
+    workflow_id: str
+    elapsed_s: float | None
+    emitted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class SingleStepMessage:
+    """SINGLE_STEP_MESSAGE: something for people who step through a run."""
+
+    message: str
+    emitted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """UPDATE: a text, and the part of the platform's screen that `state` says it is for."""
+
+    state: str
+    message: str
+    emitted_at: str
+
+
+Message = Declaration | Icon | Log | Cost | Result | SingleStepMessage | Update
+
+
+def read_message(line: bytes) -> Message | None:
+    """The message in a line, None if the line is something else that the tool prints.
+
+    Raises `ValidationError` with code `json_invalid` or `message_invalid` for a line that was meant
+    as a message and cannot be read as one.
+    """
+    text = line.strip()
+    if not text.startswith(b"{"):
+        return None
+    fields = parse_json(text)
+    try:
+        kind = MessageType(fields.get("type"))
+    except ValueError:
+        return None
+    return _READERS[kind](kind, fields)
+
+
+def _declaration(kind: MessageType, fields: Mapping[str, Any]) -> Declaration:
+    name = kind.value.lower()
+    document = fields.get(name)
+    if isinstance(document, str):
+        document = parse_json(document)
+    if not isinstance(document, dict):
+        raise _invalid(kind, f"{name} is no JSON object")
+    return Declaration(kind, document)
+
+
+def _icon(kind: MessageType, fields: Mapping[str, Any]) -> Icon:
+    svg = fields.get("icon")
+    if not isinstance(svg, str):
+        raise _invalid(kind, "icon is no string")
+    return Icon(svg)
+
+
+def _log(_: MessageType, fields: Mapping[str, Any]) -> Log:
+    level = _text(fields, "level").upper()
+    level = _OTHER_LEVELS.get(level, level)
+    known = LogLevel(level) if level in LogLevel.__members__ else LogLevel.INFO
+    return Log(known, _text(fields, "log"), _text(fields, "stage"), _emitted_at(fields))
+
+
+def _cost(kind: MessageType, fields: Mapping[str, Any]) -> Cost:
+    cost = _number(fields.get("cost"))
+    if cost is None:
+        raise _invalid(kind, "cost is no number")
+    return Cost(cost, _text(fields, "cost_units"), _emitted_at(fields))
+
+
+def _result(kind: MessageType, fields: Mapping[str, Any]) -> Result:
+    result = fields.get("result")
+    if isinstance(result, str):
+        result = parse_json(result)
+    if not isinstance(result, dict):
+        raise _invalid(kind, "result is no JSON object")
+    if "output" not in result:
+        raise _invalid(kind, "result has no output")
+    elapsed_s = _number(result.get("elapsed_time"))
+    return Result(result["output"], _text(result, "workflow_id"), elapsed_s, _emitted_at(fields))
+
+
+def _single_step_message(_: MessageType, fields: Mapping[str, Any]) -> SingleStepMessage:
+    return SingleStepMessage(_text(fields, "message"), _emitted_at(fields))
+
+
+def _update(_: MessageType, fields: Mapping[str, Any]) -> Update:
+    return Update(_text(fields, "state"), _text(fields, "message"), _emitted_at(fields))
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    """A member as text: what is no string is written as JSON, what is missing is empty."""
+    value = fields.get(name, "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _emitted_at(fields: Mapping[str, Any]) -> str:
+    return _text(fields, "emitted_at")
+
+
+def _number(value: object) -> float | None:
+    """A number, or one written as a string, as the protocol's document has it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
+
+
+def _invalid(kind: MessageType, problem: str) -> ValidationError:
+    return ValidationError("message_invalid", f"a {kind} message is wrong: {problem}")
+
+
+# Levels of Python's logging, which tools write as well.
+_OTHER_LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
+
+_READERS: dict[MessageType, Callable[[MessageType, Mapping[str, Any]], Message]] = {
+    MessageType.SPEC: _declaration,
+    MessageType.PROPERTIES: _declaration,
+    MessageType.VARIABLES: _declaration,
+    MessageType.ICON: _icon,
+    MessageType.LOG: _log,
+    MessageType.COST: _cost,
+    MessageType.RESULT: _result,
+    MessageType.SINGLE_STEP_MESSAGE: _single_step_message,
+    MessageType.UPDATE: _update,
+}

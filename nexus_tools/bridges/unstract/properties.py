@@ -1,0 +1,196 @@
+"""What `properties.json` says of a tool, in either of its two spellings.
+
+The protocol's document writes snake_case (`function_name`), the SDK camelCase (`functionName`); the
+document is not of one mind either, so `is_cachable` and `required.db` are read as well.
+"""
+
+import keyword
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from nexus_tools.bridges.unstract.adapters import Adapter, read_adapters
+from nexus_tools.bridges.unstract.restrictions import Restrictions
+from nexus_tools.bridges.unstract.wrong_properties import wrong_properties
+from nexus_tools.errors import ValidationError
+
+MAX_PARAMETERS = 100
+
+_KINDS = ("file", "db", "index")
+_PARAMETER_TYPES = ("string", "number")
+_PLACEHOLDER = "<TODO"
+
+
+class FileInput(Enum):
+    """Whether a run is given a file."""
+
+    REQUIRED = "required"
+    OPTIONAL = "optional"
+    NONE = "none"
+
+
+class ResultType(Enum):
+    """What RESULT carries: JSON, a text, or either, where a tool does not say it."""
+
+    JSON = "JSON"
+    TEXT = "TXT"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One of the document's `parameters`: `type` is `string` or `number`."""
+
+    name: str
+    type: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProperties:
+    """A tool as it describes itself; `version` is its own, no whole number."""
+
+    function_name: str
+    display_name: str = ""
+    version: str = ""
+    description: str = ""
+    is_cacheable: bool = False
+    file_input: FileInput = FileInput.REQUIRED
+    input_description: str = ""
+    output_description: str = ""
+    output_type: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    adapters: tuple[Adapter, ...] = ()
+    result_type: ResultType = ResultType.ANY
+    result_description: str = ""
+    result_schema: Mapping[str, Any] | None = None
+    restrictions: Restrictions = field(default_factory=Restrictions)
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> "ToolProperties":
+        """Read the document, or raise `ValidationError` with code `properties_invalid`.
+
+        Refused are placeholders of a template, function names that are no names of Python
+        functions, and tools that need a database or an index handed to them.
+        """
+        name = _function_name(_either(document, "functionName", "function_name"))
+        _refuse_databases(document)
+        result = _object(document, "result")
+        return cls(
+            function_name=name,
+            display_name=_text(document, "displayName", "display_name"),
+            version=_version(document),
+            description=_text(document, "description"),
+            is_cacheable=_either(document, "is_cacheable", "is_cachable", "isCacheable") is True,
+            file_input=_file_input(document),
+            input_description=_text(_object(document, "input"), "description"),
+            output_description=_text(_object(document, "output"), "description"),
+            output_type=_kind(document, "output_type") or "",
+            parameters=tuple(_parameters(document.get("parameters", []))),
+            adapters=read_adapters(document.get("adapter")),
+            result_type=_result_type(result.get("type")),
+            result_description=_text(result, "description"),
+            result_schema=_object(result, "schema") or None,
+            restrictions=Restrictions.parse(document.get("restrictions")),
+        )
+
+
+def _function_name(name: object) -> str:
+    if not isinstance(name, str) or not name:
+        raise wrong_properties("there is no function_name (functionName)")
+    if _PLACEHOLDER in name:
+        raise wrong_properties(f"functionName is the placeholder {name[:80]!r} of a template")
+    if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
+        raise wrong_properties(
+            f"{name[:80]!r} is no name of a Python function",
+            hint="give the tool a functionName of letters, digits and '_', as in text_extractor",
+        )
+    return name
+
+
+def _version(document: Mapping[str, Any]) -> str:
+    """`toolVersion`, or the last of `versions`."""
+    versions = document.get("versions")
+    last = versions[-1] if isinstance(versions, list) and versions else ""
+    version = document.get("toolVersion") or last
+    return version if isinstance(version, str) else ""
+
+
+def _refuse_databases(document: Mapping[str, Any]) -> None:
+    kind = _kind(document, "input_type")
+    if kind in ("db", "index"):
+        raise _unsupported(f"input_type is {kind}: the protocol has no way to hand over one")
+    needs = _needs(document)
+    for name in ("databases", "db"):
+        for way in ("input", "output"):
+            if _object(needs, name).get(way) is True:
+                raise _unsupported(f"it requires.{name}.{way}, which only the platform can give")
+
+
+def _file_input(document: Mapping[str, Any]) -> FileInput:
+    """Tools of the SDK always take a file; others say it, or leave it open."""
+    if "functionName" in document:
+        return FileInput.REQUIRED
+    wanted = _object(_needs(document), "files").get("input")
+    if wanted is True or (wanted is None and _kind(document, "input_type") == "file"):
+        return FileInput.REQUIRED
+    return FileInput.OPTIONAL if wanted is None else FileInput.NONE
+
+
+def _needs(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _object(document, "requires") or _object(document, "required")
+
+
+def _kind(document: Mapping[str, Any], name: str) -> str | None:
+    kind = document.get(name)
+    if kind is not None and kind not in _KINDS:
+        raise wrong_properties(f"{name} is none of {', '.join(_KINDS)}")
+    return None if kind is None else str(kind)
+
+
+def _parameters(entries: object) -> Iterator[Parameter]:
+    if not isinstance(entries, list) or len(entries) > MAX_PARAMETERS:
+        raise wrong_properties(f"parameters is no list of {MAX_PARAMETERS} objects at most")
+    seen: set[str] = set()
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, Mapping):
+            raise wrong_properties(f"parameters[{index}] is no JSON object")
+        name, kind = _text(entry, "name"), entry.get("type")
+        if not name or name in seen:
+            raise wrong_properties(f"parameters[{index}].name is missing or stands twice")
+        if kind not in _PARAMETER_TYPES:
+            raise wrong_properties(f"parameters[{index}].type is neither string nor number")
+        seen.add(name)
+        yield Parameter(name, str(kind), _text(entry, "description"))
+
+
+def _result_type(kind: object) -> ResultType:
+    if kind is None:
+        return ResultType.ANY
+    for known in (ResultType.JSON, ResultType.TEXT):
+        if isinstance(kind, str) and kind.upper() == known.value:
+            return known
+    raise wrong_properties("result.type is neither JSON nor TXT")
+
+
+def _either(document: Mapping[str, Any], *names: str) -> Any:
+    return next((document[name] for name in names if name in document), None)
+
+
+def _text(document: Mapping[str, Any], *names: str) -> str:
+    value = _either(document, *names)
+    return value if isinstance(value, str) else ""
+
+
+def _object(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = document.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _unsupported(problem: str) -> ValidationError:
+    return ValidationError(
+        "properties_invalid",
+        f"the tool cannot be served: {problem}",
+        hint="tools that are given a file, settings and parameters can be served",
+    )

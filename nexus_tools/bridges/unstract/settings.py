@@ -1,0 +1,98 @@
+"""A tool's settings and its runtime variables: JSON Schemas that it brings along."""
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from nexus_tools.bridges.older_drafts import as_2020_12
+from nexus_tools.bridges.unstract.adapters import Adapter, with_adapters
+from nexus_tools.tool import Mismatch
+from nexus_tools.tool.schema_document import schema_error
+
+# Keywords by which nothing at all may be too little.
+_MAY_REQUIRE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "$ref"))
+_SECRET_NAME = re.compile(r"api_?key|secret|password|token|credential", re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a run: what a caller gives by `schema`, `filled` up with the defaults.
+
+    A setting that has a default is not required of a caller: the platform's form has it filled in.
+    """
+
+    schema: dict[str, Any]
+
+    @classmethod
+    def parse(cls, spec: Mapping[str, Any], adapters: tuple[Adapter, ...] = ()) -> "Settings":
+        """From `spec.json` and the adapters, whose ids are settings too.
+
+        Raises `ValidationError` with code `schema_invalid` if it describes no object.
+        """
+        schema = with_adapters(object_schema(spec), adapters)
+        properties = schema.get("properties", {})
+        required = [
+            name for name in schema.pop("required", ()) if not _has_default(properties.get(name))
+        ]
+        return cls(schema | {"required": required} if required else schema)
+
+    @property
+    def are_required(self) -> bool:
+        """Whether a run cannot do without settings of the caller, or might not."""
+        is_said = bool(self.schema.get("required")) or self.schema.get("minProperties", 0) > 0
+        return is_said or not self.schema.keys().isdisjoint(_MAY_REQUIRE)
+
+    def secrets(self, settings: Mapping[str, Any]) -> Iterator[str]:
+        """The texts among filled settings that a log must not show.
+
+        They are `writeOnly`, have the format `password`, or a name that speaks of such a thing.
+        """
+        return _secrets(settings, self.schema)
+
+    def filled(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings with the defaults of those that are missing."""
+        return _filled(settings, self.schema)
+
+
+def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of the tool's as draft 2020-12, which describes an object."""
+    schema = as_2020_12(document)
+    if schema.setdefault("type", "object") != "object":
+        raise schema_error([Mismatch("/type", "settings and runtime variables are an object")])
+    if not isinstance(schema.get("properties", {}), dict):
+        raise schema_error([Mismatch("/properties", "properties is no object")])
+    required = schema.get("required", [])
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        raise schema_error([Mismatch("/required", "required is no list of names")])
+    return schema
+
+
+def _filled(values: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    filled = dict(values)
+    for name, member in schema.get("properties", {}).items():
+        if name not in filled and _has_default(member):
+            filled[name] = deepcopy(member["default"])
+        elif isinstance(filled.get(name), dict) and isinstance(member, dict):
+            filled[name] = _filled(filled[name], member)
+    return filled
+
+
+def _secrets(values: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[str]:
+    for name, member in schema.get("properties", {}).items():
+        value = values.get(name)
+        if isinstance(value, str) and _is_secret(name, member):
+            yield value
+        elif isinstance(value, dict) and isinstance(member, dict):
+            yield from _secrets(value, member)
+
+
+def _is_secret(name: str, member: object) -> bool:
+    said = member if isinstance(member, dict) else {}
+    is_said = said.get("writeOnly") is True or said.get("format") == "password"
+    return is_said or _SECRET_NAME.search(name) is not None
+
+
+def _has_default(member: object) -> bool:
+    return isinstance(member, dict) and "default" in member

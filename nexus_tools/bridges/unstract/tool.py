@@ -1,0 +1,193 @@
+"""A tool of Unstract as a Nexus Tool."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.sandbox import Scratch
+from nexus_tools.bridges.unstract.data_directory import DataDirectory
+from nexus_tools.bridges.unstract.declarations import Declarations
+from nexus_tools.bridges.unstract.ending import Ending
+from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
+from nexus_tools.bridges.unstract.mask import Mask
+from nexus_tools.bridges.unstract.message import LogLevel
+from nexus_tools.bridges.unstract.output import ok, tool_output_schema
+from nexus_tools.bridges.unstract.properties import ToolProperties
+from nexus_tools.bridges.unstract.runner import Command, Runner
+from nexus_tools.bridges.unstract.running_log import RunningLog
+from nexus_tools.bridges.unstract.storage import Storage, StorageMode, storage_in
+from nexus_tools.bridges.unstract.transcript import Transcript
+from nexus_tools.bridges.variants import described, process_limits
+from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.tool import ToolFqn
+from nexus_tools.toolkit.call import Call
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How tools are run.
+
+    `strict_error_logs` fails a run that logs an ERROR or FATAL, as the platform does. `log_level`
+    is the least that the tool is asked to log. `params_argument` gives `parameters` as the
+    arguments `--params` and `--workflow-id` besides, which the first tools of the system read.
+    `variables` are environment variables of the operator's choice.
+    """
+
+    storage: StorageMode = "auto"
+    strict_error_logs: bool = False
+    log_level: LogLevel = LogLevel.INFO
+    params_argument: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class UnstractTool(BridgedTool):
+    """A program that speaks the protocol: each invocation is one RUN; `icon` is an SVG or empty."""
+
+    def __init__(
+        self,
+        fqn: ToolFqn,
+        *,
+        source: str,
+        declarations: Declarations,
+        runner: Runner,
+        host: Host,
+        options: RunOptions,
+    ) -> None:
+        self.icon = declarations.icon
+        self._declarations = declarations
+        self._runner = runner
+        self._host = host
+        self._options = options
+        self._input = ToolInput.of(declarations.properties, declarations.settings)
+        super().__init__(
+            fqn,
+            system="unstract",
+            source=source,
+            description=_description(declarations.properties),
+            input_schema=self._input.schema,
+            output_schema=tool_output_schema(declarations.properties),
+            timeout_ms=host.timeout_ms,
+            health=self._checks,
+        )
+
+    def arguments(self, ports: Any, call: Call) -> dict[str, Any]:
+        """The input as a run takes it: files decoded and allowed, settings filled up."""
+        return {"run": self._input.read(super().arguments(ports, call))}
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """One RUN, in directories of its own.
+
+        Raises `NotNowError` with code `variable_missing` while a runtime variable is not as it
+        has to be: then nothing is run.
+        """
+        missing = [name for name, is_there in self._variable_checks().items() if not is_there]
+        if missing:
+            raise NotNowError(
+                "variable_missing",
+                f"{self.fqn} needs the runtime variables {', '.join(missing)}",
+                hint="set them in the environment of the server",
+            )
+        async with Scratch(self._host.scratch) as scratch:
+            return await self._run(scratch, arguments["run"])
+
+    async def _run(self, scratch: Scratch, run: RunInput) -> dict[str, Any]:
+        mask = self._mask(run)
+        transcript = Transcript(RunningLog(str(self.fqn), mask).write)
+        root = scratch.work / "storage"
+        async with storage_in(root, self._options.storage, self._host.limits) as storage:
+            data = DataDirectory.create(storage.data, run.file, run.metadata)
+            finished = await self._runner.run(
+                self._command(scratch, storage, run, data, transcript)
+            )
+        transcript.close()
+        return self._outcome(Ending(finished, transcript, mask), data)
+
+    def _command(
+        self,
+        scratch: Scratch,
+        storage: Storage,
+        run: RunInput,
+        data: DataDirectory,
+        transcript: Transcript,
+    ) -> Command:
+        data_path = self._runner.data_path(storage)
+        parameters = run.parameters
+        if self._input.takes_path and run.file is not None:
+            parameters = {INPUT_FILE_PARAMETER: f"{data_path}/INFILE", **parameters}
+        arguments = ["--command", "RUN", "--settings", run.settings_argument]
+        arguments += ["--log-level", self._options.log_level.value]
+        text = json.dumps(parameters)
+        if self._options.params_argument:
+            arguments += ["--params", text, "--workflow-id", data.metadata["workflow_id"]]
+        return Command(
+            arguments,
+            scratch,
+            process_limits(self._host.limits, self.timeout_ms),
+            run_variables(self._declarations, self._environment(), self._options)
+            | storage.variables(data_path),
+            storage,
+            input=text.encode() if parameters else b"",
+            on_stdout=transcript.feed,
+        )
+
+    def _outcome(self, ending: Ending, data: DataDirectory) -> dict[str, Any]:
+        problem = ending.problem(strict_error_logs=self._options.strict_error_logs)
+        if problem:
+            return ending.error(problem)
+        properties = self._declarations.properties
+        try:
+            files = data.output_files()
+            document = ok(
+                ending.transcript, files, ending.finished.elapsed_ms, properties, ending.mask
+            )
+            self._validator.check_output(document)
+        except ValidationError as error:
+            return ending.error(f"the tool gave what it may not: {error.message}")
+        return document
+
+    def _mask(self, run: RunInput) -> Mask:
+        """What the operator or the caller trusts the tool with."""
+        declared = self._declarations.variables.names
+        environment = self._environment()
+        names = (*declared, *self._host.shared, *self._options.variables)
+        values = (environment.get(name, "") for name in names)
+        return Mask.of([*values, *self._declarations.settings.secrets(run.settings)])
+
+    def _environment(self) -> Mapping[str, str]:
+        return {**self._host.environment, **self._options.variables}
+
+    def _variable_checks(self) -> dict[str, bool]:
+        return self._declarations.variables.checks(self._environment())
+
+    async def _checks(self) -> dict[str, bool]:
+        return self._variable_checks() | await self._runner.checks()
+
+
+def run_variables(
+    declarations: Declarations, environment: Mapping[str, str], options: RunOptions
+) -> dict[str, str]:
+    """The variables of a run that say nothing of its storage."""
+    declared = declarations.variables.values(environment)
+    return {**declared, **options.variables, **BY_TOOL}
+
+
+def _description(properties: ToolProperties) -> str:
+    """What the tool says of itself, with the version that is its own."""
+    name = properties.display_name or properties.function_name
+    version = f" {properties.version}" if properties.version else ""
+    writes = _WRITES.get(properties.output_type, "")
+    parts = [
+        properties.description,
+        f"Unstract tool: {name}{version}.",
+        f"It writes into {writes} of its own." if writes else "",
+        "Its results may be cached." if properties.is_cacheable else "",
+    ]
+    return described(" ".join(part for part in parts if part))
+
+
+_WRITES = {"db": "a database", "index": "an index"}
+
+# So the SDK knows that a program runs it: errors are logged, and end it with 1.
+BY_TOOL = {"EXECUTION_BY_TOOL": "True"}

@@ -1,0 +1,56 @@
+"""Buckets, and what this store does not do."""
+
+import pytest
+from botocore.exceptions import ClientError
+
+
+async def test_directories_of_the_root_are_buckets(client, root):
+    (root / "another").mkdir()
+    (root / "No Bucket").mkdir()
+    (root / "a-file").write_bytes(b"")
+    listed = await client("list_buckets")
+    assert [bucket["Name"] for bucket in listed["Buckets"]] == ["another", "the-bucket"]
+
+
+async def test_a_bucket_is_made_once(client, root):
+    await client("create_bucket", Bucket="made-now")
+    assert (root / "made-now").is_dir()
+    with pytest.raises(ClientError, match="BucketAlreadyOwnedByYou"):
+        await client("create_bucket", Bucket="made-now")
+
+
+async def test_a_bucket_is_there_or_not(client):
+    assert (await client("head_bucket"))["ResponseMetadata"]["HTTPStatusCode"] == 200
+    with pytest.raises(ClientError, match="404"):
+        await client("head_bucket", Bucket="absent")
+
+
+async def test_a_bucket_lies_in_the_default_region_and_has_no_versions(client):
+    assert (await client("get_bucket_location"))["LocationConstraint"] is None
+    assert "Status" not in await client("get_bucket_versioning")
+
+
+async def test_a_name_that_no_bucket_has_is_refused(client):
+    with pytest.raises(ClientError, match="InvalidBucketName"):
+        await client("create_bucket", Bucket="A_B")
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "name"),
+    [
+        ("get_bucket_acl", {}, "GetBucketAcl"),
+        ("get_object_tagging", {"Key": "a"}, "GetObjectTagging"),
+        ("delete_bucket", {}, "DeleteBucket"),
+        ("list_parts", {"Key": "a", "UploadId": "1"}, "GetObjectUploadId"),
+        ("get_object", {"Key": "a", "VersionId": "1"}, "GetObjectVersionId"),
+    ],
+)
+async def test_what_is_not_there_is_named(client, operation, arguments, name):
+    with pytest.raises(ClientError, match=rf"\(NotImplemented\).*{name}") as caught:
+        await client(operation, **arguments)
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 501
+
+
+async def test_encryption_is_refused_rather_than_forgotten(client):
+    with pytest.raises(ClientError, match="NotImplemented"):
+        await client("put_object", Key="a", Body=b"x", ServerSideEncryption="AES256")

@@ -1,0 +1,85 @@
+"""Listings, by the rules of the S3 API reference."""
+
+import pytest
+from botocore.exceptions import ClientError
+
+from nexus_tools.bridges.unstract.object_store.listing import page_of
+
+KEYS = ["a.txt", "photos/2005/x", "photos/2006/a", "photos/2006/b", "photos/y", "z.txt"]
+
+
+def test_keys_are_rolled_up_at_the_delimiter():
+    page = page_of(KEYS, "", "/", "", 1_000)
+    assert (page.keys, page.prefixes) == (["a.txt", "z.txt"], ["photos/"])
+
+
+def test_keys_below_a_prefix_are_rolled_up_behind_it():
+    page = page_of(KEYS, "photos/", "/", "", 1_000)
+    assert (page.keys, page.prefixes) == (["photos/y"], ["photos/2005/", "photos/2006/"])
+
+
+def test_pages_go_on_behind_a_common_prefix():
+    first = page_of(KEYS, "", "/", "", 2)
+    assert (first.keys, first.prefixes, first.is_truncated) == (["a.txt"], ["photos/"], True)
+    second = page_of(KEYS, "", "/", first.last, 2)
+    assert (second.keys, second.prefixes, second.is_truncated) == (["z.txt"], [], False)
+
+
+def test_a_page_of_no_keys_is_not_truncated():
+    assert page_of(KEYS, "", "", "", 0).is_truncated is False
+
+
+@pytest.fixture
+async def filled(client, bucket):
+    for key in KEYS:
+        (bucket / key).parent.mkdir(parents=True, exist_ok=True)
+        (bucket / key).write_bytes(b"12345")
+    return client
+
+
+async def test_the_second_version_goes_through_all_pages(filled):
+    first = await filled("list_objects_v2", MaxKeys=4)
+    assert (first["KeyCount"], first["IsTruncated"]) == (4, True)
+    token = first["NextContinuationToken"]
+    second = await filled("list_objects_v2", MaxKeys=4, ContinuationToken=token)
+    assert [entry["Key"] for entry in first["Contents"] + second["Contents"]] == KEYS
+    assert second["IsTruncated"] is False
+
+
+async def test_the_first_version_goes_through_all_pages(filled):
+    first = await filled("list_objects", MaxKeys=4, Delimiter="#")
+    second = await filled("list_objects", MaxKeys=4, Marker=first["NextMarker"])
+    assert [entry["Key"] for entry in first["Contents"] + second["Contents"]] == KEYS
+
+
+async def test_a_listing_tells_sizes_and_etags(filled):
+    listed = await filled("list_objects_v2", Prefix="a")
+    entry = listed["Contents"][0]
+    assert (entry["Size"], entry["ETag"]) == (5, '"827ccb0eea8a706c4c34a16891f84e7b"')
+
+
+async def test_a_listing_starts_after_a_key(filled):
+    listed = await filled("list_objects_v2", StartAfter="photos/2006/b")
+    assert [entry["Key"] for entry in listed["Contents"]] == ["photos/y", "z.txt"]
+
+
+async def test_a_listing_has_keys_that_xml_needs_escaped(filled, bucket):
+    (bucket / "a&b <c>").write_bytes(b"")
+    listed = await filled("list_objects_v2", Prefix="a&")
+    assert [entry["Key"] for entry in listed["Contents"]] == ["a&b <c>"]
+
+
+async def test_an_empty_directory_of_the_host_is_listed(filled, bucket):
+    (bucket / "COPY_TO_FOLDER").mkdir()
+    listed = await filled("list_objects_v2", Prefix="COPY")
+    assert [entry["Key"] for entry in listed["Contents"]] == ["COPY_TO_FOLDER/"]
+
+
+@pytest.mark.parametrize("prefix", ["absent/", "../", "/", "a.txt/"])
+async def test_a_prefix_of_nothing_gives_nothing(filled, prefix):
+    assert "Contents" not in await filled("list_objects_v2", Prefix=prefix)
+
+
+async def test_a_token_of_nobody_is_refused(filled):
+    with pytest.raises(ClientError, match="InvalidArgument"):
+        await filled("list_objects_v2", ContinuationToken="§§§")

@@ -1,0 +1,94 @@
+"""Objects in parts."""
+
+import hashlib
+
+import pytest
+from botocore.exceptions import ClientError
+
+
+def refused(code):
+    return pytest.raises(ClientError, match=rf"\({code}\)")
+
+
+@pytest.fixture
+async def upload(client):
+    created = await client("create_multipart_upload", Key="whole", ContentType="text/plain")
+    return created["UploadId"]
+
+
+async def put(client, upload, number, content):
+    answer = await client(
+        "upload_part", Key="whole", UploadId=upload, PartNumber=number, Body=content
+    )
+    return {"PartNumber": number, "ETag": answer["ETag"]}
+
+
+async def complete(client, upload, parts):
+    return await client(
+        "complete_multipart_upload", Key="whole", UploadId=upload, MultipartUpload={"Parts": parts}
+    )
+
+
+async def test_parts_become_one_object_in_the_order_of_their_numbers(client, upload, bucket):
+    second = await put(client, upload, 2, b"world")
+    first = await put(client, upload, 1, b"hello ")
+    assert list(bucket.iterdir()) == []
+    await complete(client, upload, [first, second])
+    assert (bucket / "whole").read_bytes() == b"hello world"
+    assert (await client("head_object", Key="whole"))["ContentType"] == "text/plain"
+
+
+async def test_the_etag_is_the_md5_of_the_parts_md5s(client, upload):
+    parts = [
+        await put(client, upload, number, content) for number, content in ((1, b"a"), (3, b"b"))
+    ]
+    completed = await complete(client, upload, parts)
+    joined = hashlib.md5(hashlib.md5(b"a").digest() + hashlib.md5(b"b").digest()).hexdigest()
+    assert completed["ETag"] == f'"{joined}-2"'
+    assert (await client("head_object", Key="whole"))["ETag"] == f'"{joined}-2"'
+
+
+async def test_a_part_sent_again_takes_the_place_of_the_first(client, upload, bucket):
+    await put(client, upload, 1, b"wrong")
+    await complete(client, upload, [await put(client, upload, 1, b"right")])
+    assert (bucket / "whole").read_bytes() == b"right"
+
+
+async def test_a_part_that_was_not_sent_is_refused(client, upload):
+    await put(client, upload, 1, b"a")
+    with refused("InvalidPart"):
+        await complete(client, upload, [{"PartNumber": 2, "ETag": '"' + "0" * 32 + '"'}])
+
+
+async def test_parts_out_of_order_are_refused(client, upload):
+    parts = [await put(client, upload, number, b"a") for number in (1, 2)]
+    with refused("InvalidPartOrder"):
+        await complete(client, upload, parts[::-1])
+
+
+async def test_an_aborted_upload_is_gone(client, upload):
+    part = await put(client, upload, 1, b"a")
+    await client("abort_multipart_upload", Key="whole", UploadId=upload)
+    with refused("NoSuchUpload"):
+        await complete(client, upload, [part])
+
+
+async def test_an_upload_belongs_to_its_key(client, upload):
+    with refused("NoSuchUpload"):
+        await client("upload_part", Key="other", UploadId=upload, PartNumber=1, Body=b"a")
+
+
+async def test_aborting_gives_the_bytes_back(client, upload):
+    await put(client, upload, 1, bytes(20 * 2**20))
+    with refused("QuotaExceeded"):
+        await client("put_object", Key="a", Body=bytes(20 * 2**20))
+    await client("abort_multipart_upload", Key="whole", UploadId=upload)
+    await client("put_object", Key="a", Body=bytes(20 * 2**20))
+
+
+async def test_completing_keeps_the_bytes_counted(client, upload):
+    await complete(client, upload, [await put(client, upload, 1, bytes(20 * 2**20))])
+    with refused("QuotaExceeded"):
+        await client("put_object", Key="a", Body=bytes(20 * 2**20))
+    await client("delete_object", Key="whole")
+    await client("put_object", Key="a", Body=bytes(20 * 2**20))

@@ -1,0 +1,251 @@
+"""Objects as botocore reads, writes, copies and deletes them."""
+
+import hashlib
+import io
+import os
+
+import httpx
+import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.exceptions import ClientError
+from botocore.httpchecksum import AwsChunkedWrapper, Crc32Checksum
+
+
+def refused(code):
+    return pytest.raises(ClientError, match=rf"\({code}\)")
+
+
+async def test_an_object_s_etag_is_the_md5_of_its_content(client):
+    written = await client("put_object", Key="a", Body=b"content")
+    told = await client("head_object", Key="a")
+    expected = f'"{hashlib.md5(b"content").hexdigest()}"'
+    assert (written["ETag"], told["ETag"]) == (expected, expected)
+
+
+async def test_a_file_of_the_host_has_an_etag_size_and_time_too(client, bucket):
+    (bucket / "a").write_bytes(b"content")
+    os.utime(bucket / "a", (1_000_000_000, 1_000_000_000))
+    told = await client("head_object", Key="a")
+    assert told["ETag"] == f'"{hashlib.md5(b"content").hexdigest()}"'
+    assert told["ContentLength"] == 7
+    assert told["LastModified"].isoformat() == "2001-09-09T01:46:40+00:00"
+
+
+async def test_the_etag_follows_a_file_that_the_host_rewrites(client, bucket):
+    await client("put_object", Key="a", Body=b"first")
+    (bucket / "a").write_bytes(b"second")
+    told = await client("head_object", Key="a")
+    assert told["ETag"] == f'"{hashlib.md5(b"second").hexdigest()}"'
+
+
+async def test_content_type_and_metadata_come_back(client):
+    await client(
+        "put_object", Key="a", Body=b"x", ContentType="text/plain", Metadata={"colour": "blue"}
+    )
+    told = await client("head_object", Key="a")
+    assert (told["ContentType"], told["Metadata"]) == ("text/plain", {"colour": "blue"})
+
+
+async def test_headers_of_the_content_come_back(client):
+    headers = {"CacheControl": "no-store", "ContentEncoding": "gzip", "ContentLanguage": "de"}
+    await client("put_object", Key="a", Body=b"x", **headers)
+    told = await client("head_object", Key="a")
+    assert {name: told[name] for name in headers} == headers
+
+
+async def test_a_body_in_chunks_with_a_checksum_behind_it(store, client, bucket):
+    answer = await put_chunked(store, client, b"hello", checksum=Crc32Checksum)
+    assert (answer.status_code, (bucket / "a").read_bytes()) == (200, b"hello")
+    assert "ContentEncoding" not in await client("head_object", Key="a")
+
+
+async def test_a_body_in_chunks_with_a_wrong_checksum_behind_it(store, client, bucket):
+    answer = await put_chunked(store, client, b"hello", checksum=Wrong)
+    assert (answer.status_code, "BadDigest" in answer.text) == (400, True)
+    assert list(bucket.iterdir()) == []
+
+
+class Wrong(Crc32Checksum):
+    def digest(self):
+        return b"none"
+
+
+async def put_chunked(store, client, content, checksum):
+    """PutObject as botocore sends it over TLS: in chunks, with a checksum in the trailer."""
+    name = "x-amz-checksum-crc32"
+    body = AwsChunkedWrapper(io.BytesIO(content), checksum_cls=checksum, checksum_name=name)
+    request = AWSRequest("PUT", f"{store.endpoint_url}/the-bucket/a")
+    request.context["checksum"] = {"request_algorithm": {"in": "trailer"}}
+    request.headers["Content-Encoding"] = "aws-chunked"
+    request.headers["X-Amz-Trailer"] = name
+    request.headers["X-Amz-Decoded-Content-Length"] = str(len(content))
+    S3SigV4Auth(client.raw._request_signer._credentials, "s3", "us-east-1").add_auth(request)
+    assert request.headers["X-Amz-Content-SHA256"] == "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+    prepared = request.prepare()
+    headers = {name: value for name, value in prepared.headers.items() if name != "Content-Length"}
+    async with httpx.AsyncClient(trust_env=False) as http:
+        return await http.put(prepared.url, headers=headers, content=body.read())
+
+
+async def test_too_many_metadata_are_refused(client):
+    with refused("MetadataTooLarge"):
+        await client("put_object", Key="a", Body=b"x", Metadata={"long": "x" * 2_050})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("bytes=2-4", b"234"),
+        ("bytes=7-", b"789"),
+        ("bytes=-2", b"89"),
+        ("bytes=8-100", b"89"),
+    ],
+)
+async def test_a_range_is_read(client, wanted, expected):
+    await client("put_object", Key="a", Body=b"0123456789")
+    assert await client.content("a", Range=wanted) == expected
+
+
+async def test_a_range_is_answered_with_its_place(client):
+    await client("put_object", Key="a", Body=b"0123456789")
+    got = await client("get_object", Key="a", Range="bytes=2-4")
+    got["Body"].close()
+    assert got["ResponseMetadata"]["HTTPStatusCode"] == 206
+    assert got["ContentRange"] == "bytes 2-4/10"
+
+
+async def test_a_range_behind_the_end_is_refused(client):
+    await client("put_object", Key="a", Body=b"0123456789")
+    with refused("InvalidRange") as caught:
+        await client("get_object", Key="a", Range="bytes=10-")
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 416
+
+
+async def test_several_ranges_give_the_whole(client):
+    await client("put_object", Key="a", Body=b"0123456789")
+    assert await client.content("a", Range="bytes=0-1,4-5") == b"0123456789"
+
+
+async def test_an_object_that_the_reader_has_is_not_sent_again(client):
+    written = await client("put_object", Key="a", Body=b"content")
+    with pytest.raises(ClientError) as caught:
+        await client("get_object", Key="a", IfNoneMatch=written["ETag"])
+    assert caught.value.response["ResponseMetadata"]["HTTPStatusCode"] == 304
+
+
+async def test_an_object_is_read_only_if_it_is_the_one_that_is_meant(client):
+    await client("put_object", Key="a", Body=b"content")
+    with refused("PreconditionFailed"):
+        await client("get_object", Key="a", IfMatch='"00000000000000000000000000000000"')
+
+
+async def test_a_missing_object_is_not_found(client):
+    with refused("NoSuchKey"):
+        await client("get_object", Key="absent")
+    with refused("404"):
+        await client("head_object", Key="absent")
+
+
+async def test_an_object_of_a_missing_bucket_is_not_found(client):
+    with refused("NoSuchBucket"):
+        await client("put_object", Bucket="no-bucket", Key="a", Body=b"x")
+
+
+async def test_deleting_leaves_no_empty_directories(client, bucket):
+    await client("put_object", Key="a/b/c", Body=b"x")
+    await client("delete_object", Key="a/b/c")
+    assert list(bucket.iterdir()) == []
+
+
+async def test_deleting_what_is_not_there_is_no_error(client):
+    deleted = await client("delete_object", Key="absent/too")
+    assert deleted["ResponseMetadata"]["HTTPStatusCode"] == 204
+
+
+async def test_deleting_by_the_name_of_a_directory_deletes_nothing(client, bucket):
+    await client("put_object", Key="run/a", Body=b"x")
+    await client("delete_object", Key="run")
+    await client("delete_object", Key="run/")
+    assert (bucket / "run" / "a").exists()
+
+
+async def test_a_batch_is_deleted(client, bucket):
+    for key in ("a", "b", "kept"):
+        await client("put_object", Key=key, Body=b"x")
+    deleted = await client("delete_objects", Delete={"Objects": [{"Key": "a"}, {"Key": "b"}]})
+    assert [entry["Key"] for entry in deleted["Deleted"]] == ["a", "b"]
+    assert [path.name for path in bucket.iterdir()] == ["kept"]
+
+
+async def test_a_bad_key_of_a_batch_is_told_and_the_others_are_deleted(client, bucket):
+    await client("put_object", Key="a", Body=b"x")
+    deleted = await client("delete_objects", Delete={"Objects": [{"Key": "../x"}, {"Key": "a"}]})
+    assert [error["Code"] for error in deleted["Errors"]] == ["InvalidArgument"]
+    assert list(bucket.iterdir()) == []
+
+
+async def test_a_copy_has_the_content_and_the_metadata(client, bucket):
+    await client("put_object", Key="from", Body=b"content", Metadata={"colour": "blue"})
+    await client("copy_object", Key="to", CopySource="the-bucket/from")
+    assert (bucket / "to").read_bytes() == b"content"
+    assert (await client("head_object", Key="to"))["Metadata"] == {"colour": "blue"}
+
+
+async def test_a_copy_onto_itself_changes_the_metadata(client):
+    await client("put_object", Key="a", Body=b"content", Metadata={"colour": "blue"})
+    await client(
+        "copy_object",
+        Key="a",
+        CopySource="the-bucket/a",
+        MetadataDirective="REPLACE",
+        Metadata={"colour": "red"},
+    )
+    assert (await client("head_object", Key="a"))["Metadata"] == {"colour": "red"}
+    assert await client.content("a") == b"content"
+
+
+async def test_a_copy_of_a_key_with_odd_characters(client):
+    await client("put_object", Key="a b+c%20ü.txt", Body=b"content")
+    source = {"Bucket": "the-bucket", "Key": "a b+c%20ü.txt"}
+    await client("copy_object", Key="to", CopySource=source)
+    assert await client.content("to") == b"content"
+
+
+async def test_a_directory_is_kept_when_it_was_made(client, bucket):
+    await client("put_object", Key="run/", Body=b"")
+    await client("put_object", Key="run/a", Body=b"x")
+    await client("delete_object", Key="run/a")
+    assert (bucket / "run").is_dir()
+    assert (await client("head_object", Key="run/"))["ContentLength"] == 0
+    await client("delete_object", Key="run/")
+    assert not (bucket / "run").exists()
+
+
+async def test_a_directory_has_no_content(client):
+    with refused("InvalidArgument"):
+        await client("put_object", Key="run/", Body=b"content")
+
+
+@pytest.mark.parametrize(("first", "second"), [("a", "a/b"), ("a/b", "a")])
+async def test_a_key_cannot_be_a_file_and_a_directory(client, first, second):
+    await client("put_object", Key=first, Body=b"content")
+    with refused("KeyConflict"):
+        await client("put_object", Key=second, Body=b"other")
+    assert await client.content(first) == b"content"
+
+
+async def test_a_failed_write_leaves_the_object_as_it_was(client, bucket):
+    await client("put_object", Key="a", Body=b"first")
+    with refused("BadDigest"):
+        await client("put_object", Key="a", Body=b"second", ContentMD5="AAAAAAAAAAAAAAAAAAAAAA==")
+    assert (bucket / "a").read_bytes() == b"first"
+
+
+@pytest.mark.parametrize("algorithm", ["CRC32", "SHA1", "SHA256"])
+async def test_checksums_that_clients_send_along_are_checked(client, algorithm):
+    await client("put_object", Key="a", Body=b"content", ChecksumAlgorithm=algorithm)
+    assert await client.content("a") == b"content"
+    with refused("BadDigest"):
+        wrong = {"CRC32": "AAAAAA==", "SHA1": "A" * 27 + "=", "SHA256": "A" * 43 + "="}
+        await client("put_object", Key="a", Body=b"x", **{f"Checksum{algorithm}": wrong[algorithm]})

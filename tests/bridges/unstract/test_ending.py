@@ -1,0 +1,111 @@
+import json
+
+import pytest
+
+from nexus_tools.bridges.sandbox import Finished, Limit
+from nexus_tools.bridges.unstract.ending import Ending, ToolException
+from nexus_tools.bridges.unstract.mask import Mask
+from nexus_tools.bridges.unstract.transcript import Transcript
+
+RESULT = {"type": "RESULT", "result": {"output": 1}}
+TRACEBACK = """Traceback (most recent call last):
+  File "main.py", line 3, in <module>
+    settings["extractorId"]
+KeyError: 'extractorId'
+"""
+
+
+def log(text, level="ERROR"):
+    return {"type": "LOG", "level": level, "log": text}
+
+
+def ending(*messages, exit_code=0, limit=None, stderr="", mask=None):
+    transcript = Transcript()
+    for message in messages:
+        transcript.feed(json.dumps(message).encode() + b"\n")
+    transcript.close()
+    finished = Finished(exit_code, b"", stderr.encode(), None, limit, 10)
+    return Ending(finished, transcript, mask or Mask())
+
+
+def problem(*messages, strict=False, **how):
+    return ending(*messages, **how).problem(strict_error_logs=strict)
+
+
+def test_a_run_is_well_if_it_ends_with_0_and_has_a_result():
+    assert problem(RESULT) == ""
+
+
+def test_an_error_that_is_logged_is_no_failure_unless_that_is_wanted():
+    messages = [log("no page usage"), RESULT]
+    assert problem(*messages) == ""
+    assert problem(*messages, strict=True) == "the tool logged an error: no page usage"
+    assert problem(log("careful", "WARN"), RESULT, strict=True) == ""
+
+
+def test_a_run_without_a_result_failed():
+    assert problem(log("done", "INFO")) == "the tool ended without a RESULT"
+
+
+def test_a_result_that_could_not_be_read_is_the_reason():
+    assert "has no output" in problem({"type": "RESULT", "result": {}})
+
+
+def test_a_result_does_not_outweigh_the_exit_code():
+    assert problem(RESULT, exit_code=3) == "the tool ended with exit code 3"
+
+
+def test_the_error_that_was_logged_last_is_the_reason():
+    messages = [log("page usage"), log("Invalid settings")]
+    assert problem(*messages, exit_code=1, stderr=TRACEBACK) == "the tool failed: Invalid settings"
+
+
+def test_an_exception_after_other_logs_is_the_reason():
+    messages = [log("page usage"), log("going on", "INFO")]
+    reason = problem(*messages, exit_code=1, stderr=TRACEBACK)
+    assert reason == "the tool failed: KeyError: 'extractorId'"
+
+
+def test_a_limit_is_the_reason_before_all_else():
+    reason = problem(log("x"), exit_code=None, limit=Limit.TIME, stderr=TRACEBACK)
+    assert "longer" in reason
+
+
+def test_an_error_has_what_is_known_of_the_process():
+    ports = ending(log("bad"), exit_code=1, stderr=TRACEBACK).error("no")["err"]
+    assert ports["reason"] == "no"
+    assert ports["type"] == "KeyError"
+    assert ports["exit_code"] == 1
+    assert ports["log"] == TRACEBACK.rstrip("\n")
+    assert ports["logs"] == [{"level": "ERROR", "log": "bad"}]
+    assert "limit" not in ports
+
+
+def test_the_log_ends_with_standard_error_and_is_bounded():
+    text = ending(stderr="x" * 10_000 + "end").log
+    assert len(text) == 4_096
+    assert text.endswith("end")
+
+
+def test_values_of_the_operator_are_masked_in_errors():
+    mask = Mask.of(["sk-12345"])
+    ending_ = ending(log("key sk-12345"), exit_code=1, stderr="sk-12345", mask=mask)
+    document = json.dumps(ending_.error("sk-12345 is wrong"))
+    assert "sk-12345" not in document
+    assert document.count("***") == 3
+
+
+@pytest.mark.parametrize(
+    ("stderr", "expected"),
+    [
+        (TRACEBACK, ToolException("KeyError", "'extractorId'")),
+        (TRACEBACK.replace("KeyError: 'extractorId'", "a.b.Error"), ToolException("Error", "")),
+        (TRACEBACK + TRACEBACK.replace("Key", "Type"), ToolException("TypeError", "'extractorId'")),
+        (TRACEBACK.replace("KeyError:", "not an exception"), None),
+        ("KeyError: 'extractorId'", None),
+        ("Traceback (most recent call last):", None),
+        ("", None),
+    ],
+)
+def test_the_last_traceback_shows_the_exception(stderr, expected):
+    assert ToolException.last_in(stderr) == expected

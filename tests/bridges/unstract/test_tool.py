@@ -1,0 +1,430 @@
+import asyncio
+import json
+import os
+
+import pytest
+from structlog.testing import capture_logs
+
+from nexus_tools.errors import NotNowError, ValidationError
+
+FILE = {"name": "in.txt", "text": "hello"}
+AT = "2024-01-01T00:00:00"
+
+
+def sh(*lines):
+    return "\n".join(["#!/bin/sh", *lines, ""])
+
+
+def says(**message):
+    """A line of a shell script that writes a message."""
+    return f"cat <<'END'\n{json.dumps(message)}\nEND"
+
+
+def result(output, **more):
+    return says(type="RESULT", result={"output": output, **more})
+
+
+# Writes a RESULT whose output is what its standard input says, as a JSON string.
+QUOTING = r"""quote() { awk 'BEGIN { ORS = "" } { gsub(/["\\]/, "\\\\&"); print $0 "\\n" }'; }
+tell() { printf '{"type": "RESULT", "result": {"output": "%s"}}\n' "$(quote)"; }"""
+
+
+def sdk(**more):
+    """Properties as the SDK spells them."""
+    return {"functionName": "sort_file", "displayName": "Sorter", "toolVersion": "0.1.0", **more}
+
+
+async def ports_of(tool, *, variant="ok", **ports):
+    outcome = await tool.invoke({"file": FILE, **ports})
+    assert outcome.variant == variant, outcome.ports
+    return outcome.ports
+
+
+async def test_a_result_is_the_output(serve):
+    program = sh(result({"bin": "a"}, workflow_id="w", elapsed_time=1.5))
+    ports = await ports_of(await serve(program))
+    assert ports == {
+        "output": {"bin": "a"},
+        "files": [],
+        "elapsed_time": 1.5,
+        "workflow_id": "w",
+        "logs": [],
+        "costs": [],
+        "messages": [],
+        "updates": [],
+    }
+
+
+async def test_what_is_said_beside_the_result_is_in_the_outcome(serve):
+    program = sh(
+        says(type="LOG", level="WARN", log="slow", stage="TOOL_RUN", emitted_at=AT),
+        says(type="COST", cost=0.25, cost_units="USD", emitted_at=AT),
+        says(type="SINGLE_STEP_MESSAGE", message="look", emitted_at=AT),
+        says(type="UPDATE", state="INPUT_UPDATE", message="new", emitted_at=AT),
+        result("x"),
+    )
+    ports = await ports_of(await serve(program))
+    log = {"level": "WARN", "log": "slow", "stage": "TOOL_RUN", "emitted_at": AT}
+    assert ports["logs"] == [log]
+    assert ports["costs"] == [{"cost": 0.25, "cost_units": "USD", "emitted_at": AT}]
+    assert ports["messages"] == [{"message": "look", "emitted_at": AT}]
+    update = {"state": "INPUT_UPDATE", "message": "new", "emitted_at": AT}
+    assert ports["updates"] == [update]
+
+
+async def test_what_a_tool_says_is_in_the_log_of_the_server(serve):
+    program = sh(
+        says(type="LOG", level="ERROR", log="bad"),
+        says(type="COST", cost=2, cost_units="tokens"),
+        says(type="UPDATE", state="s", message="shown"),
+        says(type="SINGLE_STEP_MESSAGE", message="step"),
+        result("private output"),
+    )
+    tool = await serve(program)
+    with capture_logs() as lines:
+        await ports_of(tool)
+    told = {line["event"]: line for line in lines}
+    assert all(line["tool"] == str(tool.fqn) for line in lines)
+    assert (told["tool_log"]["log_level"], told["tool_log"]["log"]) == ("error", "bad")
+    assert (told["tool_cost"]["cost"], told["tool_cost"]["cost_units"]) == (2.0, "tokens")
+    assert told["tool_update"]["message"] == "shown"
+    assert told["tool_message"]["message"] == "step"
+    assert "private output" not in repr(lines)
+
+
+async def test_the_command_line_is_that_of_the_platform(serve):
+    tool = await serve(sh(QUOTING, r'printf "%s\n" "$@" | tell'), options={"log_level": "DEBUG"})
+    ports = await ports_of(tool, settings={"a": "it's 1"})
+    command, run, settings, document, *rest = ports["output"].splitlines()
+    assert [command, run, settings] == ["--command", "RUN", "--settings"]
+    assert json.loads(document) == {"a": "it's 1"}
+    assert rest == ["--log-level", "DEBUG"]
+
+
+async def test_settings_have_their_defaults(serve):
+    spec = {"required": ["useCache"], "properties": {"useCache": {"default": True}}}
+    tool = await serve(sh(QUOTING, 'echo "$4" | tell'), config={"spec.json": spec})
+    assert json.loads((await ports_of(tool))["output"]) == {"useCache": True}
+
+
+async def test_the_data_directory_is_laid_out_as_tools_expect_it(serve):
+    program = sh(
+        QUOTING,
+        'cd "$TOOL_DATA_DIR" || exit 1',
+        "(ls; cat INFILE SOURCE; echo; cat METADATA.json) | tell",
+    )
+    ports = await ports_of(await serve(program), metadata={"workflow_id": "w-1", "tags": ["t"]})
+    *listed, contents, metadata = ports["output"].splitlines()
+    assert listed == ["COPY_TO_FOLDER", "INFILE", "METADATA.json", "SOURCE"]
+    assert contents == "hellohello"
+    document = json.loads(metadata)
+    assert document["source_name"] == "in.txt"
+    assert document["workflow_id"] == "w-1"
+    assert document["tags"] == ["t"]
+    assert document["execution_id"]
+
+
+async def test_files_that_a_tool_leaves_come_back(serve):
+    program = sh(
+        'mkdir "$TOOL_DATA_DIR/COPY_TO_FOLDER/bin"',
+        'cp "$TOOL_DATA_DIR/INFILE" "$TOOL_DATA_DIR/COPY_TO_FOLDER/bin/in.txt"',
+        result("done"),
+    )
+    assert (await ports_of(await serve(program)))["files"] == [
+        {"path": "bin/in.txt", "text": "hello"}
+    ]
+
+
+@pytest.mark.parametrize("storage", ["auto", "local"])
+async def test_both_names_of_the_data_directory_lead_there_for_any_program(serve, storage):
+    program = sh(QUOTING, 'cat "$TOOL_DATA_DIR/INFILE" "$EXECUTION_DATA_DIR/INFILE" | tell')
+    tool = await serve(program, options={"storage": storage})
+    assert (await ports_of(tool))["output"] == "hellohello\n"
+
+
+S3_TOOL = """
+import json, os
+import s3fs
+
+storage = json.loads(os.environ["WORKFLOW_EXECUTION_FILE_STORAGE_CREDENTIALS"])
+assert storage["provider"] == "minio"
+files = s3fs.S3FileSystem(**storage["credentials"])
+data = os.environ["EXECUTION_DATA_DIR"]
+metadata = json.loads(files.read_bytes(f"{data}/METADATA.json"))
+text = files.read_text(f"{data}/INFILE")
+files.write_text(f"{data}/COPY_TO_FOLDER/bin/{metadata['source_name']}", text.upper())
+print(json.dumps({"type": "RESULT", "result": {"output": os.environ.get("TOOL_DATA_DIR", "")}}))
+"""
+
+
+async def test_a_tool_that_insists_on_s3_finds_its_data_there(serve):
+    options = {"storage": "s3"}
+    tool = await serve(S3_TOOL, name="main.py", properties=sdk(), options=options)
+    ports = await ports_of(tool)
+    assert ports["output"] == ""
+    assert ports["files"] == [{"path": "bin/in.txt", "text": "HELLO"}]
+
+
+async def test_a_tool_without_a_file_has_no_infile(serve, properties):
+    properties["requires"]["files"]["input"] = False
+    program = sh(QUOTING, 'ls "$TOOL_DATA_DIR" | tell')
+    outcome = await (await serve(program, properties=properties)).invoke({})
+    assert outcome.ports["output"] == "COPY_TO_FOLDER\nMETADATA.json\n"
+
+
+async def test_parameters_are_a_json_object_on_standard_input(serve, properties):
+    properties["parameters"] = [
+        {"name": "input_file", "type": "string", "description": "File path of the input file"},
+        {"name": "toLanguage", "type": "string", "description": "Language"},
+    ]
+    tool = await serve(sh(QUOTING, "cat | tell"), properties=properties)
+    ports = await ports_of(tool, to_language="fr")
+    parameters = json.loads(ports["output"])
+    assert parameters.pop("input_file").endswith("/INFILE")
+    assert parameters == {"toLanguage": "fr"}
+
+
+async def test_parameters_are_arguments_too_where_that_is_wanted(serve, properties):
+    properties["parameters"] = [{"name": "pages", "type": "number"}]
+    options = {"params_argument": True}
+    program = sh(QUOTING, r'shift 6; printf "%s\n" "$@" | tell')
+    tool = await serve(program, properties=properties, options=options)
+    ports = await ports_of(tool, pages=2, metadata={"workflow_id": "w-1"})
+    assert ports["output"].splitlines() == ["--params", '{"pages": 2}', "--workflow-id", "w-1"]
+
+
+async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_with):
+    variables = {"properties": {"DECLARED": {"type": "string"}}}
+    tool = await serve(
+        sh(QUOTING, "env | tell"),
+        host=host_with(shared=("SHARED",), DECLARED="a", SHARED="b", PRIVATE="c"),
+        config={"runtime_variables.json": variables},
+        options={"variables": {"CHOSEN": "d"}},
+    )
+    lines = (await ports_of(tool))["output"].splitlines()
+    environment = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert environment["DECLARED"] == "a"
+    assert environment["SHARED"] == "b"
+    assert environment["CHOSEN"] == "d"
+    assert "PRIVATE" not in environment
+    assert environment["EXECUTION_BY_TOOL"] == "True"
+
+
+async def test_health_is_bad_and_nothing_is_run_while_a_variable_is_missing(serve, host_with):
+    config = {"runtime_variables.json": {"required": ["KEY"], "properties": {"KEY": {}}}}
+    tool = await serve(sh(result("ran")), config=config)
+    assert await tool.check_health() == {"KEY": False, "program": True}
+    with pytest.raises(NotNowError, match="KEY") as caught:
+        await tool.invoke({"file": FILE})
+    assert caught.value.code == "variable_missing"
+
+
+async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_with):
+    program = sh(
+        """printf '{"type": "LOG", "level": "INFO", "log": "key is %s"}\\n' "$KEY" """,
+        'echo "$KEY" >&2; exit 1',
+    )
+    config = {"runtime_variables.json": {"required": ["KEY"]}}
+    tool = await serve(program, host=host_with(KEY="sk-12345"), config=config)
+    with capture_logs() as lines:
+        ports = await ports_of(tool, variant="err")
+    assert ports["logs"] == [{"level": "INFO", "log": "key is ***"}]
+    assert "sk-12345" not in repr((ports, lines))
+
+
+async def test_secret_settings_are_masked_in_what_a_tool_logs(serve):
+    echo = r"""printf '{"type": "LOG", "log": "with %s"}\n' "$(echo "$4" | tr -d '{}"')" """
+    program = sh(echo, result("x"))
+    tool = await serve(program, config={"spec.json": {"properties": {"apiKey": {}}}})
+    with capture_logs() as lines:
+        ports = await ports_of(tool, settings={"apiKey": "sk-12345"})
+    assert ports["logs"] == [{"level": "INFO", "log": "with apiKey:***"}]
+    assert "sk-12345" not in repr(lines)
+
+
+async def test_each_run_has_a_copy_of_the_tool_for_itself(serve, tmp_path):
+    program = sh("ls -A > listing; touch mine", QUOTING, "cat listing | tell")
+    tool = await serve(program, within="src", config={"helper.txt": "x"})
+    (tmp_path / "tool" / "src" / ".env").write_text("KEY=secret")
+    for _ in range(2):
+        assert (await ports_of(tool))["output"].splitlines() == [
+            *(".env", "config", "execution-data", "listing", "main.sh"),
+        ]
+    assert not (tmp_path / "tool" / "src" / "mine").exists()
+
+
+async def test_the_environment_file_is_empty(serve, tmp_path):
+    tool = await serve(sh(QUOTING, "cat .env | tell"))
+    (tmp_path / "tool" / ".env").write_text("KEY=secret")
+    assert (await ports_of(tool))["output"] == ""
+
+
+async def test_nothing_is_left_of_a_run(serve, tmp_path):
+    await ports_of(await serve(sh(result("x"))))
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+async def test_nothing_is_left_of_a_run_that_was_cancelled(serve, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    tool = await serve(sh(f"echo begun > {pipe}", "exec sleep 600"))
+    running = asyncio.ensure_future(tool.invoke({"file": FILE}))
+    assert await asyncio.to_thread(pipe.read_text) == "begun\n"
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+async def test_a_program_in_python_finds_its_own_modules(serve, tmp_path):
+    program = "import json, helper\nprint(json.dumps(helper.MESSAGE))\n"
+    tool = await serve(program, name="main.py", properties=sdk())
+    message = {"type": "RESULT", "result": {"output": "from a module"}}
+    (tmp_path / "tool" / "helper.py").write_text(f"MESSAGE = {message!r}\n")
+    assert (await ports_of(tool))["output"] == "from a module"
+
+
+async def test_an_exit_code_is_an_error_whatever_was_said(serve):
+    ports = await ports_of(await serve(sh(result("x"), "exit 3")), variant="err")
+    assert ports["exit_code"] == 3
+    assert ports["reason"] == "the tool ended with exit code 3"
+
+
+async def test_an_exception_is_shown_by_its_class_and_text(serve):
+    tool = await serve("{}['extractorId']\n", name="main.py", properties=sdk())
+    ports = await ports_of(tool, variant="err")
+    assert ports["type"] == "KeyError"
+    assert ports["reason"] == "the tool failed: KeyError: 'extractorId'"
+    assert "Traceback" in ports["log"]
+
+
+async def test_an_import_that_fails_is_shown(serve):
+    tool = await serve("import no_such_module\n", name="main.py", properties=sdk())
+    ports = await ports_of(tool, variant="err")
+    assert ports["type"] == "ModuleNotFoundError"
+    assert "no_such_module" in ports["reason"]
+
+
+@pytest.mark.parametrize(("strict", "variant"), [(False, "ok"), (True, "err")])
+async def test_logged_errors_fail_a_run_only_where_that_is_wanted(serve, strict, variant):
+    program = sh(says(type="LOG", level="ERROR", log="no page usage"), result("x"))
+    tool = await serve(program, options={"strict_error_logs": strict})
+    ports = await ports_of(tool, variant=variant)
+    assert ports["logs"] == [{"level": "ERROR", "log": "no page usage"}]
+
+
+async def test_a_run_without_a_result_is_an_error(serve):
+    ports = await ports_of(await serve(sh("echo hello")), variant="err")
+    assert ports["reason"] == "the tool ended without a RESULT"
+    assert ports["log"] == "hello"
+    assert "exit_code" not in ports
+
+
+async def test_noise_around_messages_does_no_harm(serve):
+    program = sh(
+        "head -c 100000 /dev/urandom",
+        "echo; echo '{'; echo '{\"type\": 7}'; echo NaN",
+        result("x"),
+        r"printf '\377\000\n{\"type\": \"LOG\"'",
+    )
+    assert (await ports_of(await serve(program)))["output"] == "x"
+
+
+async def test_a_tool_that_is_too_slow_is_stopped(serve, host_with):
+    program = sh(says(type="LOG", level="INFO", log="begun"), "sleep 600")
+    ports = await ports_of(await serve(program, host=host_with(timeout_ms=1_000)), variant="err")
+    assert ports["limit"] == "time"
+    assert ports["logs"] == [{"level": "INFO", "log": "begun"}]
+
+
+async def test_more_files_than_can_travel_are_an_error(serve):
+    program = sh('head -c 5000000 /dev/zero > "$TOOL_DATA_DIR/COPY_TO_FOLDER/large"', result("x"))
+    ports = await ports_of(await serve(program), variant="err")
+    assert "bytes" in ports["reason"]
+
+
+async def test_a_link_to_a_file_of_the_machine_does_not_come_back(serve):
+    program = sh('ln -s /etc/passwd "$TOOL_DATA_DIR/COPY_TO_FOLDER/x"', result("x"))
+    assert (await ports_of(await serve(program)))["files"] == []
+
+
+async def test_a_text_that_is_declared_is_a_text(serve):
+    properties = sdk(result={"type": "TXT"})
+    assert (await ports_of(await serve(sh(result("a")), properties=properties)))["output"] == "a"
+
+
+async def test_json_that_is_declared_as_a_text_is_an_error(serve):
+    tool = await serve(sh(result({"a": 1})), properties=sdk(result={"type": "TXT"}))
+    ports = await ports_of(tool, variant="err")
+    assert "what it may not" in ports["reason"]
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"bin": {"$ref": "#/$defs/bin"}},
+    "required": ["bin"],
+    "$defs": {"bin": {"enum": ["a", "b"]}},
+}
+
+
+@pytest.mark.parametrize("output", [{"bin": "a"}, '{"bin": "a"}'])
+async def test_a_result_with_a_schema_is_json_or_a_string_of_it(serve, output):
+    properties = sdk(result={"type": "JSON", "schema": SCHEMA})
+    tool = await serve(sh(result(output)), properties=properties)
+    assert (await ports_of(tool))["output"] == {"bin": "a"}
+
+
+async def test_a_result_that_its_own_schema_does_not_allow_is_an_error(serve):
+    properties = sdk(result={"type": "JSON", "schema": SCHEMA})
+    tool = await serve(sh(result({"bin": "c"})), properties=properties)
+    assert "what it may not" in (await ports_of(tool, variant="err"))["reason"]
+
+
+@pytest.mark.parametrize("output", [None, 1, [], {"a": {}}, "[1", "text"])
+async def test_json_without_a_schema_is_any_json(serve, output):
+    tool = await serve(sh(result(output)), properties=sdk(result={"type": "JSON"}))
+    assert (await ports_of(tool))["output"] == output
+
+
+async def test_a_wrong_input_is_told_before_anything_is_run(serve, tmp_path):
+    properties = sdk(restrictions={"allowedFileTypes": ["pdf"]})
+    tool = await serve(sh(f"touch {tmp_path}/ran"), properties=properties)
+    for ports in ({}, {"file": {"name": "a.txt", "text": ""}}, {"file": FILE, "settings": 1}):
+        with pytest.raises(ValidationError) as caught:
+            await tool.invoke(ports)
+        assert caught.value.code == "input_invalid"
+        assert caught.value.details["failures"]
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_files_of_four_megabytes_come_back(serve):
+    size = 4 * 2**20
+    program = sh(
+        f'head -c {size} /dev/zero | tr "\\000" x > "$TOOL_DATA_DIR/COPY_TO_FOLDER/large"',
+        result("x"),
+    )
+    [file] = (await ports_of(await serve(program)))["files"]
+    assert file["text"] == "x" * size
+
+
+async def test_a_long_output_comes_back_and_a_longer_one_is_an_error(serve):
+    program = """import json, sys
+settings = json.loads(sys.argv[4])
+print(json.dumps({"type": "RESULT", "result": {"output": "x" * settings["size"]}}))
+"""
+    tool = await serve(program, name="main.py", properties=sdk())
+    assert len((await ports_of(tool, settings={"size": 3_000_000}))["output"]) == 3_000_000
+    ports = await ports_of(tool, variant="err", settings={"size": 4_000_000})
+    assert "a line is longer" in ports["reason"]
+
+
+async def test_a_tool_that_logs_without_end_does_not_flood_the_log_of_the_server(serve):
+    program = sh(
+        """yes '{"type": "LOG", "level": "INFO", "log": "again"}' | head -n 1500""", result("x")
+    )
+    tool = await serve(program)
+    with capture_logs() as lines:
+        ports = await ports_of(tool)
+    assert len(ports["logs"]) == 100
+    assert len(lines) == 1_001
+    assert lines[-1]["event"] == "tool_log_cut"

@@ -1,0 +1,76 @@
+import os
+
+import pytest
+
+from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.unstract.tool_folder import check_size, copy_tool
+from nexus_tools.errors import ValidationError
+
+
+@pytest.fixture
+def place(tmp_path):
+    folder = tmp_path / "place"
+    (folder / "src" / "config").mkdir(parents=True)
+    (folder / "src" / "main.sh").write_text("#!/bin/sh\n")
+    (folder / "src" / "main.sh").chmod(0o755)
+    return folder
+
+
+def copied(place, tmp_path, limits=None):
+    target = tmp_path / "copy"
+    copy_tool(place, target, limits or ProcessLimits())
+    return target
+
+
+def test_a_copy_has_the_files_and_their_modes(place, tmp_path):
+    copy = copied(place, tmp_path)
+    assert (copy / "src" / "main.sh").read_text() == "#!/bin/sh\n"
+    assert os.access(copy / "src" / "main.sh", os.X_OK)
+    assert (copy / "src" / "config").is_dir()
+
+
+@pytest.mark.parametrize("name", [".git", ".venv", "venv", "__pycache__", ".ruff_cache"])
+def test_what_a_project_has_beside_its_program_is_left_out(place, tmp_path, name):
+    (place / name).mkdir()
+    (place / name / "large").write_text("x")
+    assert not (copied(place, tmp_path) / name).exists()
+
+
+def test_a_virtual_environment_of_any_name_is_left_out(place, tmp_path):
+    (place / "my-env").mkdir()
+    (place / "my-env" / "pyvenv.cfg").touch()
+    assert not (copied(place, tmp_path) / "my-env").exists()
+
+
+def test_the_environment_file_of_a_developer_is_left_out(place, tmp_path):
+    (place / "src" / ".env").write_text("KEY=secret")
+    assert not (copied(place, tmp_path) / "src" / ".env").exists()
+
+
+def test_links_lead_into_the_copy_or_to_where_they_led(place, tmp_path):
+    (tmp_path / "shared.txt").write_text("shared")
+    (place / "inside").symlink_to("src/main.sh")
+    (place / "outside").symlink_to("../shared.txt")
+    copy = copied(place, tmp_path)
+    assert (copy / "inside").resolve() == (copy / "src" / "main.sh").resolve()
+    assert (copy / "outside").read_text() == "shared"
+
+
+def test_a_link_in_a_circle_is_copied_as_it_is(place, tmp_path):
+    (place / "src" / "up").symlink_to("..")
+    assert (copied(place, tmp_path) / "src" / "up").is_symlink()
+
+
+def test_pipes_and_sockets_are_left_out(place, tmp_path):
+    os.mkfifo(place / "pipe")
+    assert not (copied(place, tmp_path) / "pipe").exists()
+
+
+def test_half_of_a_scratch_directory_is_all_that_a_tool_may_take(place):
+    (place / "data").write_bytes(b"x" * 2**20)
+    check_size(place, ProcessLimits(disk_bytes=4 * 2**20))
+    with pytest.raises(ValidationError) as caught:
+        check_size(place, ProcessLimits(disk_bytes=2**20))
+    assert caught.value.code == "tool_too_large"
+    with pytest.raises(ValidationError):
+        check_size(place, ProcessLimits(files=4))
