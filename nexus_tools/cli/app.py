@@ -14,6 +14,9 @@ from nexus_tools.errors import NexusError, UsageError
 
 GROUPS = {
     "tool": "Write, check, register, list, call and unregister tools.",
+    "bridge": "Serve and register tools of other systems, and of MCP servers.",
+    "export": "Give tools to agents: for OpenAI, Anthropic, MCP, OpenAPI, Unstract.",
+    "mcp": "Offer the registry to agents as an MCP server.",
     "leader": "Carry invocations from the chain to tools and settle their outcomes.",
     "localnet": "A Sui network in one process, for development and tests.",
     "network": "Choose the network to work on.",
@@ -23,7 +26,14 @@ GROUPS = {
     "completion": "Complete commands in your shell.",
 }
 INTERRUPTED = 130
-EXTRAS = {"google": "localnet", "h2": "localnet", "sui_sandbox": "localnet", "wasmtime": "compiler"}
+EXTRAS = {
+    "google": "localnet",
+    "h2": "localnet",
+    "mcp": "mcp",
+    "mcp_types": "mcp",
+    "sui_sandbox": "localnet",
+    "wasmtime": "compiler",
+}
 
 
 class _Root(LazyGroup):

@@ -1,0 +1,56 @@
+"""`nexus-tools export`: tools in the forms that other systems read."""
+
+from pathlib import Path
+
+import click
+
+from nexus_tools.cli.command import reads
+from nexus_tools.cli.export.selection import Selection, selects
+from nexus_tools.cli.session import Session
+
+FORMATS = ("openai", "openai-responses", "anthropic", "mcp", "openapi", "unstract")
+
+
+@click.command()
+@click.argument("fqn", nargs=-1)
+@click.option(
+    "--format", "system", type=click.Choice(FORMATS), required=True, help="For which system."
+)
+@selects
+@click.option("--all", "every", is_flag=True, help="All active tools.")
+@click.option(
+    "--from-meta",
+    metavar="FILE|-",
+    help="Read the definitions from a file, or from stdin, and not from the registry.",
+)
+@click.option("--strict", is_flag=True, help="For OpenAI: schemas to which models keep exactly.")
+@click.option("--names", is_flag=True, help="Print the table of names, and not the document.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write here: a file or, for unstract, a folder."
+)
+@reads
+async def command(
+    session: Session,
+    *,
+    fqn: tuple[str, ...],
+    system: str,
+    selection: Selection,
+    from_meta: str | None,
+    out: Path | None,
+    every: bool,
+    strict: bool,
+    names: bool,
+) -> None:
+    """Export the tools FQN, or those that the options choose, as JSON for another system.
+
+    The names in the document are made of the FQNs; --names prints which tool has which. Whatever a
+    reader would not expect is said on stderr.
+    """
+    from nexus_tools.cli.export.definitions import file_definitions, registered  # noqa: PLC0415
+    from nexus_tools.cli.export.written import write  # noqa: PLC0415 - not for `--help`
+
+    if from_meta is not None:
+        definitions = file_definitions(from_meta, fqn, selection)
+    else:
+        definitions = await registered(session, fqn, selection, every=every)
+    write(session.output, definitions, system, out=out, strict=strict, names=names)

@@ -1,0 +1,73 @@
+"""Where an export goes: stdout, a file, or folders."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bridges.export import Export, callable_by_http, export, export_names
+from nexus_tools.cli.output import Output
+from nexus_tools.errors import UsageError
+from nexus_tools.tool import ToolDefinition
+
+
+def write(
+    output: Output,
+    definitions: Sequence[ToolDefinition],
+    system: str,
+    *,
+    out: Path | None,
+    strict: bool,
+    names: bool,
+) -> None:
+    """Write the tools for a system, and warn of what a reader would not expect.
+
+    Raises `option_unfit` for options that say nothing to the system, and `file_unwritable`.
+    """
+    if strict and not system.startswith("openai"):
+        raise UsageError("option_unfit", f"{system} has no strict schemas: --strict is for OpenAI")
+    if system == "unstract":
+        _folders(output, definitions, out, names=names)
+        return
+    done = export(definitions, system, strict=strict)
+    for warning in done.warnings:
+        output.warn(warning)
+    _document(output, done.names() if names else done.document, out, _told(done))
+
+
+def _told(done: Export) -> str:
+    return f"{len(done.tools)} tools" if len(done.tools) != 1 else "1 tool"
+
+
+def _document(output: Output, document: Any, out: Path | None, told: str) -> None:
+    if out is None:
+        output.document(document)
+        return
+    try:
+        out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        message = f"{out} cannot be written: {error.strerror}"
+        raise UsageError("file_unwritable", message) from error
+    output.done(f"{told} in {out}")
+
+
+def _folders(
+    output: Output, definitions: Sequence[ToolDefinition], out: Path | None, *, names: bool
+) -> None:
+    """A folder for each tool in `out`, with the tool's name in Unstract."""
+    found, skipped = callable_by_http(definitions)
+    for sentence in skipped:
+        output.warn(sentence)
+    table = export_names((each.fqn for each in found), "unstract")
+    if names:
+        output.document({table[each.fqn]: {"fqn": str(each.fqn)} for each in found})
+        return
+    if out is None:
+        raise UsageError("out_missing", "a tool of Unstract is a folder: name one with --out")
+    from nexus_tools.bridges.export.unstract import write_unstract_tool  # noqa: PLC0415 - rare
+
+    for definition in found:
+        write_unstract_tool(definition, out / table[definition.fqn])
+        output.done(f"{definition.fqn} in {out / table[definition.fqn]}")
+    if output.as_json:
+        output.document({str(fqn): str(out / name) for fqn, name in table.items()})

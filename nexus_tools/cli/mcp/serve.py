@@ -1,0 +1,53 @@
+"""`nexus-tools mcp serve`: the registered tools as an MCP server."""
+
+from typing import Any
+
+import click
+
+from nexus_tools.cli import units
+from nexus_tools.cli.command import reads
+from nexus_tools.cli.export.selection import Selection, selects
+from nexus_tools.cli.session import Session
+
+
+@click.command()
+@click.option(
+    "--http", metavar="HOST:PORT", help="Serve by HTTP there, and not on stdin and stdout."
+)
+@click.option(
+    "--allow-host", multiple=True, metavar="NAME", help="A name by which clients reach --http."
+)
+@selects
+@click.option("--max-price", type=units.AMOUNT, help="Only tools that cost so many SUI at most.")
+@click.option(
+    "--on-chain", is_flag=True, help="Call tools by invocations on chain, and pay for them."
+)
+@click.option("--budget", type=units.AMOUNT, help="With --on-chain: spend at most so many SUI.")
+@click.option(
+    "--max-outcome-bytes",
+    type=click.IntRange(min=0),
+    default=4_096,
+    show_default=True,
+    help="With --on-chain: how large an outcome may be; what it does not use comes back.",
+)
+@click.option("-y", "--yes", is_flag=True, help="With --on-chain: spend without a budget.")
+@click.option(
+    "--allow-loopback", is_flag=True, help="Call tools on this machine; implies --allow-http."
+)
+@click.option("--allow-http", is_flag=True, help="Call tools without TLS.")
+@click.option(
+    "--allow-network", multiple=True, help="Call tools in this private network, as 10.0.0.0/8."
+)
+@click.option(
+    "--allow-port", multiple=True, type=click.IntRange(1, 65_535), help="Call these ports only."
+)
+@reads
+async def command(session: Session, *, selection: Selection, **options: Any) -> None:
+    """Serve the active tools of the registry to MCP clients, on stdin and stdout.
+
+    A call goes to the tool's URL, within a Leader's bounds, and nobody is paid. With --on-chain it
+    is an invocation that a Leader carries and settles, paid from the wallet.
+    """
+    from nexus_tools.cli.mcp.serving import serve  # noqa: PLC0415 - not for `--help`
+
+    await serve(session, selection, options)

@@ -1,0 +1,69 @@
+"""Ends a server with Ctrl-C or SIGTERM, which is how it is meant to end."""
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_CHUNK = 65_536
+
+
+async def until_stopped(
+    serving: Coroutine[Any, Any, None], stop: Callable[[], None] = lambda: None
+) -> None:
+    """Run a server until it ends; a signal calls `stop` and cancels it, which is no failure."""
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(serving)
+    stopped = False
+
+    def end() -> None:
+        nonlocal stopped
+        stopped = True
+        stop()
+        task.cancel()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, end)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+@contextmanager
+def stdin_that_ends() -> Iterator[Callable[[], None]]:
+    """Give a function that ends stdin for whoever reads it.
+
+    A thread that waits for the next line cannot be cancelled. So descriptor 0 becomes a socket that
+    is fed from the real one, and to end it is to shut the socket.
+    """
+    real = os.dup(0)
+    ours, theirs = socket.socketpair()
+    os.dup2(theirs.fileno(), 0)
+    theirs.close()
+
+    def feed() -> None:
+        with suppress(OSError):  # shut, while there was more to read
+            while chunk := os.read(real, _CHUNK):
+                ours.sendall(chunk)
+            ours.shutdown(socket.SHUT_WR)
+
+    def end() -> None:
+        with suppress(OSError):
+            ours.shutdown(socket.SHUT_RDWR)
+
+    threading.Thread(target=feed, name="stdin", daemon=True).start()
+    try:
+        yield end
+    finally:
+        end()
+        os.dup2(real, 0)

@@ -1,0 +1,60 @@
+"""An exported tool, served again by the bridge to Unstract: there and back."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges.unstract import UnstractBridge
+
+
+@pytest.fixture
+def host(tmp_path):
+    for name in ("scratch", "cache"):
+        (tmp_path / name).mkdir()
+    return Host(
+        python=Path(sys.executable),
+        scratch=tmp_path / "scratch",
+        cache=tmp_path / "cache",
+        environment={"PATH": "/usr/bin:/bin"},
+    )
+
+
+async def borrowed(exported, host, storage="auto"):
+    bridge = UnstractBridge(storage=storage)
+    assert bridge.recognises(exported.folder)
+    discovery = await bridge.discover(exported.folder, host, Naming("xyz.example"))
+    assert discovery.refused == ()
+    [tool] = discovery.tools
+    return tool
+
+
+def ports(**settings):
+    return {"file": {"name": "invoice.txt", "text": "anything"}, "settings": settings}
+
+
+async def test_the_bridge_finds_the_tool_with_its_settings(exported, host, definition):
+    tool = await borrowed(exported, host)
+    assert str(tool.fqn) == "xyz.example.xyz_example_math_add_v2@1"
+    settings = tool.input_schema["properties"]["settings"]
+    assert settings["properties"] == definition.input_schema["properties"]
+    assert settings["required"] == definition.input_schema["required"]
+
+
+@pytest.mark.parametrize("storage", ["auto", "local", "s3"])
+async def test_the_result_and_the_file_come_back(exported, host, storage):
+    tool = await borrowed(exported, host, storage)
+    outcome = await tool.invoke(ports(a=1, b=2))
+    assert (outcome.variant, outcome.ports["output"]) == ("ok", {"ok": {"result": 3}})
+    [file] = outcome.ports["files"]
+    assert file["path"] == "invoice.json"
+    assert json.loads(file["text"]) == {"ok": {"result": 3}}
+
+
+async def test_an_error_variant_is_an_error_there_too(exported, host):
+    tool = await borrowed(exported, host)
+    outcome = await tool.invoke(ports(a=900, b=200))
+    assert outcome.is_error
+    assert "err_overflow" in json.dumps(outcome.ports)

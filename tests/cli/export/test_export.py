@@ -1,0 +1,210 @@
+import json
+
+import pytest
+
+from nexus_tools.bridges.export import FORMATS
+from nexus_tools.bridges.export.names import LONGEST_NAMES
+from nexus_tools.cli.export import FORMATS as CHOICES
+
+ADD = "xyz.test.math.add@1"
+NAME = "xyz_test_math_add_v1"
+
+
+@pytest.fixture(scope="module")
+def seller(chain, publisher, new_home, tmp_path_factory):
+    """Who owns two active tools and one that is unregistered."""
+    user = new_home("seller", publisher)
+    chain.fund(user.wallet.signer().address, 20 * 10**9)
+    path = tmp_path_factory.mktemp("meta") / "meta.json"
+    path.write_text(json.dumps(OFF_CHAIN))
+    user.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
+    user.json("tool", "unregister", "xyz.test.old.add@1", "--yes")
+    return user
+
+
+@pytest.fixture
+def user(home, publisher, seller):
+    """Somebody who has no key at all."""
+    home.configure(**publisher.settings)
+    return home
+
+
+def document(fqn, **changes):
+    ports = {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}
+    branch = {"type": "object", "properties": {"ok": ports}, "required": ["ok"]}
+    return {
+        "fqn": fqn,
+        "url": "https://tools.example.com/add",
+        "description": "Adds two integers.",
+        "input_schema": {"type": "object", "properties": {"a": {"type": "integer"}}},
+        "output_schema": {"type": "object", "oneOf": [branch]},
+        **changes,
+    }
+
+
+OFF_CHAIN = [
+    document(ADD),
+    document("xyz.test.text.cut@1", description="Cuts a text."),
+    document("xyz.test.old.add@1"),
+]
+ON_CHAIN = document("xyz.test.move.add@1", type="onchain", url="0x2::math::add")
+
+
+def fqns(result):
+    return sorted(tool["title"] for tool in result["tools"])
+
+
+# --- From the registry
+
+
+def test_a_tool_is_exported_by_its_fqn(user):
+    assert user.json("export", "--format", "openai", ADD) == [
+        {
+            "type": "function",
+            "function": {
+                "name": NAME,
+                "description": "Adds two integers.",
+                "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}},
+            },
+        }
+    ]
+
+
+def test_all_active_tools_are_exported(user):
+    exported = user.json("export", "--format", "mcp", "--all")
+    assert fqns(exported) == [ADD, "xyz.test.text.cut@1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--domain", "xyz.test.math"), [ADD]),
+        (("--domain", "xyz.test", "--search", "cuts"), ["xyz.test.text.cut@1"]),
+        (("--search", "no such text"), []),
+    ],
+)
+def test_tools_are_chosen_by_domain_and_text(user, options, found):
+    assert fqns(user.json("export", "--format", "mcp", *options)) == found
+
+
+def test_tools_are_chosen_by_their_owner(seller, stranger):
+    address = str(seller.wallet.signer().address)
+    assert len(stranger.json("export", "--format", "mcp", "--owner", address)["tools"]) == 2
+    assert stranger.json("export", "--format", "mcp", "--owner", "stranger")["tools"] == []
+
+
+def test_a_tool_out_of_use_is_exported_with_a_warning(user):
+    result = user.run("export", "--format", "anthropic", "xyz.test.old.add@1")
+    assert (result.code, len(result.document)) == (0, 1)
+    assert "xyz.test.old.add@1 is unregistered" in result.stderr
+
+
+def test_an_unknown_tool_is_not_found(user):
+    assert user.fails("export", "--format", "openai", "xyz.test.no.add@1") == (3, "tool_unknown")
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), (ADD, "--all"), (ADD, "--search", "x"), ("--all", "--domain", "xyz.test")]
+)
+def test_it_has_to_be_clear_which_tools_are_meant(user, arguments):
+    result = user.fails("export", "--format", "openai", *arguments)
+    assert result == (2, "selection_unclear")
+
+
+# --- From a file, without any network
+
+
+@pytest.fixture
+def offline(home, meta_file):
+    """Exports from a file of definitions."""
+    path = meta_file([*OFF_CHAIN, ON_CHAIN])
+    return lambda *arguments: home.run("export", "--from-meta", path, *arguments)
+
+
+@pytest.mark.parametrize("system", FORMATS)
+def test_every_format_is_printed_as_json(offline, system):
+    result = offline("--format", system)
+    assert result.code == 0
+    assert isinstance(result.document, list | dict)
+
+
+@pytest.mark.parametrize("system", ["openapi", "unstract"])
+def test_functions_on_chain_are_skipped_where_http_is_needed(offline, system):
+    result = offline("--format", system, "--names", ON_CHAIN["fqn"])
+    assert (result.code, result.document) == (0, {})
+    assert "xyz.test.move.add@1 is skipped" in result.stderr
+
+
+def test_definitions_are_read_from_stdin(home):
+    stdin = json.dumps(document(ADD))
+    result = home.run("export", "--from-meta", "-", "--format", "mcp", stdin=stdin)
+    assert fqns(result.document) == [ADD]
+
+
+def test_tools_of_a_file_are_chosen_by_fqn(offline):
+    assert fqns(offline("--format", "mcp", ADD).document) == [ADD]
+    result = offline("--format", "mcp", "xyz.test.no.add@1", "--json")
+    assert (result.code, result.error["code"]) == (3, "tool_unknown")
+
+
+def test_the_table_of_names_is_printed_instead(offline):
+    assert offline("--format", "openai", ADD, "--names").document == {
+        NAME: {
+            "fqn": ADD,
+            "type": "offchain",
+            "url": "https://tools.example.com/add",
+            "wrapped": None,
+            "nulls_filled_in": False,
+        }
+    }
+
+
+def test_strict_schemas_are_asked_for(offline):
+    [tool] = offline("--format", "openai-responses", "--strict", ADD).document
+    assert tool["strict"] is True
+    assert tool["parameters"]["required"] == ["a"]
+
+
+def test_why_a_schema_is_not_strict_is_said_on_stderr(home, meta_file):
+    path = meta_file(document(ADD, input_schema={"type": "object", "properties": {"a": {}}}))
+    result = home.run("export", "--from-meta", path, "--format", "openai", "--strict")
+    assert "strict" not in result.document[0]["function"]
+    assert f"{ADD} cannot be strict: /properties/a" in result.stderr
+
+
+def test_the_document_is_written_to_a_file(offline, tmp_path):
+    result = offline("--format", "openai", "--out", tmp_path / "tools.json", ADD)
+    assert (result.code, result.stdout) == (0, "")
+    [tool] = json.loads((tmp_path / "tools.json").read_text())
+    assert tool["function"]["name"] == NAME
+
+
+def test_tools_of_unstract_are_folders_by_their_names(offline, tmp_path):
+    result = offline("--format", "unstract", "--out", tmp_path / "tools", "--json")
+    assert result.code == 0, result.stderr
+    assert result.document[ADD] == str(tmp_path / "tools" / NAME)
+    assert sorted(folder.name for folder in (tmp_path / "tools").iterdir()) == [
+        NAME,
+        "xyz_test_old_add_v1",
+        "xyz_test_text_cut_v1",
+    ]
+    assert (tmp_path / "tools" / NAME / "src" / "config" / "properties.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--format", "anthropic", "--strict"), "option_unfit"),
+        (("--format", "openai", "--domain", "xyz.test"), "selection_unclear"),
+        (("--format", "openai", "--out", "/no/such/folder/tools.json"), "file_unwritable"),
+        (("--format", "unstract"), "out_missing"),
+        (("--format", "toml"), "usage"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(offline, arguments, code):
+    result = offline(*arguments, "--json")
+    assert (result.code, result.error["code"]) == (2, code)
+
+
+def test_the_choices_are_the_formats_that_there_are():
+    assert set(CHOICES) == {*FORMATS, "unstract"} == set(LONGEST_NAMES)

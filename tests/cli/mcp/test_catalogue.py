@@ -1,0 +1,217 @@
+"""The registry as a catalogue, on a chain where nobody carries invocations."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+from anyio import to_thread
+
+from nexus_tools.cli.mcp.budget import Budget
+from nexus_tools.cli.mcp.catalogue import RegistryCatalogue
+from nexus_tools.cli.mcp.offers import Offers
+from nexus_tools.cli.mcp.on_chain import OnChainCalls
+from nexus_tools.cli.output import Output
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.registry import (
+    Deployment,
+    Invocations,
+    Registration,
+    ToolFilter,
+    ToolRegistry,
+    ToolState,
+)
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
+
+ACTIVE = ToolFilter(state=ToolState.ACTIVE)
+NAMES = [f"xyz.test.tools.tool{number}@1" for number in range(5)]
+CUT = "xyz.test.other.cut@1"
+
+
+@pytest.fixture(scope="module")
+def seller(chain, publisher, new_home):
+    """Who registers tools, and a leader that does not run."""
+    user = new_home("seller", publisher)
+    chain.fund(user.wallet.signer().address, 40 * 10**9)
+    user.json("leader", "register", "--yes")
+    return user
+
+
+def definition(fqn):
+    ports = {"type": "object", "properties": {"total": {"type": "integer"}}}
+    branch = {"type": "object", "properties": {"ok": ports}, "required": ["ok"]}
+    return ToolDefinition.parse(
+        {
+            "fqn": fqn,
+            "url": "https://tools.example.com",
+            "input_schema": {"type": "object"},
+            "output_schema": {"type": "object", "oneOf": [branch]},
+        }
+    )
+
+
+@asynccontextmanager
+async def opened(chain, seller):
+    """A registry with the tools, registered once."""
+    deployment = Deployment.parse(seller.settings["deployments"]["test"])
+    network = Network("test", chain.url, chain.url)
+    async with SuiClient(network, seller.wallet.signer()) as client:
+        registry = ToolRegistry(client, deployment)
+        await registry.register(*(Registration(definition(fqn), 0) for fqn in [*NAMES, CUT]))
+        yield registry
+
+
+@pytest.fixture
+async def registry(chain, seller):
+    async with opened(chain, seller) as registry:
+        yield registry
+
+
+class Echo:
+    """Answers at once, with what it was asked."""
+
+    async def call(self, offer, ports, _):
+        return Outcome("ok", {"fqn": str(offer.definition.fqn), "ports": ports})
+
+
+def catalogue(registry, tool_filter=ACTIVE, **bounds):
+    return RegistryCatalogue(Offers(registry, tool_filter, **bounds), Echo())
+
+
+async def pages(catalogue, limit):
+    found, cursor = [], None
+    while not found or cursor is not None:
+        page = await catalogue.page(cursor, limit)
+        found.append([str(each.fqn) for each in page.definitions])
+        cursor = page.next_cursor
+    return found
+
+
+async def test_pages_follow_the_order_of_registration(registry):
+    assert await pages(catalogue(registry), 4) == [NAMES[:4], [NAMES[4], CUT]]
+    assert await pages(catalogue(registry), 6) == [[*NAMES, CUT]]
+
+
+async def test_tools_that_do_not_pass_take_no_place_on_a_page(registry):
+    filtered = catalogue(registry, ToolFilter(state=ToolState.ACTIVE, search="other"))
+    assert await pages(filtered, 1) == [[CUT]]
+
+
+async def test_more_names_than_are_read_at_once_make_no_difference(registry, monkeypatch):
+    monkeypatch.setattr("nexus_tools.cli.mcp.catalogue._NAMES_AT_ONCE", 2)
+    assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
+    monkeypatch.setattr("nexus_tools.cli.mcp.catalogue._NAMES_PER_PAGE", 4)
+    assert await pages(catalogue(registry), 5) == [NAMES[:4], [NAMES[4], CUT]]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "9" * 40])
+async def test_a_cursor_of_somewhere_else_is_refused(registry, cursor):
+    with pytest.raises(ValidationError) as refused:
+        await catalogue(registry).page(cursor, 5)
+    assert refused.value.code == "cursor_invalid"
+
+
+async def test_a_tool_that_is_taken_out_of_use_is_neither_found_nor_called(registry):
+    fqn = ToolFqn.parse("xyz.test.brief.tool@1")
+    await registry.register(Registration(definition(str(fqn)), 0))
+    offered = catalogue(registry)
+    found = await offered.find(fqn)
+    assert found is not None
+    echo = Outcome("ok", {"fqn": str(fqn), "ports": {"a": 1}})
+    assert await offered.call(found, {"a": 1}, quiet) == echo
+    await registry.unregister(fqn)
+    assert await offered.find(fqn) is None
+    with pytest.raises(NotNowError) as refused:
+        await offered.call(found, {}, quiet)
+    assert refused.value.code == "tool_not_active"
+
+
+async def test_a_tool_that_the_filter_does_not_let_pass_is_not_found(registry):
+    others = catalogue(registry, ToolFilter(domain="xyz.test.other", state=ToolState.ACTIVE))
+    assert await others.find(ToolFqn.parse(NAMES[0])) is None
+    assert await others.find(ToolFqn.parse(CUT)) is not None
+
+
+async def test_tools_of_one_owner_are_on_offer(registry, seller):
+    for owner, found in ((registry.client.address, [CUT]), (Address(bytes(32)), [])):
+        only = ToolFilter(owner=owner, domain="xyz.test.other", state=ToolState.ACTIVE)
+        assert await pages(catalogue(registry, only), 9) == [found]
+        assert (await catalogue(registry, only).find(ToolFqn.parse(CUT)) is None) is not bool(found)
+
+
+async def test_dearer_tools_are_neither_listed_nor_found(registry):
+    fqn = ToolFqn.parse("xyz.test.dear.tool@1")
+    await registry.register(Registration(definition(str(fqn)), 100))
+    dear = ToolFilter(domain="xyz.test.dear", state=ToolState.ACTIVE)
+    for bound, found in ((100, [str(fqn)]), (99, [])):
+        offered = catalogue(registry, dear, max_price_mist=bound)
+        assert await pages(offered, 9) == [found]
+        assert (await offered.find(fqn) is None) is not bool(found)
+    await registry.unregister(fqn)
+
+
+async def quiet(message):
+    """Listen to nothing."""
+
+
+# --- Invocations that nobody carries
+
+
+async def requested(registry, output, budget):
+    """A call that waits for a leader, and the id of its invocation."""
+    calls = OnChainCalls(
+        Invocations(registry.client, registry.deployment), budget, output, max_outcome_bytes=100
+    )
+    offer = await Offers(registry, ACTIVE).find(ToolFqn.parse(CUT))
+    said = asyncio.Queue()
+    running = asyncio.create_task(calls.call(offer, {}, said.put))
+    place = (await said.get()).split()[2].rstrip(",")
+    assert (await said.get()).startswith("assigned to the leader 0x")
+    return calls, running, place
+
+
+async def test_an_invocation_that_stays_open_at_the_end_is_named(registry, capsys):
+    budget = Budget(10**9)
+    calls, running, place = await requested(registry, Output(), budget)
+    await calls.close()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert f"`nexus-tools tool outcome {place} --delete`" in capsys.readouterr().err
+    assert budget.spent_mist > 0
+
+
+async def test_a_call_that_nobody_waits_for_any_more_goes_on(registry, chain):
+    budget = Budget(10**9)
+    calls, running, _ = await requested(registry, Output(quiet=True), budget)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    [task] = calls._running
+    assert not task.done()
+    await calls.close()
+
+
+async def test_what_no_leader_closed_in_time_costs_its_gas_only(registry, seller):
+    budget = Budget(10**9)
+    _, running, place = await requested(registry, Output(), budget)
+    await to_thread.run_sync(lambda: seller.json("localnet", "advance-clock", "1h"))
+    await Invocations(registry.client, registry.deployment).expire(Address.parse(place))
+    with pytest.raises(NotNowError) as expired:
+        await running
+    assert expired.value.code == "expired"
+    assert budget.spent_mist < 5_000_000
+    assert await registry.client.object(Address.parse(place)) is None
+
+
+async def test_calls_at_the_same_time_share_a_budget(registry):
+    budget = Budget(100)
+    with budget.reserved(60):
+        with pytest.raises(NotNowError) as refused, budget.reserved(41):
+            pass
+        assert refused.value.code == "budget_spent"
+        with budget.reserved(40) as reservation:
+            reservation.spent_mist += 10
+    assert budget.spent_mist == 10
+    with budget.reserved(90):
+        pass

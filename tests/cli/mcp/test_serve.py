@@ -1,0 +1,246 @@
+import json
+import signal
+
+import httpx
+import pytest
+from anyio import to_thread
+from mcp import Client, MCPError
+
+DIVIDE = "xyz_example_math_divide_v1"
+NAP = "xyz_example_time_nap_v1"
+FQNS = ["xyz.example.math.divide@1", "xyz.example.text.count_words@1", "xyz.example.time.nap@1"]
+QUOTIENT = {"ok": {"quotient": 42, "remainder": 0}}
+
+
+async def balance(user):
+    """Read by a command, which has an event loop of its own."""
+    shown = await to_thread.run_sync(lambda: user.json("wallet", "show"))
+    return shown["balance_mist"]
+
+
+def text(result):
+    [content] = result.content
+    return content.text
+
+
+# --- On stdin and stdout
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_registered_tools_are_listed_and_called(on_stdio, mode):
+    async with on_stdio("--allow-loopback", "--domain", "xyz.example", mode=mode) as client:
+        listed = (await client.list_tools()).tools
+        result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+    assert sorted(tool.title for tool in listed) == FQNS
+    assert (result.structured_content, result.is_error) == (QUOTIENT, False)
+    assert json.loads(text(result)) == QUOTIENT
+
+
+async def test_an_error_variant_is_an_error_with_its_ports(on_stdio):
+    async with on_stdio("--allow-loopback") as client:
+        result = await client.call_tool(DIVIDE, {"dividend": 1, "divisor": 0})
+    reason = "1 cannot be divided by zero"
+    assert result.is_error
+    assert result.structured_content == {"err_division_by_zero": {"reason": reason}}
+
+
+async def test_a_tool_that_breaks_says_why_there_is_no_outcome(on_stdio):
+    async with on_stdio("--allow-loopback") as client:
+        result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
+    assert result.is_error
+    assert result.structured_content is None
+    assert text(result).startswith("http_error")
+
+
+async def test_tools_on_this_machine_are_not_called_unless_that_is_allowed(on_stdio):
+    async with on_stdio() as client:
+        result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+    assert result.is_error
+    assert "address_refused" in text(result)
+
+
+@pytest.fixture
+def impostor(user, definition, meta_file, served):
+    """The name of a tool whose URL is that of another one."""
+    definition |= {"fqn": "xyz.test.impostor.divide@1", "url": f"{served}/divide"}
+    path = meta_file(definition)
+    user.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
+    return "xyz_test_impostor_divide_v1"
+
+
+async def test_a_url_that_serves_another_tool_is_not_called(on_stdio, impostor):
+    async with on_stdio("--allow-loopback") as client:
+        result = await client.call_tool(impostor, {"a": 1, "b": 2})
+    assert result.is_error
+    assert text(result) == "definition_mismatch: its /meta names another tool"
+
+
+async def test_a_wrong_input_is_told_with_its_places(on_stdio):
+    async with on_stdio("--allow-loopback") as client:
+        result = await client.call_tool(DIVIDE, {"dividend": "1", "divisor": 1})
+    assert result.is_error
+    assert text(result).startswith("input_invalid")
+    assert "/dividend" in text(result)
+
+
+async def test_only_tools_that_pass_the_filter_are_on_offer(on_stdio):
+    async with on_stdio("--allow-loopback", "--domain", "xyz.example.math") as client:
+        [tool] = (await client.list_tools()).tools
+        with pytest.raises(MCPError, match="no tool"):
+            await client.call_tool(NAP, {"duration_ms": 0})
+    assert tool.name == DIVIDE
+
+
+async def test_owner_and_price_choose_among_the_tools(on_stdio, seller):
+    owner = str(seller.wallet.signer().address)
+    async with on_stdio("--owner", owner, "--max-price", "0.01") as client:
+        assert len((await client.list_tools()).tools) == 3
+    async with on_stdio("--owner", owner, "--max-price", "0.009") as client:
+        assert (await client.list_tools()).tools == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_well_and_stdout_stays_empty(user, number):
+    result = user.daemon("serving", "mcp", "serve").end(number)
+    assert (result.code, result.stdout) == (0, "")
+
+
+def test_the_end_of_stdin_ends_it_well(user):
+    result = user.spawn("mcp", "serve", stdin="")
+    assert (result.code, result.stdout) == (0, "")
+
+
+def messages(*calls):
+    """What a client writes that begins with `initialize`: one message on each line."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    client["clientInfo"] = {"name": "test", "version": "1"}
+    written = [
+        {"id": 0, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        *({"id": n, "method": "tools/call", "params": p} for n, p in enumerate(calls, start=1)),
+    ]
+    return "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in written)
+
+
+NAPPING = {"name": NAP, "arguments": {"duration_ms": 4_000}}
+
+
+def test_the_end_of_stdin_ends_it_while_a_call_runs(user):
+    result = user.spawn("mcp", "serve", "--allow-loopback", stdin=messages(NAPPING))
+    assert result.code == 0, result.stderr
+    assert json.loads(result.stdout.splitlines()[0])["result"]["serverInfo"]
+
+
+def test_a_signal_ends_it_while_a_call_runs(user):
+    server = user.daemon("serving", "mcp", "serve", "--allow-loopback")
+    server.process.stdin.write(messages(NAPPING))
+    server.process.stdin.flush()
+    assert "serverInfo" in server.process.stdout.readline()
+    assert server.end(signal.SIGINT).code == 0
+
+
+def test_a_client_that_dies_before_it_reads_ends_it_well(user):
+    server = user.daemon("serving", "mcp", "serve")
+    server.process.stdout.close()
+    _, err = server.process.communicate(messages(), timeout=30)
+    assert (server.process.returncode, err) == (0, "")
+
+
+# --- By HTTP
+
+
+def url_of(server):
+    return next(word for word in server.line.split() if word.startswith("http")).rstrip(",")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_clients_come_by_http(user, mode):
+    server = user.daemon("serving", "mcp", "serve", "--http", "127.0.0.1:0", "--allow-loopback")
+    async with Client(url_of(server), mode=mode) as client:
+        result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+    assert result.structured_content == QUOTIENT
+    assert server.end(signal.SIGINT).code == 0
+
+
+@pytest.mark.parametrize(("name", "status"), [("agents.example.com", 200), ("other", 421)])
+def test_clients_come_by_allowed_names_only(user, name, status):
+    server = user.daemon(
+        *("serving", "mcp", "serve", "--http", "127.0.0.1:0"),
+        *("--allow-host", "agents.example.com"),
+    )
+    headers = {"Host": name, "Accept": "application/json, text/event-stream"}
+    first = json.loads(messages().splitlines()[0])
+    assert httpx.post(url_of(server), headers=headers, json=first).status_code == status
+
+
+def test_who_serves_more_than_this_machine_is_warned(user):
+    server = user.daemon("whoever", "mcp", "serve", "--http", "0.0.0.0:0")
+    assert "whoever reaches 0.0.0.0 can call tools" in server.line
+
+
+# --- On chain
+
+
+async def test_a_call_on_chain_tells_how_far_it_is_and_is_settled(on_stdio, operator, seller, user):
+    heard = []
+
+    async def hear(progress, total, message):
+        heard.append((progress, message))
+
+    before, earned = await balance(user), await balance(seller)
+    async with on_stdio("--on-chain", "--budget", "1") as client:
+        result = await client.call_tool(
+            DIVIDE, {"dividend": 84, "divisor": 2}, progress_callback=hear
+        )
+    assert result.structured_content == QUOTIENT
+    assert [count for count, _ in heard] == [1, 2, 3]
+    requested, assigned, settled = (message for _, message in heard)
+    [leader] = await to_thread.run_sync(lambda: operator.json("leader", "status"))
+    assert requested.startswith("requested: invocation 0x")
+    assert leader["leader"] in assigned
+    assert settled.startswith("settled in the transaction ")
+    assert await balance(seller) - earned == 10_000_000
+    assert 10_000_000 < before - await balance(user) < 50_000_000
+    place = requested.split()[2].rstrip(",")
+    shown = await to_thread.run_sync(lambda: user.fails("tool", "outcome", place))
+    assert shown == (3, "invocation_unknown")
+
+
+async def test_a_failure_on_chain_has_its_reason(on_stdio, operator):
+    async with on_stdio("--on-chain", "--yes") as client:
+        result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
+    assert result.is_error
+    assert text(result).startswith("http_error")
+
+
+async def test_calls_beyond_the_budget_are_refused_before_anything_is_paid(
+    on_stdio, operator, user
+):
+    before = await balance(user)
+    async with on_stdio("--on-chain", "--budget", "0.005") as client:
+        result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+    assert result.is_error
+    assert text(result).startswith("budget_spent")
+    assert await balance(user) == before
+
+
+async def test_what_was_spent_counts_against_the_budget(on_stdio, operator):
+    """A call prepays 0.045 SUI and some gas; of it, the tool and its Leader keep 0.01 and more."""
+    async with on_stdio("--on-chain", "--budget", "0.06") as client:
+        first = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+        second = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+    assert first.structured_content == QUOTIENT
+    assert text(second).startswith("budget_spent")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--on-chain",), "budget_missing"),
+        (("--budget", "1"), "option_unfit"),
+        (("--http", "nowhere"), "address_invalid"),
+        (("--allow-network", "nowhere"), "settings_invalid"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(user, arguments, code):
+    assert user.fails("mcp", "serve", *arguments) == (2, code)
