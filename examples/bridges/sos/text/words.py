@@ -1,0 +1,36 @@
+"""Tools of the namespace `text`, for SOS-Toolkit and whoever speaks its protocol."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from sos_toolkit.meta import ResultObject, SOSContext, sos_tool
+
+
+@sos_tool
+def count_words(
+    text: Annotated[str, Field(description="The text whose words are counted")],
+    ignore_case: Annotated[bool, Field(description="Whether A and a are one word")] = True,
+) -> dict[str, Any]:
+    """Counts how often each word stands in a text."""
+    words = (text.lower() if ignore_case else text).split()
+    return {"counts": {word: words.count(word) for word in words}, "total": len(words)}
+
+
+@sos_tool
+def most_frequent(
+    __RESULT__: Annotated[ResultObject, Field(description="From count_words")],  # noqa: N803
+) -> dict[str, Any]:
+    """Gives the word that stands most often in a text whose words have been counted."""
+    counts = __RESULT__.data["counts"]
+    return {"word": max(counts, key=counts.get)}
+
+
+@sos_tool
+def remember(
+    __CTX__: Annotated[SOSContext, Field(description="Where it is remembered")],  # noqa: N803
+    word: Annotated[str, Field(description="The word to remember")],
+) -> dict[str, Any]:
+    """Adds a word to those in `namespace.words` of the context."""
+    words = [*__CTX__.get("namespace.words", []), word]
+    __CTX__.set("namespace.words", words, overwrite=True)
+    return {"words": words}

@@ -1,0 +1,54 @@
+"""How the bridge asks its child: what every request needs, and what a failure becomes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
+from nexus_tools.bridges.sos.dangerous import DANGEROUS
+from nexus_tools.bridges.variants import error
+from nexus_tools.bridges.worker import WorkerReply, ask
+
+_CHILD = "nexus_tools.bridges.sos.child"
+
+# What the worker calls an end without an answer: no exception of the tool's.
+_NO_EXCEPTION = ("NoReply", "BadReply")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an operator allows: the tools that are dangerous, a result that stays, more tools.
+
+    With `keep_result`, a result stays until the end of its list of actions, as documented; without,
+    as SOS-Toolkit does, until the end of its own action. `tools` are folders of namespaces.
+    """
+
+    allow_dangerous: bool = False
+    keep_result: bool = True
+    tools: tuple[Path, ...] = ()
+
+    @property
+    def denied(self) -> frozenset[str]:
+        """The tools that do not run, by `namespace.name`."""
+        return frozenset() if self.allow_dangerous else frozenset(DANGEROUS)
+
+
+async def ask_child(host: Host, request: Mapping[str, Any], limits: ProcessLimits) -> WorkerReply:
+    """The answer of a fresh child, in a scratch directory of its own."""
+    async with Scratch(host.scratch) as scratch:
+        environment = environment_of(host, scratch=scratch)
+        return await ask(
+            host, _CHILD, request, scratch=scratch, limits=limits, environment=environment
+        )
+
+
+def outcome(reply: WorkerReply) -> dict[str, Any]:
+    """`ok` with what the child answered, or `err` with why it did not."""
+    if reply.error is None:
+        return {"ok": reply.value}
+    if reply.error.type in _NO_EXCEPTION:
+        return error(reply.error.message, finished=reply.finished)
+    log = reply.finished.log() or None
+    return error(reply.error.message, type=reply.error.type, log=log)

@@ -1,0 +1,111 @@
+"""The bridge's side in the tools' interpreter: it loads tools, describes and calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bridges.sos.child.json_value import json_parts, json_value
+from nexus_tools.bridges.sos.child.loading import load
+from nexus_tools.bridges.sos.child.plugin import offer
+from nexus_tools.bridges.sos.child.registry import SOS_TOOL, Refused, ToolObject, file_of
+from nexus_tools.bridges.sos.child.result import ResultObject
+from nexus_tools.bridges.sos.child.signature import CONTEXT, RESULT, RegistrationError
+from nexus_tools.bridges.sos.child.system import broke, data_of, load_system, run_hook
+from nexus_tools.bridges.sos.child.toolkit import Toolkit
+
+Request = dict[str, Any]
+
+
+def answer(request: Request) -> Any:
+    """Do what `request["verb"]` says: `describe`, `call` or `run`."""
+    return _VERBS[request["verb"]](request, Toolkit(frozenset(request["denied"])))
+
+
+def _describe(request: Request, toolkit: Toolkit) -> Any:
+    """The tools in `files`, and what of them cannot be one."""
+    for name in request["files"]:
+        try:
+            load(Path(name))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's module
+            reason = f"it cannot be loaded: {type(error).__name__}: {error}"
+            SOS_TOOL.refused.append(Refused("", name, reason))
+    tools = [described for tool in SOS_TOOL.tools() for described in _described(tool)]
+    wanted = set(request["files"])
+    return {
+        "runtime": toolkit.runtime,
+        "tools": [tool for tool in tools if tool["file"] in wanted],
+        "refused": [vars(refused) for refused in SOS_TOOL.refused if refused.file in wanted],
+    }
+
+
+def _described(tool: ToolObject) -> list[dict[str, Any]]:
+    file = file_of(tool.function)
+    try:
+        schema = tool.signature.schema()
+    except RegistrationError as error:
+        SOS_TOOL.refused.append(Refused(f"{tool.namespace}.{tool.key}", file, str(error)))
+        return []
+    return [
+        {
+            "namespace": tool.namespace,
+            "name": tool.key,
+            "file": file,
+            "description": tool.description,
+            "schema": schema,
+            "takes_context": tool.signature.takes_context,
+            "takes_result": tool.signature.takes_result,
+        }
+    ]
+
+
+def _call(request: Request, toolkit: Toolkit) -> Any:
+    """Call the tool `name` of `file`, with a context and a result where it takes them."""
+    offer([*map(Path, request["folders"]), *toolkit.folders], plugins=False)
+    load(Path(request["file"]))
+    tool = SOS_TOOL.get(request["name"])
+    if not isinstance(tool, ToolObject):
+        reason = SOS_TOOL.why_refused(request["name"])
+        raise RegistrationError(f"there is no tool {request['name']} any more: {reason}")
+    special: dict[str, Any] = {}
+    if tool.signature.takes_context:
+        special[CONTEXT] = toolkit.context(request["context"])
+    if tool.signature.takes_result:
+        special[RESULT] = toolkit.result(request["result"]["data"])
+    result = ResultObject.of(tool.function(**special, **request["arguments"]))
+    given = {"result": json_value(result.data, "the result")}
+    if result.callbacks:
+        given["callbacks"] = json_value(result.callbacks, "the callbacks")
+    if tool.signature.takes_context:
+        sections = special[CONTEXT].dict()
+        shown = {name: sections[name] for name in sections if name != "meta" and sections[name]}
+        given["context"] = json_value(shown, "the context")
+    return given
+
+
+def _run(request: Request, toolkit: Toolkit) -> Any:
+    """Run the action `action` of a system, after what it does when its context is loaded."""
+    offer([*map(Path, request["folders"]), *toolkit.folders], plugins=True)
+    context = load_system(request["document"], request["context"])
+    context.denied = frozenset(request["denied"])
+    context.keep_result = request["keep_result"]
+    run_hook(context, "on_context_load")
+    result = context.run(context.dict()["action"][request["action"]])
+    hidden = ("meta", "action", "hook")
+    sections = {name: section for name, section in context.dict().items() if name not in hidden}
+    left_out: list[str] = []
+    given = {
+        "results": json_parts(data_of(result), "results", left_out),
+        "context": json_parts(sections, "context", left_out),
+        "broke": broke(result),
+        "left_out": left_out or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+_VERBS: dict[str, Callable[[Request, Toolkit], Any]] = {
+    "describe": _describe,
+    "call": _call,
+    "run": _run,
+}

@@ -1,0 +1,59 @@
+from nexus_tools.bridges.sos.dangerous import DANGEROUS
+
+
+def builtin(name):
+    return f'@sos_tool\ndef {name}():\n    """Something."""\n    return 1'
+
+
+async def test_dangerous_tools_are_refused_with_the_reason(write, discover):
+    for full_name in DANGEROUS:
+        namespace, name = full_name.split(".")
+        write(f"{namespace}/{name}.py", builtin(name))
+    found = await discover()
+    assert not found.tools
+    assert {refusal.reason for refusal in found.refused} == set(DANGEROUS.values())
+    assert all("--allow-dangerous" in refusal.hint for refusal in found.refused)
+
+
+async def test_they_are_served_where_the_operator_allows_it(write, only_tool):
+    write("cli/cmd.py", builtin("cmd_popen"))
+    tool = await only_tool(allow_dangerous=True)
+    assert (await tool.invoke({})).ports["result"] == {"result": 1}
+
+
+async def test_a_tool_that_asks_at_a_terminal_gets_no_answer(write, only_tool):
+    write(
+        "terminal/input.py", '@sos_tool\ndef input_prompt():\n    """Asks."""\n    return input()'
+    )
+    tool = await only_tool(allow_dangerous=True)
+    outcome = await tool.invoke({})
+    assert (outcome.variant, outcome.ports["type"]) == ("err", "EOFError")
+
+
+async def test_an_action_that_names_one_is_refused(write_system, discover):
+    write_system("action: {a: {b: {tool: cli.cmd_popen}}}")
+    [refusal] = (await discover()).refused
+    assert "it calls cli.cmd_popen" in refusal.reason
+
+
+async def test_a_hook_that_names_one_is_refused(write_system, discover):
+    write_system("""
+        hook: {on_context_load: {a: {tool: filesystem.directory_delete}}}
+        action: {a: {b: {tool: ns.one}}}
+    """)
+    [refusal] = (await discover()).refused
+    assert "it calls filesystem.directory_delete" in refusal.reason
+
+
+async def test_an_action_whose_tool_is_filled_in_cannot_name_one_either(
+    write, write_system, place, discover
+):
+    write("cli/cmd.py", builtin("cmd_popen"))
+    write_system("""
+        namespace: {which: ns.one}
+        hook: {on_context_load: {load: {tool: context.tool_module, params: {target: cli}}}}
+        action: {a: {b: {tool: "${namespace.which}"}}}
+    """)
+    [chain] = (await discover(place / "sos-system.yaml")).tools
+    outcome = await chain.invoke({"context": {"namespace": {"which": "cli.cmd_popen"}}})
+    assert outcome.ports["type"] == "DeniedToolError"
