@@ -129,13 +129,12 @@ def _refuse_databases(document: Mapping[str, Any]) -> None:
 
 
 def _file_input(document: Mapping[str, Any]) -> FileInput:
-    """Tools of the SDK always take a file; others say it, or leave it open."""
-    if "functionName" in document:
-        return FileInput.REQUIRED
+    """Who says nothing takes a file if it is a tool of the SDK, else it is left open."""
     wanted = _object(_needs(document), "files").get("input")
-    if wanted is True or (wanted is None and _kind(document, "input_type") == "file"):
-        return FileInput.REQUIRED
-    return FileInput.OPTIONAL if wanted is None else FileInput.NONE
+    if wanted is not None and wanted is not True:
+        return FileInput.NONE
+    takes_one = "functionName" in document or _kind(document, "input_type") == "file"
+    return FileInput.REQUIRED if wanted or takes_one else FileInput.OPTIONAL
 
 
 def _needs(document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,7 +32,7 @@ async def borrowed(exported, host, storage="auto"):
 
 
 def ports(**settings):
-    return {"file": {"name": "invoice.txt", "text": "anything"}, "settings": settings}
+    return {"settings": settings}
 
 
 async def test_the_bridge_finds_the_tool_with_its_settings(exported, host, definition):
@@ -41,6 +41,7 @@ async def test_the_bridge_finds_the_tool_with_its_settings(exported, host, defin
     settings = tool.input_schema["properties"]["settings"]
     assert settings["properties"] == definition.input_schema["properties"]
     assert settings["required"] == definition.input_schema["required"]
+    assert "file" not in tool.input_schema["properties"]
 
 
 @pytest.mark.parametrize("storage", ["auto", "local", "s3"])
@@ -49,7 +50,7 @@ async def test_the_result_and_the_file_come_back(exported, host, storage):
     outcome = await tool.invoke(ports(a=1, b=2))
     assert (outcome.variant, outcome.ports["output"]) == ("ok", {"ok": {"result": 3}})
     [file] = outcome.ports["files"]
-    assert file["path"] == "invoice.json"
+    assert file["path"] == "result.json"
     assert json.loads(file["text"]) == {"ok": {"result": 3}}
 
 
