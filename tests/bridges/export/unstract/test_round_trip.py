@@ -50,7 +50,7 @@ async def test_the_result_and_the_file_come_back(exported, host, storage):
     outcome = await tool.invoke(ports(a=1, b=2))
     assert (outcome.variant, outcome.ports["output"]) == ("ok", {"ok": {"result": 3}})
     [file] = outcome.ports["files"]
-    assert file["path"] == "result.json"
+    assert file["path"] == "none.json"
     assert json.loads(file["text"]) == {"ok": {"result": 3}}
 
 
