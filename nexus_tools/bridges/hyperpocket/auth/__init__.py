@@ -1,0 +1,29 @@
+"""Credentials for tools: providers that look them up, and one that has people sign in."""
+
+from nexus_tools.bridges.hyperpocket.auth.clock import Clock
+from nexus_tools.bridges.hyperpocket.auth.configuration import auth_providers
+from nexus_tools.bridges.hyperpocket.auth.device_flow import DeviceAuthorization
+from nexus_tools.bridges.hyperpocket.auth.login import sign_in
+from nexus_tools.bridges.hyperpocket.auth.oauth2 import DeviceFlowProvider
+from nexus_tools.bridges.hyperpocket.auth.provider import (
+    ApiKeyProvider,
+    AuthProvider,
+    AuthRequest,
+    AuthRequired,
+    TokenProvider,
+)
+from nexus_tools.bridges.hyperpocket.auth.token_endpoint import AuthorizationServer
+
+__all__ = [
+    "ApiKeyProvider",
+    "AuthProvider",
+    "AuthRequest",
+    "AuthRequired",
+    "AuthorizationServer",
+    "Clock",
+    "DeviceAuthorization",
+    "DeviceFlowProvider",
+    "TokenProvider",
+    "auth_providers",
+    "sign_in",
+]

@@ -1,0 +1,164 @@
+"""An OAuth 2.0 authorization server: its addresses, and the forms that are posted to it."""
+
+import json
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from anyio import fail_after
+
+from nexus_tools.bridges.credentials import Credential, CredentialKind
+from nexus_tools.errors import NotAllowedError, UnreachableError, ValidationError
+
+TIMEOUT_S = 10.0
+MAX_ANSWER_BYTES = 64 * 2**10
+
+_MAX_ERROR = 60
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationServer:
+    """One client at one authorization server; its endpoints are https, or on this machine."""
+
+    client_id: str
+    token_endpoint: str
+    device_authorization_endpoint: str
+    client_secret: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        for url in (self.token_endpoint, self.device_authorization_endpoint):
+            check_endpoint(url)
+
+    async def post(self, endpoint: str, form: dict[str, str]) -> dict[str, Any]:
+        """Post a form as this client, and give the JSON object of the answer, an error's too.
+
+        Raises `UnreachableError` (`auth_unreachable`) or `ValidationError` (`auth_answer_invalid`).
+        """
+        # The client stands in the body (RFC 6749, section 2.3.1), as some servers require it.
+        client = {"client_id": self.client_id}
+        if self.client_secret:
+            client["client_secret"] = self.client_secret
+        try:
+            with fail_after(TIMEOUT_S):
+                content = await _post(endpoint, client | form)
+        except (httpx.HTTPError, TimeoutError) as error:
+            host = urlsplit(endpoint).hostname
+            message = f"the authorization server {host} does not answer: {type(error).__name__}"
+            raise UnreachableError("auth_unreachable", message) from error
+        return _document(content)
+
+    async def refresh(self, credential: Credential, now: float) -> Credential:
+        """A fresh token for an expired one (RFC 6749, section 6).
+
+        Raises `NotAllowedError` (`sign_in_refused`) if the server takes the refresh token no more.
+        """
+        form = {"grant_type": "refresh_token", "refresh_token": credential.refresh_token}
+        answer = await self.post(self.token_endpoint, form)
+        error = error_of(answer)
+        if error:
+            raise NotAllowedError("sign_in_refused", f"the token could not be refreshed: {error}")
+        return credential_of(answer, now, credential.scopes, credential.refresh_token)
+
+
+def check_endpoint(url: str) -> None:
+    """Raise `ValidationError` (`auth_provider_invalid`) for an address that secrets may not go to.
+
+    It is https, or http on a loopback address (RFC 8252, section 8.3, has the same exception).
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        host = ""
+    if not host or parts.scheme not in ("https", "http" if _is_loopback(host) else "https"):
+        message = f"{url[:200]!r} is no https URL"
+        hint = "only a server on this machine may be reached by http"
+        raise ValidationError("auth_provider_invalid", message, hint=hint)
+
+
+def error_of(answer: dict[str, Any]) -> str:
+    """The error code of an answer (RFC 6749, section 5.2), or "" if it is none."""
+    error = answer.get("error")
+    if error is None:
+        return ""
+    text = error if isinstance(error, str) else ""
+    is_code = len(text) <= _MAX_ERROR and text.replace("_", "").isalnum()
+    return text if is_code else "unknown_error"
+
+
+def credential_of(
+    answer: dict[str, Any],
+    now: float,
+    scopes: frozenset[str] | None,
+    refresh_token: str = "",
+) -> Credential:
+    """The credential of a token response (RFC 6749, section 5.1).
+
+    `scopes` and `refresh_token` are what holds if the answer says none. Raises `ValidationError`
+    (`auth_answer_invalid`).
+    """
+    token, lifetime, scope = (answer.get(key) for key in ("access_token", "expires_in", "scope"))
+    renewed = answer.get("refresh_token")
+    if not isinstance(token, str) or not token:
+        raise answer_invalid("there is no access_token")
+    return Credential(
+        CredentialKind.OAUTH2,
+        token,
+        refresh_token=renewed if isinstance(renewed, str) and renewed else refresh_token,
+        expires_at=None if lifetime is None else now + seconds(lifetime, "expires_in"),
+        # Some servers separate scopes by commas.
+        scopes=frozenset(scope.replace(",", " ").split()) if isinstance(scope, str) else scopes,
+    )
+
+
+def seconds(value: object, name: str) -> float:
+    """A number of seconds of an answer; some servers write numbers as texts."""
+    try:
+        number = float(value) if isinstance(value, int | float | str) else -1.0
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 2**40:
+        raise answer_invalid(f"{name} is no number of seconds")
+    return number
+
+
+def answer_invalid(problem: str) -> ValidationError:
+    """The error of an answer that the RFCs do not allow; it quotes nothing of it."""
+    message = f"the authorization server answered what cannot be used: {problem}"
+    return ValidationError("auth_answer_invalid", message)
+
+
+async def _post(endpoint: str, form: dict[str, str]) -> bytes:
+    content = b""
+    # The proxies and certificates of the environment are the command line's to know.
+    async with (
+        httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as client,
+        client.stream(
+            "POST", endpoint, data=form, headers={"Accept": "application/json"}
+        ) as response,
+    ):
+        async for part in response.aiter_bytes():
+            content += part
+            if len(content) > MAX_ANSWER_BYTES:
+                raise answer_invalid(f"it is larger than {MAX_ANSWER_BYTES} bytes")
+    return content
+
+
+def _document(content: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(content)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        # The cause would quote the answer, in which there may be a token.
+        raise answer_invalid("it is no JSON object") from None
+    return document
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,137 @@
+"""The bridge to Hyperpocket."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Lifespan, Refusal
+from nexus_tools.bridges.credentials import CredentialStore
+from nexus_tools.bridges.hyperpocket import recognition
+from nexus_tools.bridges.hyperpocket.auth import AuthProvider
+from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
+from nexus_tools.bridges.hyperpocket.build import Build
+from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.description import describe
+from nexus_tools.bridges.hyperpocket.manifest import Manifest, is_packaged
+from nexus_tools.bridges.hyperpocket.packaged import PackagedTool
+from nexus_tools.bridges.hyperpocket.python_tool import PythonTool
+from nexus_tools.bridges.hyperpocket.runtime import language_of
+from nexus_tools.bridges.hyperpocket.tool import SYSTEM
+from nexus_tools.bridges.hyperpocket.workshop import Workshop
+from nexus_tools.bridges.naming import Naming
+from nexus_tools.errors import NexusError, UsageError
+
+
+class HyperpocketBridge:
+    """Packaged tools, and tools in Python.
+
+    `credentials` is the operator's store, `providers` are auth providers by name (as
+    `auth_providers` reads them). With `profile` every tool takes `body`, `profile` and `thread_id`.
+    Without `builds`, tools that have to be built are refused. `variables` overrides the variables
+    of tools, and `credential_names` the names under which they read credentials, both by the
+    tool's own name.
+    """
+
+    system = SYSTEM
+
+    def __init__(
+        self,
+        credentials: CredentialStore | None = None,
+        providers: Mapping[str, AuthProvider] | None = None,
+        *,
+        profile: bool = False,
+        builds: bool = True,
+        variables: Mapping[str, Mapping[str, str]] | None = None,
+        credential_names: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._authorisation = Authorisation(credentials, providers or {}, credential_names or {})
+        self._workshop = Workshop()
+        self._profile = profile
+        self._builds = builds
+        self._variables = dict(variables or {})
+
+    def recognises(self, place: Path) -> bool:
+        """Whether it is a packaged tool's folder, or a module, package or folder of modules."""
+        return recognition.is_recognised(place)
+
+    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+        """The tools in a place; packaged ones are built while they are served, not here."""
+        if is_packaged(place):
+            parts = [self._packaged(place, host, naming)]
+        else:
+            modules = recognition.modules(place)
+            parts = [await self._module(module, host, naming) for module in modules]
+        found = Discovery.joined(parts)
+        builds = [tool.build for tool in found.tools if isinstance(tool, PackagedTool)]
+        lifespans: list[Lifespan] = [self._authorisation.running] if found.tools else []
+        if builds:
+            lifespans.append(partial(self._workshop.building, builds))
+        return replace(found, lifespans=tuple(lifespans))
+
+    async def _module(self, place: Path, host: Host, naming: Naming) -> Discovery:
+        try:
+            described = await describe(place, host)
+        except NexusError as error:
+            return Discovery(refused=(Refusal.of(SYSTEM, place, error),))
+        refused = [Refusal(SYSTEM, f"{place}#{name}", why) for name, why in described.refused]
+        tools = [
+            _one(
+                f"{place}#{declaration.name}",
+                partial(self._python_tool, place, declaration, host, naming),
+            )
+            for declaration in described.tools
+        ]
+        asked = [self._requested(place, each, host, naming) for each in described.requested]
+        return Discovery.joined([Discovery(refused=tuple(refused)), *tools, *asked])
+
+    def _packaged(self, folder: Path, host: Host, naming: Naming) -> Discovery:
+        return _one(folder, partial(self._packaged_tool, folder, host, naming))
+
+    def _requested(self, place: Path, wanted: str, host: Host, naming: Naming) -> Discovery:
+        """A packaged tool that a module asks for by its path."""
+        folder = place.parent / wanted
+        if "://" not in wanted and is_packaged(folder):
+            return self._packaged(folder, host, naming)
+        reason = f"it asks for the packaged tool {wanted[:200]}, which is no folder here"
+        hint = "fetch it, and name its folder as a place of its own"
+        return Discovery(refused=(Refusal(SYSTEM, str(place), reason, hint),))
+
+    def _packaged_tool(self, folder: Path, host: Host, naming: Naming) -> PackagedTool:
+        manifest = Manifest.read(folder)
+        language = language_of(manifest, host)
+        if manifest.build and not self._builds:
+            raise UsageError("build_refused", "it has to be built, and builds are switched off")
+        return PackagedTool(
+            naming.fqn(SYSTEM, manifest.declaration.name),
+            self._configured(manifest.declaration),
+            self._authorisation,
+            host,
+            command=manifest.run,
+            build=Build(folder, manifest, language, host),
+            profile=self._profile,
+        )
+
+    def _python_tool(
+        self, place: Path, declaration: Declaration, host: Host, naming: Naming
+    ) -> PythonTool:
+        return PythonTool(
+            naming.fqn(SYSTEM, declaration.name),
+            self._configured(declaration),
+            self._authorisation,
+            host,
+            place=place,
+            profile=self._profile,
+        )
+
+    def _configured(self, declaration: Declaration) -> Declaration:
+        """With the operator's variables in place of the tool's own."""
+        mine = self._variables.get(declaration.name, {})
+        return replace(declaration, variables={**declaration.variables, **mine})
+
+
+def _one(source: object, make: Callable[[], BridgedTool]) -> Discovery:
+    try:
+        return Discovery(tools=(make(),))
+    except NexusError as error:
+        return Discovery(refused=(Refusal.of(SYSTEM, source, error),))

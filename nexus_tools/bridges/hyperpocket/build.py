@@ -1,0 +1,198 @@
+"""The built copy of a packaged tool, made once for its content and kept in the cache."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+from anyio import Event, to_thread
+
+from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.hyperpocket.copying import copy_sources
+from nexus_tools.bridges.hyperpocket.manifest import Manifest
+from nexus_tools.bridges.hyperpocket.redaction import Redaction
+from nexus_tools.bridges.hyperpocket.runtime import Language
+from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
+from nexus_tools.errors import NexusError
+
+BUILD_LIMITS = ProcessLimits(
+    time_ms=900_000,
+    memory_bytes=4 * 2**30,
+    output_bytes=64 * 2**20,
+    disk_bytes=4 * 2**30,
+    files=200_000,
+    processes=256,
+)
+
+# The operator's settings for package managers, which may hold passwords: for the build only.
+_SETTINGS = ("pip_", "uv_", "npm_config_")
+_PROXY = "_proxy"
+_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
+
+_log = structlog.get_logger("nexus_tools.bridges")
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A folder in the cache: `tool` is the built copy, `venv` its environment in Python."""
+
+    folder: Path
+    language: Language
+    sources: frozenset[str]
+
+    @property
+    def tool(self) -> Path:
+        """The copy of the tool's folder in which its build ran."""
+        return self.folder / "tool"
+
+    def environment(self, host: Host) -> dict[str, str]:
+        """What makes programs of the tool's environment be found first."""
+        if self.language is not Language.PYTHON:
+            return {}
+        venv = self.folder / "venv"
+        path = host.environment.get("PATH", os.defpath)
+        return {"PATH": f"{venv / 'bin'}{os.pathsep}{path}", "VIRTUAL_ENV": str(venv)}
+
+
+class BuildFailedError(NexusError):
+    """A step of a build did not succeed; `log` is the end of what it printed."""
+
+    def __init__(self, reason: str, log: str) -> None:
+        super().__init__("build_failed", reason)
+        self.log = log
+
+
+class Build:
+    """The build of one tool: not yet begun, made, or failed."""
+
+    def __init__(self, source: Path, manifest: Manifest, language: Language, host: Host) -> None:
+        self.source = source
+        self.built: Built | None = None
+        self.failure: NexusError | None = None
+        self._manifest = manifest
+        self._language = language
+        self._host = host
+        self._ended: Event | None = None
+
+    def announce(self) -> None:
+        """From now on it is waited for, by `ended`."""
+        self._ended = Event()
+
+    async def ended(self) -> None:
+        """Wait until it is made or has failed; at once if nobody makes it."""
+        if self._ended is not None:
+            await self._ended.wait()
+
+    async def make(self) -> None:
+        """Build, or take what has been built before; a failure is kept, and not raised."""
+        self.failure = None
+        try:
+            self.built = await self._make()
+        except (NexusError, OSError) as error:
+            _log.warning("build_failed", tool=self._manifest.declaration.name, reason=str(error))
+            self.failure = error if isinstance(error, NexusError) else _unreadable(error)
+        finally:
+            if self._ended is not None:
+                self._ended.set()
+
+    async def _make(self) -> Built:
+        cache = self._host.cache / "hyperpocket"
+        await to_thread.run_sync(lambda: cache.mkdir(mode=0o700, parents=True, exist_ok=True))
+        folder = Path(await to_thread.run_sync(lambda: tempfile.mkdtemp(dir=cache.resolve())))
+        is_kept = False
+        try:
+            content = await to_thread.run_sync(copy_sources, self.source, folder / "tool")
+            sources = frozenset(entry.name for entry in (folder / "tool").iterdir())
+            pointer = cache / f"{self._digest(content)}.json"
+            known = _known(pointer)
+            if known is not None:
+                return Built(known, self._language, sources)
+            built = Built(folder, self._language, sources)
+            await self._run_steps(built)
+            _publish(pointer, folder)
+            is_kept = True
+            return built
+        finally:
+            if not is_kept:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _digest(self, content: str) -> str:
+        """What the result of a build depends on, as far as it is ours to know."""
+        parts = [
+            content,
+            self._manifest.build,
+            self._language,
+            str(self._host.python),
+            sys.platform,
+        ]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()
+
+    async def _run_steps(self, built: Built) -> None:
+        if self._language is Language.PYTHON:
+            python = str(self._host.python)
+            await self._step([python, "-I", "-m", "venv", str(built.folder / "venv")], built)
+        if self._manifest.build:
+            await self._step(["/bin/sh", "-c", self._manifest.build], built)
+
+    async def _step(self, command: list[str], built: Built) -> None:
+        async with Scratch(self._host.scratch) as scratch:
+            finished = await run(
+                command,
+                scratch=scratch,
+                environment=environment_of(
+                    self._host,
+                    scratch=scratch,
+                    declared=build_settings(self._host),
+                    extra=built.environment(self._host),
+                ),
+                limits=BUILD_LIMITS,
+                directory=built.tool,
+            )
+        _check(Redaction.of(_secrets(self._host)).finished(finished))
+
+
+def build_settings(host: Host) -> list[str]:
+    """The names of the operator's variables that package managers read."""
+    return [
+        name
+        for name in host.environment
+        if name.lower().startswith(_SETTINGS) or name.lower().endswith(_PROXY)
+    ]
+
+
+def _secrets(host: Host) -> Iterator[str]:
+    """What a build may print and a caller may not read: settings, and passwords in their URLs."""
+    for value in (host.environment[name] for name in build_settings(host)):
+        yield value
+        yield from _PASSWORD.findall(value)
+
+
+def _check(finished: Finished) -> None:
+    if finished.exit_code != 0:
+        raise BuildFailedError(f"its build failed: {finished.reason()}", finished.log())
+
+
+def _unreadable(error: OSError) -> NexusError:
+    return NexusError("build_failed", f"its folder could not be copied: {error.strerror}")
+
+
+def _known(pointer: Path) -> Path | None:
+    try:
+        folder = Path(json.loads(pointer.read_bytes())["folder"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return folder if (folder / "tool").is_dir() else None
+
+
+def _publish(pointer: Path, folder: Path) -> None:
+    """Tell the next one where it is. An environment cannot be moved: it stays where it was made."""
+    new = folder / "built.json"
+    new.write_text(json.dumps({"folder": str(folder)}))
+    new.replace(pointer)

@@ -1,0 +1,41 @@
+"""What runs in the process of a tool in Python: it finds the tools of a module, and calls one.
+
+Python 3.10 or later, with pydantic; nothing else of ours but what stands in this folder.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nexus_tools.bridges.hyperpocket.child.calling import call
+from nexus_tools.bridges.hyperpocket.child.describing import described
+from nexus_tools.bridges.hyperpocket.child.finding import Finding, find_tools
+from nexus_tools.bridges.hyperpocket.child.loading import load
+
+
+def answer(request: dict[str, Any]) -> Any:
+    """Answer `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
+    finding = find_tools(load(request["path"]))
+    return _describe(finding) if request["do"] == "describe" else _call(finding, request)
+
+
+def _describe(finding: Finding) -> dict[str, Any]:
+    tools, refused = [], list(finding.refused)
+    for tool in finding.tools:
+        try:
+            tools.append(described(tool))
+        except Exception as error:  # noqa: BLE001 - the edge to an author's code
+            refused.append((str(tool.name), f"{type(error).__name__}: {error}"))
+    return {
+        "tools": tools,
+        "refused": [{"name": name, "reason": reason} for name, reason in refused],
+        "requested": finding.requested,
+    }
+
+
+def _call(finding: Finding, request: dict[str, Any]) -> Any:
+    tools = [tool for tool in finding.tools if tool.name == request["name"]]
+    if not tools:
+        message = f"the module has no tool {request['name']} any more"
+        raise LookupError(message)
+    return call(tools[0], request)

@@ -1,0 +1,126 @@
+"""A packaged tool as its folder declares it: `pocket.json`, or the older two files."""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.legacy import legacy_document
+from nexus_tools.bridges.hyperpocket.tool_auth import ToolAuth
+from nexus_tools.errors import ValidationError
+
+POCKET = "pocket.json"
+CONFIG = "config.toml"
+SCHEMA = "schema.json"
+
+MAX_MANIFEST_BYTES = 2**20
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """`language` and `base_image` are "" where the file says none; so is `build`."""
+
+    declaration: Declaration
+    language: str
+    base_image: str
+    build: str
+    run: str
+
+    @classmethod
+    def read(cls, folder: Path) -> "Manifest":
+        """Read the folder's `pocket.json`, or else its `config.toml` and `schema.json`.
+
+        Raises `ValidationError` with code `manifest_invalid` or `auth_invalid`.
+        """
+        if (folder / POCKET).is_file():
+            return cls.parse(_json(folder / POCKET))
+        schema = _json(folder / SCHEMA)
+        return cls.parse(legacy_document(folder, _toml(folder / CONFIG), schema))
+
+    @classmethod
+    def parse(cls, document: object) -> "Manifest":
+        """Read the content of a `pocket.json`."""
+        fields = _object(document, "it")
+        tool = _object(fields.get("tool"), "tool")
+        entrypoint = _object(fields.get("entrypoint"), "entrypoint")
+        declaration = Declaration(
+            name=_text(tool, "name", required=True),
+            description=_text(tool, "description"),
+            schema=_object(tool.get("inputSchema", {"type": "object"}), "tool.inputSchema"),
+            auth=ToolAuth.parse(fields.get("auth")),
+            variables=_variables(fields.get("variables")),
+        )
+        return cls(
+            declaration,
+            language=_text(fields, "language").lower(),
+            base_image=_text(fields, "baseImage"),
+            build=_text(entrypoint, "build"),
+            run=_text(entrypoint, "run", required=True),
+        )
+
+
+def is_packaged(folder: Path) -> bool:
+    """Whether a folder has the files of a packaged tool."""
+    if (folder / POCKET).is_file():
+        return True
+    return (folder / CONFIG).is_file() and (folder / SCHEMA).is_file()
+
+
+def _variables(value: Any) -> dict[str, str]:
+    variables = _object({} if value is None else value, "variables")
+    wrong = [str(name) for name in variables if not _VARIABLE.fullmatch(str(name))]
+    if wrong:
+        raise _invalid(f"{wrong[0][:80]!r} is no name of a variable")
+    if not all(isinstance(each, str | int | float) for each in variables.values()):
+        raise _invalid("a variable is neither a text nor a number")
+    return {name: str(each) for name, each in variables.items()}
+
+
+def _text(fields: Mapping[str, Any], name: str, *, required: bool = False) -> str:
+    value = fields.get(name)
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str) or "\0" in value or (required and not value.strip()):
+        raise _invalid(f"{name} is missing, or no text")
+    return value
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise _invalid(f"{what} is no object")
+    return value
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(_content(path))
+    except (ValueError, RecursionError) as error:
+        raise _invalid(f"{path.name} is no JSON: {error}") from error
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(_content(path).decode())
+    except (ValueError, RecursionError) as error:
+        raise _invalid(f"{path.name} is no TOML: {error}") from error
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_MANIFEST_BYTES + 1)
+    except OSError as error:
+        raise _invalid(f"{path.name} cannot be read: {error.strerror}") from error
+    if len(content) > MAX_MANIFEST_BYTES:
+        raise _invalid(f"{path.name} is larger than {MAX_MANIFEST_BYTES} bytes")
+    return content
+
+
+def _invalid(problem: str) -> ValidationError:
+    return ValidationError("manifest_invalid", f"the packaged tool is wrong: {problem}")

@@ -1,0 +1,97 @@
+"""A packaged tool: its command run by the shell, arguments on standard input."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from anyio import move_on_after, to_thread
+
+from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
+from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built
+from nexus_tools.bridges.hyperpocket.copying import private_copy
+from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.interface import ToolCall
+from nexus_tools.bridges.hyperpocket.redaction import Redaction
+from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool, less
+from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
+from nexus_tools.bridges.variants import error
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import ToolFqn, parse_json
+
+
+class PackagedTool(HyperpocketTool):
+    """A tool whose `command` runs in a copy of its folder, built before it is first called."""
+
+    def __init__(
+        self,
+        fqn: ToolFqn,
+        declaration: Declaration,
+        authorisation: Authorisation,
+        host: Host,
+        *,
+        command: str,
+        build: Build,
+        profile: bool,
+    ) -> None:
+        self.build = build
+        self._command = command
+        super().__init__(
+            fqn,
+            declaration,
+            authorisation,
+            host,
+            source=str(build.source),
+            profile=profile,
+            health=lambda: {"built": build.built is not None},
+        )
+
+    async def run_with(
+        self,
+        call: ToolCall,
+        credentials: Mapping[str, str],
+        redaction: Redaction,
+        limits: ProcessLimits,
+    ) -> Mapping[str, Any]:
+        """Run the command; what it prints is the result, if it ends with exit code 0."""
+        began = time.monotonic()
+        with move_on_after(limits.time_ms / 1_000):
+            await self.build.ended()
+        built = self.build.built
+        if built is None:
+            return self._not_built()
+        limits = less(limits, began)
+        finished = redaction.finished(await self._run(built, call, credentials, limits))
+        if finished.exit_code != 0:
+            return error(finished.reason(), finished=finished)
+        return {"ok": {"result": _result(finished)}}
+
+    async def _run(
+        self, built: Built, call: ToolCall, credentials: Mapping[str, str], limits: ProcessLimits
+    ) -> Finished:
+        async with Scratch(self.host.scratch) as scratch:
+            await to_thread.run_sync(private_copy, built.tool, built.sources, scratch.work)
+            given = {**self.declaration.variables, **credentials, **built.environment(self.host)}
+            return await run(
+                ["/bin/sh", "-c", self._command],
+                scratch=scratch,
+                environment=environment_of(self.host, scratch=scratch, extra=given),
+                limits=limits,
+                input=json.dumps(call.body, ensure_ascii=False).encode("utf-8", "replace"),
+            )
+
+    def _not_built(self) -> dict[str, Any]:
+        failure = self.build.failure
+        if failure is None:
+            return error("the tool is not built yet")
+        log = failure.log if isinstance(failure, BuildFailedError) else None
+        return error(failure.message, log=log)
+
+
+def _result(finished: Finished) -> Any:
+    """What was printed: its value if it is one JSON text, else the text itself."""
+    try:
+        return parse_json(finished.stdout)
+    except ValidationError:
+        return finished.stdout.decode("utf-8", "replace")

@@ -1,0 +1,68 @@
+"""A tool in Python: a function or a `Tool` object of a module, called in a process of its own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
+from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.description import ask_child
+from nexus_tools.bridges.hyperpocket.interface import ToolCall
+from nexus_tools.bridges.hyperpocket.redaction import Redaction
+from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
+from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.variants import error
+from nexus_tools.tool import ToolFqn
+
+
+class PythonTool(HyperpocketTool):
+    """A tool of the module, or of the package, at `place`."""
+
+    def __init__(
+        self,
+        fqn: ToolFqn,
+        declaration: Declaration,
+        authorisation: Authorisation,
+        host: Host,
+        *,
+        place: Path,
+        profile: bool,
+    ) -> None:
+        self._place = place
+        super().__init__(
+            fqn,
+            declaration,
+            authorisation,
+            host,
+            source=f"{place}#{declaration.name}",
+            profile=profile,
+            health=lambda: {"present": place.exists()},
+        )
+
+    async def run_with(
+        self,
+        call: ToolCall,
+        credentials: Mapping[str, str],
+        redaction: Redaction,
+        limits: ProcessLimits,
+    ) -> Mapping[str, Any]:
+        """Call the tool; its value is the result, its exception an `err`."""
+        request = {
+            "do": "call",
+            "path": str(self._place),
+            "name": self.declaration.name,
+            "variables": dict(self.declaration.variables),
+            "body": call.body,
+            "envs": dict(credentials),
+            "thread_id": call.thread_id,
+            "profile": call.profile,
+        }
+        reply = await ask_child(self.host, request, limits)
+        finished = redaction.finished(reply.finished)
+        if reply.error is None:
+            return {"ok": {"result": reply.value}}
+        kind, message = reply.error.type, redaction.text(reply.error.message)
+        if finished.limit or finished.reply is None:
+            return error(message, finished=finished)
+        return error(message or kind, type=kind, log=finished.log() or None)

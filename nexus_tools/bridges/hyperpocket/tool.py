@@ -1,0 +1,90 @@
+"""The flow of a call, the same for every kind of tool: authenticate, then run with credentials."""
+
+import time
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from anyio import move_on_after
+
+from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.hyperpocket.auth import AuthRequired
+from nexus_tools.bridges.hyperpocket.authorisation import Authorisation, auth_required
+from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
+from nexus_tools.bridges.hyperpocket.redaction import Redaction
+from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.variants import described, process_limits
+from nexus_tools.tool import ToolFqn
+from nexus_tools.toolkit.tool import Health
+
+SYSTEM = "hyperpocket"
+
+
+class HyperpocketTool(BridgedTool):
+    """A tool with its authentication; a subclass runs it, given the credentials."""
+
+    def __init__(
+        self,
+        fqn: ToolFqn,
+        declaration: Declaration,
+        authorisation: Authorisation,
+        host: Host,
+        *,
+        source: str,
+        profile: bool,
+        health: Health,
+    ) -> None:
+        self.declaration = declaration
+        self.host = host
+        self._authorisation = authorisation
+        self._interface = Interface.of(declaration.schema, profile=profile)
+        super().__init__(
+            fqn,
+            system=SYSTEM,
+            source=source,
+            description=described(declaration.description),
+            input_schema=self._interface.schema,
+            output_schema=output_of(needs_auth=declaration.auth is not None),
+            timeout_ms=host.timeout_ms,
+            health=health,
+        )
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Authenticate, run, and take the credentials out of what came back."""
+        began = time.monotonic()
+        call = self._interface.call(arguments)
+        given = await self._authenticate(call)
+        auth = self.declaration.auth
+        if isinstance(given, AuthRequired):
+            assert auth is not None
+            names = self._authorisation.names(self.declaration.name, auth)
+            return auth_required(auth, names, given)
+        redaction = Redaction.of(given.values())
+        limits = less(process_limits(self.host.limits, self.timeout_ms), began)
+        output = await self.run_with(call, given, redaction, limits)
+        return {variant: redaction.value(ports) for variant, ports in output.items()}
+
+    @abstractmethod
+    async def run_with(
+        self,
+        call: ToolCall,
+        credentials: Mapping[str, str],
+        redaction: Redaction,
+        limits: ProcessLimits,
+    ) -> Mapping[str, Any]:
+        """Do the work within `limits`; an output of `ok` or `err`."""
+
+    async def _authenticate(self, call: ToolCall) -> dict[str, str] | AuthRequired:
+        declared = self.declaration
+        # An authorization server that is slow leaves no time to run: that is not the tool's fault.
+        with move_on_after(self.timeout_ms / 2_000):
+            return await self._authorisation.environment(declared.name, declared.auth, call)
+        return AuthRequired("the authorization server does not answer in time")
+
+
+def less(limits: ProcessLimits, began: float) -> ProcessLimits:
+    """What is left of the limits of something that began then, by the monotonic clock."""
+    spent_ms = int((time.monotonic() - began) * 1_000)
+    return replace(limits, time_ms=max(limits.time_ms - spent_ms, 1))

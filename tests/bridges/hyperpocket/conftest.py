@@ -1,0 +1,284 @@
+"""Tools on disk, a host for them, an authorization server, and a clock that tests turn."""
+
+import asyncio
+import json
+import secrets
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import anyio
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges.credentials import CredentialStore
+from nexus_tools.bridges.hyperpocket.auth import Clock
+from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
+
+START = 1_000_000.0
+
+
+@pytest.fixture
+def host(tmp_path):
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "OPERATORS_SECRET": "not-for-tools",
+    }
+    return Host(
+        Path(sys.executable),
+        tmp_path / "scratch",
+        tmp_path / "cache",
+        environment,
+        timeout_ms=60_000,
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    return CredentialStore(tmp_path / "credentials.json")
+
+
+@pytest.fixture
+def packaged(tmp_path):
+    """Writes the folder of a packaged tool: its `pocket.json`, and further files by name."""
+
+    def packaged(files=None, *, name="shout", run="sh main.sh", build=None, schema=None, **more):
+        folder = tmp_path / "tools" / name
+        folder.mkdir(parents=True)
+        tool = {"name": name, "description": f"The tool {name}."}
+        tool["inputSchema"] = schema or {"type": "object", "properties": {"text": {}}}
+        entrypoint = {"run": run} | ({"build": build} if build else {})
+        document = {"tool": tool, "language": "node", "entrypoint": entrypoint} | more
+        (folder / "pocket.json").write_text(json.dumps(document))
+        for path, content in (files or {}).items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(content)
+        return folder
+
+    return packaged
+
+
+@pytest.fixture
+def module(tmp_path):
+    """Writes a module of tools in Python."""
+
+    def module(code, name="tools_here.py"):
+        path = tmp_path / "modules" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code)
+        return path
+
+    return module
+
+
+@pytest.fixture
+def found(host):
+    """Discovers the tools of a place, by a bridge with these options."""
+
+    async def found(place, **options):
+        bridge = HyperpocketBridge(**options)
+        return await bridge.discover(place, host, Naming("xyz.example"))
+
+    return found
+
+
+@pytest.fixture
+def called(found):
+    """Invokes the one tool of a place, built first, and gives its output."""
+
+    async def called(place, ports, **options):
+        discovery = await found(place, **options)
+        assert discovery.refused == ()
+        [tool] = discovery.tools
+        async with discovery.running():
+            return (await tool.invoke(ports)).as_json()
+
+    return called
+
+
+class TurnedClock:
+    """A clock that stands until a test turns it."""
+
+    def __init__(self):
+        self.time = START
+        self.slept = []
+        self._sleepers = []
+        self._asleep = asyncio.Event()
+        self.clock = Clock(lambda: self.time, self._sleep)
+
+    async def _sleep(self, seconds):
+        self.slept.append(seconds)
+        woken = asyncio.Event()
+        self._sleepers.append((self.time + seconds, woken))
+        self._asleep.set()
+        await woken.wait()
+
+    async def asleep(self):
+        """Wait until somebody sleeps."""
+        async with asyncio.timeout(30):
+            await self._asleep.wait()
+
+    async def turn(self, seconds):
+        """Wait until somebody sleeps, let time go by, and wake who has slept enough."""
+        await self.asleep()
+        self.time += seconds
+        due = [each for each in self._sleepers if each[0] <= self.time]
+        self._sleepers = [each for each in self._sleepers if each[0] > self.time]
+        if not self._sleepers:
+            self._asleep.clear()
+        for _, woken in due:
+            woken.set()
+
+
+@pytest.fixture
+async def turned():
+    return TurnedClock()
+
+
+class Issue:
+    """What a device code stands for at the server."""
+
+    def __init__(self, scope, expires_at, interval):
+        self.scope, self.expires_at, self.interval = scope, expires_at, interval
+        self.decision = None
+        self.polled_at = None
+
+
+class AuthorizationServer:
+    """An authorization server as RFC 8628 and RFC 6749 describe it, for one client."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.url = ""
+        self.client_secret = None
+        self.lifetime, self.interval, self.expires_in = 600, 5, 3600
+        self.issues, self.codes, self.refresh_tokens = {}, {}, {}
+        self.forms, self.tokens = [], []
+        self.granted = None
+        self.app = Starlette(
+            routes=[
+                Route("/device", self._device, methods=["POST"]),
+                Route("/token", self._token, methods=["POST"]),
+            ]
+        )
+
+    def decide(self, user_code, decision):
+        self.issues[self.codes[user_code]].decision = decision
+
+    async def _form(self, request):
+        form = {
+            name: values[0] for name, values in parse_qs((await request.body()).decode()).items()
+        }
+        self.forms.append((request.url.path, form))
+        is_client = form.get("client_id") == "client-1"
+        return form if is_client and form.get("client_secret") == self.client_secret else None
+
+    async def _device(self, request):
+        form = await self._form(request)
+        if form is None:
+            return JSONResponse({"error": "invalid_client"}, 401)
+        device_code, user_code = secrets.token_hex(16), secrets.token_hex(4).upper()
+        expires_at = self.clock.time + self.lifetime
+        self.issues[device_code] = Issue(form.get("scope", ""), expires_at, self.interval)
+        self.codes[user_code] = device_code
+        answer = {
+            "device_code": device_code,
+            "user_code": user_code,
+            "verification_uri": "https://example.com/device",
+            "verification_uri_complete": f"https://example.com/device?code={user_code}",
+            "expires_in": self.lifetime,
+            "interval": self.interval,
+        }
+        return JSONResponse(answer)
+
+    async def _token(self, request):
+        form = await self._form(request)
+        if form is None:
+            return JSONResponse({"error": "invalid_client"}, 401)
+        if form["grant_type"] == "refresh_token":
+            scope = self.refresh_tokens.pop(form["refresh_token"], None)
+            if scope is None:
+                return JSONResponse({"error": "invalid_grant"}, 400)
+            return JSONResponse(self._issue(scope))
+        assert form["grant_type"] == "urn:ietf:params:oauth:grant-type:device_code"
+        return self._poll(self.issues.get(form["device_code"]))
+
+    def _poll(self, issue):
+        error = "invalid_grant" if issue is None else self._error(issue)
+        if error:
+            return JSONResponse({"error": error}, 400)
+        return JSONResponse(self._issue(issue.scope))
+
+    def _error(self, issue):
+        last, issue.polled_at = issue.polled_at, self.clock.time
+        if self.clock.time >= issue.expires_at:
+            return "expired_token"
+        if last is not None and self.clock.time - last < issue.interval:
+            return "slow_down"
+        return {None: "authorization_pending", "deny": "access_denied"}.get(issue.decision)
+
+    def _issue(self, scope):
+        access, refresh = (f"{kind}-{secrets.token_hex(16)}" for kind in ("access", "refresh"))
+        self.tokens.append(access)
+        self.refresh_tokens[refresh] = scope
+        answer = {"access_token": access, "token_type": "Bearer", "refresh_token": refresh}
+        granted = scope if self.granted is None else self.granted
+        return answer | {"expires_in": self.expires_in, "scope": granted}
+
+
+@pytest.fixture
+async def authorization_server(turned):
+    server = AuthorizationServer(turned)
+    listener = socket.create_server(("127.0.0.1", 0))
+    server.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    config = uvicorn.Config(
+        server.app, log_config=None, access_log=False, lifespan="off", ws="none"
+    )
+    serving = uvicorn.Server(config)
+    task = asyncio.create_task(serving._serve([listener]))
+    try:
+        yield server
+    finally:
+        serving.should_exit = True
+        serving.force_exit = True
+        await task
+        listener.close()
+
+
+@pytest.fixture
+def device_flow(authorization_server):
+    """The operator's document for a provider that has people sign in at the server."""
+    return {
+        "kind": "device_flow",
+        "client_id": "client-1",
+        "token_endpoint": f"{authorization_server.url}/token",
+        "device_authorization_endpoint": f"{authorization_server.url}/device",
+    }
+
+
+class AnnouncingStore(CredentialStore):
+    """A store that tells when something was put into it."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        self._has_put = asyncio.Event()
+
+    def put(self, key, credential):
+        super().put(key, credential)
+        anyio.from_thread.run_sync(self._has_put.set)
+
+    async def has_put(self):
+        """Wait until something was put."""
+        async with asyncio.timeout(30):
+            await self._has_put.wait()
+
+
+@pytest.fixture
+async def announcing_store(tmp_path):
+    return AnnouncingStore(tmp_path / "credentials.json")

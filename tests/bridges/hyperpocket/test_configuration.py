@@ -1,0 +1,110 @@
+"""The operator's document of auth providers."""
+
+import pytest
+
+from nexus_tools.bridges.credentials import Credential, CredentialKey, CredentialKind
+from nexus_tools.bridges.hyperpocket.auth import (
+    ApiKeyProvider,
+    AuthRequest,
+    AuthRequired,
+    DeviceFlowProvider,
+    TokenProvider,
+    auth_providers,
+)
+from nexus_tools.bridges.hyperpocket.tool_auth import ToolAuth
+from nexus_tools.errors import ValidationError
+
+DEVICE_FLOW = {
+    "kind": "device_flow",
+    "client_id": "client-1",
+    "token_endpoint": "https://example.com/token",
+    "device_authorization_endpoint": "https://example.com/device",
+}
+KEY = Credential(CredentialKind.API_KEY, "key-1234")
+TOKEN = Credential(CredentialKind.TOKEN, "token-1234", scopes=frozenset({"read"}), expires_at=50.0)
+VALYU = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read"})))
+
+
+def test_each_kind_makes_its_provider(store):
+    document = {"a": {"kind": "token"}, "b": {"kind": "api_key"}, "c/handler": DEVICE_FLOW}
+    made = auth_providers(document, store)
+    kinds = {name: type(provider) for name, provider in made.items()}
+    assert kinds == {"a": TokenProvider, "b": ApiKeyProvider, "c/handler": DeviceFlowProvider}
+
+
+def test_a_provider_has_the_names_that_its_tools_read(store):
+    document = {"a": {"kind": "token", "env": "A_KEY"}, "b": DEVICE_FLOW | {"env": ["B", "C"]}}
+    made = auth_providers(document, store)
+    assert [made["a"].names, made["b"].names] == [("A_KEY",), ("B", "C")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("token", "no table"),
+        ({}, "kind is none of token, api_key, device_flow"),
+        ({"kind": "saml"}, "kind is none of"),
+        ({"kind": "token", "client_id": "x"}, "has no client_id"),
+        ({"kind": "token", "env": "A B"}, "no name of an environment variable"),
+        ({"kind": "token", "env": [7]}, "neither a text nor a list"),
+        (DEVICE_FLOW | {"client_id": ""}, "client_id is missing"),
+        (DEVICE_FLOW | {"token_endpoint": "http://example.com"}, "no https URL"),
+        (DEVICE_FLOW | {"scopes": {}}, "scopes is neither"),
+    ],
+    ids=str,
+)
+def test_a_wrong_entry_is_refused_with_its_name(store, entry, problem):
+    with pytest.raises(ValidationError, match=problem) as caught:
+        auth_providers({"github": entry}, store)
+    assert caught.value.code == "auth_provider_invalid"
+    assert "'github'" in caught.value.message
+
+
+def test_a_name_that_no_provider_can_have_is_refused(store):
+    with pytest.raises(ValidationError) as caught:
+        auth_providers({"a b": {"kind": "token"}}, store)
+    assert caught.value.code == "auth_provider_invalid"
+
+
+async def test_a_token_provider_gives_the_stored_token(store, turned):
+    turned.time = 49.0
+    store.put(CredentialKey("valyu"), TOKEN)
+    provider = auth_providers({"valyu": {"kind": "token"}}, store, turned.clock)["valyu"]
+    assert await provider.authorise(VALYU) == TOKEN
+
+
+async def test_a_token_provider_gives_no_expired_token(store, turned):
+    turned.time = 50.0
+    store.put(CredentialKey("valyu"), TOKEN)
+    provider = auth_providers({"valyu": {"kind": "token"}}, store, turned.clock)["valyu"]
+    required = await provider.authorise(VALYU)
+    assert required == AuthRequired("the operator's credential for valyu has expired")
+
+
+async def test_a_token_provider_names_the_scopes_that_are_lacking(store, turned):
+    turned.time = 0.0
+    store.put(CredentialKey("valyu"), TOKEN)
+    provider = auth_providers({"valyu": {"kind": "token"}}, store, turned.clock)["valyu"]
+    wanted = AuthRequest(ToolAuth("valyu", scopes=frozenset({"read", "write", "admin"})))
+    assert (await provider.authorise(wanted)).reason.endswith("lacks admin, write")
+
+
+async def test_an_api_key_has_no_scopes_to_lack(store):
+    store.put(CredentialKey("valyu"), KEY)
+    provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
+    assert await provider.authorise(VALYU) == KEY
+
+
+async def test_a_token_is_no_api_key(store):
+    store.put(CredentialKey("valyu"), TOKEN)
+    provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
+    assert await provider.authorise(VALYU) == AuthRequired("the operator has no API key for valyu")
+
+
+async def test_a_thread_without_a_credential_has_that_of_its_profile(store):
+    store.put(CredentialKey("valyu", "work"), KEY)
+    provider = auth_providers({"valyu": {"kind": "api_key"}}, store)["valyu"]
+    assert await provider.authorise(AuthRequest(VALYU.auth, "work", "t-9")) == KEY
+    assert isinstance(
+        await provider.authorise(AuthRequest(VALYU.auth, "home", "t-9")), AuthRequired
+    )

@@ -1,0 +1,52 @@
+"""Which places are recognised, without running anything of them."""
+
+import pytest
+
+from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
+from nexus_tools.bridges.naming import Naming
+from nexus_tools.bridges.recognition import discover
+
+
+@pytest.mark.parametrize(
+    ("files", "recognised"),
+    [
+        ({"pocket.json": "{}"}, True),
+        ({"config.toml": "", "schema.json": "{}"}, True),
+        ({"config.toml": ""}, False),
+        ({"tools.py": "from hyperpocket.tool import function_tool\n"}, True),
+        ({"tools.py": "import os, sys\nimport hyperpocket as hp\n"}, True),
+        ({"__init__.py": "def initialize_dock(*_, **__): ...\n"}, True),
+        ({"__init__.py": "", "dock.py": "f.__auth__ = {}\n"}, True),
+        ({"agent.py": "from hyperpocket_langchain import PocketLangchain\n"}, False),
+        ({"tools.py": "# from hyperpocket.tool import x\n"}, False),
+        ({"readme.md": "import hyperpocket\n"}, False),
+    ],
+    ids=str,
+)
+def test_a_folder_is_recognised_by_its_files(tmp_path, files, recognised):
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert HyperpocketBridge().recognises(tmp_path) is recognised
+
+
+def test_a_module_is_recognised_and_another_file_is_not(tmp_path):
+    for name in ("tools.py", "tools.txt"):
+        (tmp_path / name).write_text("import hyperpocket\n")
+    assert HyperpocketBridge().recognises(tmp_path / "tools.py")
+    assert not HyperpocketBridge().recognises(tmp_path / "tools.txt")
+
+
+def test_nothing_is_run_to_recognise(tmp_path):
+    (tmp_path / "tools.py").write_text(f"import hyperpocket\nopen({str(tmp_path / 'ran')!r}, 'w')")
+    HyperpocketBridge().recognises(tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_tree_of_packaged_tools_is_found_with_its_refusals(packaged, host):
+    first = packaged(name="slack/post")
+    packaged(name="slack/get")
+    (packaged(name="none/broken") / "pocket.json").write_text("{")
+    place = first.parents[1]
+    found = await discover([place], [HyperpocketBridge()], host, Naming("xyz.example"))
+    assert sorted(tool.fqn.name for tool in found.tools) == ["slack-get", "slack-post"]
+    assert [refusal.source for refusal in found.refused] == [str(place / "none" / "broken")]
