@@ -12,7 +12,7 @@ from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.redaction import Redaction
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.sandbox import ProcessLimits
-from nexus_tools.bridges.variants import error
+from nexus_tools.bridges.worker import failure
 from nexus_tools.tool import ToolFqn
 
 
@@ -59,10 +59,6 @@ class PythonTool(HyperpocketTool):
             "profile": call.profile,
         }
         reply = await ask_child(self.host, request, limits)
-        finished = redaction.finished(reply.finished)
         if reply.error is None:
             return {"ok": {"result": reply.value}}
-        kind, message = reply.error.type, redaction.text(reply.error.message)
-        if finished.limit or finished.reply is None:
-            return error(message, finished=finished)
-        return error(message or kind, type=kind, log=finished.log() or None)
+        return failure(redaction.reply(reply), self.fqn)

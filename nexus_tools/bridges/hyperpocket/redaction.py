@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nexus_tools.bridges.sandbox import Finished
+from nexus_tools.bridges.worker import WorkerReply
 
 MARK = "[redacted]"
 
@@ -45,6 +46,14 @@ class Redaction:
         return replace(
             finished, stdout=self._bytes(finished.stdout), stderr=self._bytes(finished.stderr)
         )
+
+    def reply(self, reply: WorkerReply) -> WorkerReply:
+        """What a worker says of a failure, without the secrets."""
+        error = reply.error
+        if error is not None:
+            traceback = self.text(error.traceback)
+            error = replace(error, message=self.text(error.message), traceback=traceback)
+        return replace(reply, error=error, finished=self.finished(reply.finished))
 
     def _bytes(self, output: bytes) -> bytes:
         for secret in self.secrets:

@@ -19,8 +19,7 @@ from nexus_tools.bridges.variants import (
     output_schema,
     process_limits,
 )
-from nexus_tools.bridges.worker import WorkerError, WorkerReply, ask
-from nexus_tools.bridges.worker.reply import BAD_REPLY, NO_REPLY
+from nexus_tools.bridges.worker import WorkerReply, ask, failure
 from nexus_tools.tool import ToolFqn
 
 SYSTEM = "nora"
@@ -77,7 +76,7 @@ class NoraTool(BridgedTool):
 
     def _outcome(self, reply: WorkerReply) -> dict[str, Any]:
         if reply.error is not None:
-            return _failure(reply.error, reply)
+            return failure(reply, self.fqn)
         result = reply.value
         if self._soft_error and isinstance(result, str) and self._soft_error.matches(result):
             return error(result, finished=reply.finished, type="error_pattern")
@@ -85,11 +84,3 @@ class NoraTool(BridgedTool):
 
     async def _checks(self) -> dict[str, bool]:
         return await anyio.to_thread.run_sync(self._manifest.checks)
-
-
-def _failure(raised: WorkerError, reply: WorkerReply) -> dict[str, Any]:
-    """The variant for an exception, or for a process that gave no answer."""
-    if raised.type in (NO_REPLY, BAD_REPLY):
-        return error(raised.message, finished=reply.finished)
-    reason = f"{raised.type}: {raised.message}" if raised.message else raised.type
-    return error(reason, finished=reply.finished, type=raised.type)

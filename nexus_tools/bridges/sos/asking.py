@@ -8,13 +8,10 @@ from typing import Any
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
 from nexus_tools.bridges.sos.dangerous import DANGEROUS
-from nexus_tools.bridges.variants import error
-from nexus_tools.bridges.worker import WorkerReply, ask
+from nexus_tools.bridges.worker import WorkerReply, ask, failure
+from nexus_tools.tool import ToolFqn
 
 _CHILD = "nexus_tools.bridges.sos.child"
-
-# What the worker calls an end without an answer: no exception of the tool's.
-_NO_EXCEPTION = ("NoReply", "BadReply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +41,6 @@ async def ask_child(host: Host, request: Mapping[str, Any], limits: ProcessLimit
         )
 
 
-def outcome(reply: WorkerReply) -> dict[str, Any]:
+def outcome(reply: WorkerReply, tool: ToolFqn) -> dict[str, Any]:
     """`ok` with what the child answered, or `err` with why it did not."""
-    if reply.error is None:
-        return {"ok": reply.value}
-    if reply.error.type in _NO_EXCEPTION:
-        return error(reply.error.message, finished=reply.finished)
-    log = reply.finished.log() or None
-    return error(reply.error.message, type=reply.error.type, log=log)
+    return {"ok": reply.value} if reply.error is None else failure(reply, tool)

@@ -80,7 +80,7 @@ class SosChain(BridgedTool):
             "keep_result": self._options.keep_result,
         }
         limits = process_limits(self._host.limits, self.timeout_ms)
-        return outcome(await ask_child(self._host, request, limits))
+        return outcome(await ask_child(self._host, request, limits), self.fqn)
 
 
 def _description(system: System, action: str) -> str:

@@ -35,7 +35,7 @@ class SosTool(BridgedTool):
     async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the function: `ok` with what it returned, `err` with what it raised."""
         limits = process_limits(self._host.limits, self.timeout_ms)
-        return outcome(await ask_child(self._host, self._request(arguments), limits))
+        return outcome(await ask_child(self._host, self._request(arguments), limits), self.fqn)
 
     def _request(self, ports: Mapping[str, Any]) -> dict[str, Any]:
         given = self._interface.mapping.to_arguments(ports)

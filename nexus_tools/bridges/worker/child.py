@@ -15,6 +15,7 @@ from nexus_tools.bridges.worker.json_text import json_text
 
 _REPLY = 3
 _HIGH = 300
+_MAX_TRACEBACK = 16_384
 
 
 def main(arguments: "list[str]") -> None:
@@ -52,7 +53,6 @@ def _answer(module: str, request: object) -> bytes:
         value = importlib.import_module(module).answer(request)
         return b'{"value":' + json_text(value) + b"}"
     except BaseException as error:  # noqa: BLE001 - the edge: whatever a stranger's code raises
-        _print_traceback()
         return _error(error)
 
 
@@ -61,17 +61,18 @@ def _error(error: BaseException) -> bytes:
         message = str(error)
     except BaseException as second:  # noqa: BLE001 - a stranger's `__str__`
         message = f"its message cannot be read ({type(second).__name__})"
-    plain = message.encode("utf-8", "replace").decode("utf-8")
-    return json.dumps({"type": type(error).__name__, "message": plain}).encode("ascii")
+    answer = {"type": type(error).__name__, "message": message, "traceback": _traceback()}
+    plain = {name: text.encode("utf-8", "replace").decode() for name, text in answer.items()}
+    return json.dumps(plain).encode("ascii")
 
 
-def _print_traceback() -> None:
+def _traceback() -> str:
     try:
         import traceback  # noqa: PLC0415 - costs 4 ms, and most calls need none
 
-        traceback.print_exc()
-    except BaseException:  # noqa: BLE001 - a stranger may have replaced or closed the stream
-        os.write(2, b"a traceback could not be printed\n")
+        return traceback.format_exc()[-_MAX_TRACEBACK:]
+    except BaseException as second:  # noqa: BLE001 - it quotes what a stranger's code may change
+        return f"the traceback cannot be written ({type(second).__name__})"
 
 
 def _write(descriptor: int, data: bytes) -> None:

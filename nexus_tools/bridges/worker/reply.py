@@ -1,6 +1,6 @@
 """What comes back from a worker: a JSON value, or the exception that its code ended with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.bridges.sandbox import Finished
@@ -16,11 +16,12 @@ class WorkerError:
     """Why there is no value: the name of the exception's class, and its message.
 
     `type` is `NoReply` for a worker that ended, or was stopped, before it answered, `BadReply` for
-    something else than an answer in its place. Tracebacks are in the log of the run.
+    something else than an answer in its place. `traceback` is the end of the exception's.
     """
 
     type: str
     message: str
+    traceback: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,13 @@ class WorkerReply:
             match parse_json(finished.reply):
                 case {"value": value, **others} if not others:
                     return cls(value, None, finished)
-                case {"type": str(kind), "message": str(message), **others} if not others:
-                    return cls(None, WorkerError(kind, message), finished)
+                case {
+                    "type": str(kind),
+                    "message": str(text),
+                    "traceback": str(trace),
+                    **others,
+                } if not others:
+                    return cls(None, WorkerError(kind, text, trace), finished)
         except ValidationError as error:
             return cls(None, WorkerError(BAD_REPLY, error.message), finished)
         return cls(None, WorkerError(BAD_REPLY, "the reply is no answer of a worker"), finished)

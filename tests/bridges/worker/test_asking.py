@@ -90,7 +90,7 @@ async def test_an_exception_is_told_by_its_class_and_message(ask_module):
 
     assert reply.value is None
     assert reply.error == WorkerError("KeyError", "'missing'")
-    assert "Traceback" in reply.finished.log()
+    assert reply.error.traceback.endswith("KeyError: 'missing'\n")
 
 
 @pytest.mark.parametrize(
