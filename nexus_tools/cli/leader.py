@@ -8,6 +8,7 @@ import click
 
 from nexus_tools.cli import units
 from nexus_tools.cli.command import reads, writes
+from nexus_tools.cli.reach import reaches
 from nexus_tools.cli.sent import asked, carry_out, report
 from nexus_tools.cli.session import Session
 
@@ -60,16 +61,7 @@ async def register(session: Session, name: str | None, *, inactive: bool) -> Non
 @command.command()
 @_LEADER
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file.")
-@click.option(
-    "--allow-loopback", is_flag=True, help="Call tools on this machine; implies --allow-http."
-)
-@click.option("--allow-http", is_flag=True, help="Call tools without TLS.")
-@click.option(
-    "--allow-network", multiple=True, help="Call tools in this private network, as 10.0.0.0/8."
-)
-@click.option(
-    "--allow-port", multiple=True, type=click.IntRange(1, 65_535), help="Call these ports only."
-)
+@reaches
 @click.option(
     "--health-port",
     type=click.IntRange(0, 65_535),

@@ -10,11 +10,11 @@ from typing import Any
 import structlog
 
 from nexus_tools.cli.leader import chosen
+from nexus_tools.cli.reach import reach
 from nexus_tools.cli.session import Session
 from nexus_tools.leader import ENVIRONMENT_PREFIX, Leader, LeaderSettings
 from nexus_tools.sui.address import Address
 
-_LOOPBACK = ("127.0.0.0/8", "::1/128")
 _SETTINGS = ("journal", "health_port", "max_concurrent", "max_concurrent_per_tool")
 
 
@@ -49,17 +49,9 @@ def _settings(session: Session, cap: Address, options: dict[str, Any]) -> Leader
     """The settings of the environment, overruled by what was given as options."""
     journal = session.settings.data_directory / "leaders" / f"{cap}.sqlite"
     environment = {f"{ENVIRONMENT_PREFIX}JOURNAL": str(journal), **os.environ}
-    given = {name: options[name] for name in _SETTINGS} | {
-        "allow_http": options["allow_http"] or options["allow_loopback"] or None,
-        "allowed_ports": options["allow_port"] or None,
-        "allowed_networks": _networks(options) or None,
-    }
+    given = {name: options[name] for name in _SETTINGS} | reach(options)
     overrides = {name: value for name, value in given.items() if value is not None}
     return LeaderSettings.load(environment, **overrides)
-
-
-def _networks(options: dict[str, Any]) -> list[str]:
-    return [*options["allow_network"], *(_LOOPBACK if options["allow_loopback"] else ())]
 
 
 def log_to_stderr(log_format: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The options that choose tools of the registry for other systems."""
+"""The options that choose tools of the registry."""
 
 import functools
 from collections.abc import Callable
@@ -10,8 +10,7 @@ import click
 from nexus_tools.cli.session import Session
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import ToolFilter
-    from nexus_tools.sui.address import Address
+    from nexus_tools.registry import ToolFilter, ToolState
 
 _OPTIONS = (
     click.option("--domain", help="Only tools of this domain and those below it."),
@@ -32,14 +31,14 @@ class Selection:
         """Whether anything is asked for."""
         return self != Selection()
 
-    def tool_filter(self, session: Session) -> "ToolFilter":
-        """The filter for active tools; an owner may be a key of the session's wallet."""
-        from nexus_tools.registry import ToolFilter, ToolState  # noqa: PLC0415 - not for `--help`
+    def tool_filter(self, session: Session, state: "ToolState | None") -> "ToolFilter":
+        """The filter for tools in a state; an owner may be a key of the session's wallet."""
+        from nexus_tools.registry import ToolFilter  # noqa: PLC0415 - not for `--help`
 
         return ToolFilter(
-            owner=None if self.owner is None else _address(session, self.owner),
+            owner=None if self.owner is None else session.address_of(self.owner),
             domain=self.domain,
-            state=ToolState.ACTIVE,
+            state=state,
             search=self.search,
         )
 
@@ -56,10 +55,3 @@ def selects(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)
     return wrapped
-
-
-def _address(session: Session, text: str) -> "Address":
-    """An address as it stands, or that of a key of the wallet."""
-    from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
-
-    return Address.parse(text) if text.startswith("0x") else session.wallet().account(text).address

@@ -13,6 +13,7 @@ from nexus_tools.errors import NotFoundError
 if TYPE_CHECKING:
     from nexus_tools.client import KeyPair, Network, SuiClient, Wallet
     from nexus_tools.registry import Deployment, Invocations, LeaderRegistry, ToolRegistry
+    from nexus_tools.sui.address import Address
 
 
 @dataclass(slots=True)
@@ -46,6 +47,12 @@ class Session:
         from nexus_tools.client import Wallet  # noqa: PLC0415
 
         return Wallet(self.settings.keystore)
+
+    def address_of(self, who: str) -> "Address":
+        """An address as it stands, or that of a key of the wallet."""
+        from nexus_tools.sui.address import Address  # noqa: PLC0415
+
+        return Address.parse(who) if who.startswith("0x") else self.wallet().account(who).address
 
     def signer(self) -> "KeyPair":
         """The key that signs: the option's, the setting's, or the keystore's active one."""

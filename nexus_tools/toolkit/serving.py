@@ -54,11 +54,12 @@ def run(
         raise UsageError("tls_incomplete", message, hint="give both, or neither for plain HTTP")
     if not structlog.is_configured():
         _log_to_stderr()
-    with _bound(host, port) as listener:
+    with listening_socket(host, port) as listener:
         _uvicorn(server, listener, tls_certificate, tls_key, on_ready).run(sockets=[listener])
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes a free one. Raises `address_unusable`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)

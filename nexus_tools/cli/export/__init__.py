@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from nexus_tools.cli.command import reads
-from nexus_tools.cli.export.selection import Selection, selects
+from nexus_tools.cli.selection import Selection, selects
 from nexus_tools.cli.session import Session
 
 FORMATS = ("openai", "openai-responses", "anthropic", "mcp", "openapi", "unstract")

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nexus_tools.cli.documents import read_json
-from nexus_tools.cli.export.selection import Selection
+from nexus_tools.cli.selection import Selection
 from nexus_tools.cli.session import Session
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.registry import ToolState
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ async def registered(
                 found = await asyncio.gather(*(tools.get(fqn) for fqn in wanted))
                 _warn_of_state(session, found)
                 return tuple(tool.definition.parse() for tool in found)
-            chosen = await tools.list(selection.tool_filter(session))
+            chosen = await tools.list(selection.tool_filter(session, ToolState.ACTIVE))
     return tuple(_readable(session, chosen))
 
 

@@ -25,11 +25,9 @@ _PATIENCE = 2
 
 
 def direct_settings(options: Mapping[str, Any]) -> LeaderSettings:
-    """The settings for `allow_http`, `allowed_networks` and `allowed_ports`; no journal is kept.
-
-    Raises `settings_invalid`.
-    """
-    return LeaderSettings.load({}, journal=Path(), **options)
+    """The settings for what `reach` says; no journal is kept. Raises `settings_invalid`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return LeaderSettings.load({}, journal=Path(), **given)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from typing import Any
 import uvicorn
 
 from nexus_tools.bridges.mcp.server import HTTP_PATH, http_app
-from nexus_tools.errors import UsageError
+from nexus_tools.toolkit.serving import listening_socket
 
 _GRACE_S = 5
 
@@ -28,7 +28,7 @@ async def serve_http(
     `allowed_hosts` are names by which clients reach it besides its address. Raises
     `address_unusable`.
     """
-    with _bound(host, port) as listener:
+    with listening_socket(host, port) as listener:
         host, port = listener.getsockname()[:2]
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         app = http_app(server, allowed_hosts=(place, *allowed_hosts))
@@ -69,15 +69,3 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Capture nothing."""
         yield
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=128)
-    except (OSError, OverflowError) as error:
-        raise UsageError(
-            "address_unusable",
-            f"cannot listen on {host}:{port}: {error}",
-            hint="choose another host or port; port 0 takes a free one",
-        ) from error

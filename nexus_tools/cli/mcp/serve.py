@@ -6,7 +6,8 @@ import click
 
 from nexus_tools.cli import units
 from nexus_tools.cli.command import reads
-from nexus_tools.cli.export.selection import Selection, selects
+from nexus_tools.cli.reach import reaches
+from nexus_tools.cli.selection import Selection, selects
 from nexus_tools.cli.session import Session
 
 
@@ -31,16 +32,7 @@ from nexus_tools.cli.session import Session
     help="With --on-chain: how large an outcome may be; what it does not use comes back.",
 )
 @click.option("-y", "--yes", is_flag=True, help="With --on-chain: spend without a budget.")
-@click.option(
-    "--allow-loopback", is_flag=True, help="Call tools on this machine; implies --allow-http."
-)
-@click.option("--allow-http", is_flag=True, help="Call tools without TLS.")
-@click.option(
-    "--allow-network", multiple=True, help="Call tools in this private network, as 10.0.0.0/8."
-)
-@click.option(
-    "--allow-port", multiple=True, type=click.IntRange(1, 65_535), help="Call these ports only."
-)
+@reaches
 @reads
 async def command(session: Session, *, selection: Selection, **options: Any) -> None:
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.

@@ -8,7 +8,6 @@ from typing import Any
 from nexus_tools import __version__
 from nexus_tools.bridges.mcp.server import mcp_server, serve_stdio
 from nexus_tools.cli import units
-from nexus_tools.cli.export.selection import Selection
 from nexus_tools.cli.leader_daemon import log_to_stderr
 from nexus_tools.cli.mcp.budget import Budget
 from nexus_tools.cli.mcp.catalogue import Calls, RegistryCatalogue
@@ -17,12 +16,14 @@ from nexus_tools.cli.mcp.http import is_loopback, serve_http
 from nexus_tools.cli.mcp.offers import Offers
 from nexus_tools.cli.mcp.on_chain import OnChainCalls
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
+from nexus_tools.cli.reach import reach
+from nexus_tools.cli.selection import Selection
+from nexus_tools.cli.serving import socket_address
 from nexus_tools.cli.session import Session
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import UsageError
-from nexus_tools.registry import Deployment, Invocations, ToolRegistry
+from nexus_tools.registry import Deployment, Invocations, ToolRegistry, ToolState
 
-_LOOPBACK = ("127.0.0.0/8", "::1/128")
 _NAME = "nexus-tools"
 Options = Mapping[str, Any]
 
@@ -34,8 +35,8 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
     """
     _check(session, options)
     log_to_stderr("json" if session.output.as_json else None)
-    place = None if options["http"] is None else _address(options["http"])
-    tool_filter = selection.tool_filter(session)
+    place = None if options["http"] is None else socket_address(options["http"])
+    tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
     async with session.client(signing=options["on_chain"]) as client:
         deployment = await session.deployment(client)
         registry = ToolRegistry(client, deployment)
@@ -72,7 +73,7 @@ async def _calls(
     session: Session, client: SuiClient, deployment: Deployment, options: Options
 ) -> AsyncIterator[Calls]:
     if not options["on_chain"]:
-        async with direct_calls(direct_settings(_reach(options))) as direct:
+        async with direct_calls(direct_settings(reach(options))) as direct:
             yield direct
         return
     budget = Budget(options["budget"])
@@ -87,16 +88,6 @@ async def _calls(
     finally:
         await on_chain.close()
         session.output.note(f"spent {units.sui(budget.spent_mist)}")
-
-
-def _reach(options: Options) -> dict[str, Any]:
-    """What the address guard lets pass, as settings of a Leader."""
-    loopback = options["allow_loopback"]
-    return {
-        "allow_http": options["allow_http"] or loopback,
-        "allowed_networks": [*options["allow_network"], *(_LOOPBACK if loopback else ())],
-        "allowed_ports": list(options["allow_port"]),
-    }
 
 
 async def _on_stdio(session: Session, server: Any) -> None:
@@ -136,11 +127,3 @@ def _instructions(session: Session, options: Options) -> str:
         f"Tools of the registry on Sui ({session.network().name}). A call is {how}."
         " A result is one variant with its ports; variants that start with err are failures."
     )
-
-
-def _address(text: str) -> tuple[str, int]:
-    """Host and port of `host:port` or `[::1]:port`."""
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65_535:
-        raise UsageError("address_invalid", f"{text!r} is no address", hint="write 127.0.0.1:8080")
-    return host.strip("[]"), int(port)

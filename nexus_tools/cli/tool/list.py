@@ -1,14 +1,12 @@
 """`nexus-tools tool list`: the registered tools."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from nexus_tools.cli.command import reads
+from nexus_tools.cli.selection import Selection, selects
 from nexus_tools.cli.session import Session
-
-if TYPE_CHECKING:
-    from nexus_tools.sui.address import Address
 
 _STATES = click.Choice(["active", "suspended", "unregistered", "claimed"])
 _SORTS = {
@@ -21,10 +19,8 @@ _SORTS = {
 
 
 @click.command()
-@click.option("--owner", help="Only tools of this address, or of this key of the wallet.")
-@click.option("--domain", help="Only tools of this domain and those below it.")
+@selects
 @click.option("--state", type=_STATES, help="Only tools in this state.")
-@click.option("--search", help="Only tools with this text in the FQN or the description.")
 @click.option(
     "--sort",
     type=click.Choice(list(_SORTS)),
@@ -38,24 +34,17 @@ _SORTS = {
 async def command(
     session: Session,
     *,
-    owner: str | None,
-    domain: str | None,
+    selection: Selection,
     state: str | None,
-    search: str | None,
     sort: str,
     limit: int | None,
     reverse: bool,
 ) -> None:
     """List the registered tools."""
     from nexus_tools.cli.tool.record import COLUMNS, for_people, tool_document  # noqa: PLC0415
-    from nexus_tools.registry import ToolFilter, ToolState  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.registry import ToolState  # noqa: PLC0415 - not for `--help`
 
-    tool_filter = ToolFilter(
-        owner=None if owner is None else _address(session, owner),
-        domain=domain,
-        state=None if state is None else ToolState(state),
-        search=search,
-    )
+    tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     async with session.tools(signing=False) as tools:
         with session.output.progress("reading the registry"):
             now_ms = await tools.client.now_ms()
@@ -67,10 +56,3 @@ async def command(
     if not session.output.as_json:
         rows = [for_people(document) for document in documents]
     session.output.table(rows, COLUMNS, empty="no tool is registered that fits")
-
-
-def _address(session: Session, text: str) -> "Address":
-    """An address as it stands, or that of a key of the wallet."""
-    from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
-
-    return Address.parse(text) if text.startswith("0x") else session.wallet().account(text).address

@@ -56,10 +56,11 @@ async def command(
         definitions = _from_file(str(from_meta))
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
-    await _register(session, definitions, price)
+    await register(session, definitions, price)
 
 
-async def _register(session: Session, definitions: "Sequence[ToolDefinition]", price: int) -> None:
+async def register(session: Session, definitions: "Sequence[ToolDefinition]", price: int) -> None:
+    """Register definitions at a price in MIST, asking before, and print what was done."""
     from nexus_tools.registry import Registration  # noqa: PLC0415 - not for `--help`
 
     async with session.tools() as tools:

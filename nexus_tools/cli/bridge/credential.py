@@ -1,0 +1,177 @@
+"""`nexus-tools bridge credential`: the operator's credentials for tools of other systems."""
+
+import asyncio
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
+from nexus_tools.cli.command import local
+from nexus_tools.cli.session import Session
+from nexus_tools.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.bridges.credentials import Credential, CredentialKey
+    from nexus_tools.bridges.hyperpocket import DeviceAuthorization
+
+_PROFILE = click.option(
+    "--for-profile", default="default", show_default=True, help="For callers with this profile."
+)
+_THREAD = click.option(
+    "--thread", default="default", show_default=True, help="For callers of this thread."
+)
+
+
+@click.group()
+def command() -> None:
+    """Keep the credentials that tools of other systems get, by provider.
+
+    They are kept in a file that only you can read, and are never shown.
+    """
+
+
+@command.command("list")
+@local
+def list_credentials(session: Session) -> None:
+    """List whose credentials are kept; the secrets are not shown."""
+    rows = [_row(key, credential) for key, credential in credential_store(session.settings).list()]
+    columns = {
+        "provider": "Provider",
+        "profile": "Profile",
+        "thread_id": "Thread",
+        "kind": "Kind",
+        "expires_at": "Expires",
+        "scopes": "Scopes",
+    }
+    session.output.table(rows, columns, empty="no credential is kept")
+
+
+@command.command("set")
+@click.argument("provider")
+@click.option(
+    "--kind",
+    type=click.Choice(["token", "api_key"]),
+    default="token",
+    show_default=True,
+    help="What it is.",
+)
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="NAME",
+    help="Keep a secret for this variable; for providers that need several.",
+)
+@_PROFILE
+@_THREAD
+@local
+def set_credential(
+    session: Session,
+    *,
+    provider: str,
+    kind: str,
+    fields: tuple[str, ...],
+    for_profile: str,
+    thread: str,
+) -> None:
+    """Keep a secret for PROVIDER, as in `github`. It is read from stdin, a line for each."""
+    from nexus_tools.bridges.credentials import (  # noqa: PLC0415 - not for `--help`
+        Credential,
+        CredentialKey,
+        CredentialKind,
+    )
+
+    key = CredentialKey(provider, for_profile, thread)
+    values = {name: _secret(name) for name in fields}
+    secret = "" if fields else _secret(provider)
+    credential = Credential(CredentialKind(kind), secret, values)
+    credential_store(session.settings).put(key, credential)
+    session.output.done(f"kept a credential for {provider}")
+    if session.output.as_json:
+        session.output.document(_row(key, credential))
+
+
+@command.command("remove")
+@click.argument("provider")
+@_PROFILE
+@_THREAD
+@local
+def remove_credential(session: Session, *, provider: str, for_profile: str, thread: str) -> None:
+    """Forget the credential for PROVIDER."""
+    from nexus_tools.bridges.credentials import CredentialKey  # noqa: PLC0415 - not for `--help`
+
+    key = CredentialKey(provider, for_profile, thread)
+    if not credential_store(session.settings).remove(key):
+        raise NotFoundError("credential_missing", f"no credential is kept for {provider}")
+    session.output.done(f"forgot the credential for {provider}")
+    if session.output.as_json:
+        session.output.document({"provider": provider, "removed": True})
+
+
+@command.command("sign-in")
+@click.argument("provider")
+@click.option(
+    "--hyperpocket",
+    "settings_file",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The TOML file that describes the provider, of kind device_flow.",
+)
+@click.option("--scope", "scopes", multiple=True, help="Ask for this scope besides.")
+@_PROFILE
+@_THREAD
+@local
+def sign_in(
+    session: Session,
+    *,
+    provider: str,
+    settings_file: Path,
+    scopes: tuple[str, ...],
+    for_profile: str,
+    thread: str,
+) -> None:
+    """Sign in to PROVIDER in a browser, and keep the token (OAuth 2.0 device flow)."""
+    from nexus_tools.bridges import hyperpocket  # noqa: PLC0415 - not for `--help`
+
+    store = credential_store(session.settings)
+    providers = hyperpocket.auth_providers(HyperpocketSettings.read(settings_file).providers, store)
+    found = providers.get(provider)
+    if not isinstance(found, hyperpocket.DeviceFlowProvider):
+        message = f"{settings_file} describes no provider {provider} of kind device_flow"
+        raise UsageError("provider_unfit", message)
+
+    def announce(authorization: "DeviceAuthorization") -> None:
+        session.output.note(f"open {authorization.url} and enter {authorization.user_code}")
+
+    signing_in = hyperpocket.sign_in(
+        found, announce, scopes=frozenset(scopes), profile=for_profile, thread_id=thread
+    )
+    key = asyncio.run(signing_in)
+    session.output.done(f"signed in to {key.provider}")
+    if session.output.as_json:
+        credential = store.get(key)
+        assert credential is not None
+        session.output.document(_row(key, credential))
+
+
+def _secret(name: str) -> str:
+    """A line of stdin, or what a person types unseen."""
+    if sys.stdin.isatty():
+        return str(click.prompt(name, hide_input=True, err=True))
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _row(key: "CredentialKey", credential: "Credential") -> dict[str, Any]:
+    expires = credential.expires_at
+    return {
+        "provider": key.provider,
+        "profile": key.profile,
+        "thread_id": key.thread_id,
+        "kind": credential.kind.value,
+        "fields": sorted(credential.fields),
+        "expires_at": None if expires is None else datetime.fromtimestamp(expires, UTC).isoformat(),
+        "scopes": None if credential.scopes is None else sorted(credential.scopes),
+    }

@@ -1,0 +1,63 @@
+"""Hyperpocket's settings: providers of credentials, and values of variables, in a TOML file."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.settings import Settings
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.bridges.credentials import CredentialStore
+
+_TABLES = ("providers", "variables", "credential-names")
+
+
+@dataclass(frozen=True, slots=True)
+class HyperpocketSettings:
+    """The tables of the file: `providers` by name, the rest by the names of tools."""
+
+    providers: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    credential_names: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path | None) -> "HyperpocketSettings":
+        """Read the file, if there is one. Raises `hyperpocket_settings_invalid`."""
+        if path is None:
+            return cls()
+        try:
+            document = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise _invalid(path, str(error)) from error
+        unknown = document.keys() - set(_TABLES)
+        if unknown:
+            raise _invalid(path, f"there is no table {min(unknown)!r}")
+        tables = [document.get(name, {}) for name in _TABLES]
+        if not all(isinstance(table, dict) for table in tables):
+            raise _invalid(path, f"{', '.join(_TABLES)} are tables")
+        providers, variables, names = tables
+        for tool, values in variables.items():
+            if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
+                raise _invalid(path, f"variables.{tool} is no table of strings")
+        for tool, values in names.items():
+            if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+                raise _invalid(path, f"credential-names.{tool} is no list of strings")
+        return cls(providers, variables, names)
+
+
+def credential_store(settings: Settings) -> "CredentialStore":
+    """The operator's credentials, in the data directory."""
+    from nexus_tools.bridges.credentials import CredentialStore  # noqa: PLC0415 - not for `--help`
+
+    return CredentialStore(settings.data_directory / "credentials.json")
+
+
+def _invalid(path: Path, problem: str) -> UsageError:
+    return UsageError(
+        "hyperpocket_settings_invalid",
+        f"{path}: {problem}",
+        hint="docs/bridges/hyperpocket.md says what stands in the file",
+    )

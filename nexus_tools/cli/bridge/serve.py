@@ -1,0 +1,31 @@
+"""`nexus-tools bridge serve`: tools of other systems over HTTP."""
+
+import asyncio
+
+import click
+
+from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
+from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
+from nexus_tools.cli.command import local
+from nexus_tools.cli.serving import Serving, serves
+from nexus_tools.cli.session import Session
+
+
+@click.command()
+@borrows
+@serves
+@local
+def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None:
+    """Serve the tools in PATH... until Ctrl-C, each call in a process of its own."""
+    from nexus_tools.bridges.sandbox import hide_environment  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.toolkit import ToolServer  # noqa: PLC0415
+
+    hide_environment()
+    with borrowing.host(session) as host:
+        found = asyncio.run(borrowing.discover(session, host))
+        warn_of_refusals(session.output, found)
+        require_tools(found)
+        server = ToolServer(
+            found.tools, lifespan=lambda _: found.running(), public_url=serving.public_url
+        )
+        serving.run(server, session.output)

@@ -1,0 +1,114 @@
+"""`nexus-tools bridge show`: what is found in a folder, and what is refused and why."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
+from nexus_tools.cli.command import local
+from nexus_tools.cli.output import Output, plain
+from nexus_tools.cli.session import Session
+from nexus_tools.errors import ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.bridges import BridgedTool, Discovery, Refusal
+
+
+@click.command()
+@click.option("--schemas", is_flag=True, help="Print the whole schemas.")
+@borrows
+@local
+async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> None:
+    """Show the tools in PATH..., their ports, and what is refused and why.
+
+    Exit code 7 if nothing can be served.
+    """
+    with borrowing.host(session) as host:
+        found = await borrowing.discover(session, host)
+    if session.output.as_json:
+        session.output.document(_document(found))
+    else:
+        _print(session.output, found, schemas=schemas)
+    require_tools(found)
+
+
+def require_tools(found: "Discovery") -> None:
+    """Raises `no_tools` if everything that was found is refused."""
+    if not found.tools:
+        count = len(found.refused)
+        raise ValidationError(
+            "no_tools",
+            f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
+            hint="`nexus-tools bridge show` says why",
+            details={"refused": [_refusal(refusal) for refusal in found.refused]},
+        )
+
+
+def warn_of_refusals(output: Output, found: "Discovery") -> None:
+    """Say on stderr what is refused, and why."""
+    for refusal in found.refused:
+        output.warn(plain(f"{refusal.source} is refused: {refusal.reason}"))
+        if refusal.hint:
+            output.note(f"  {plain(refusal.hint)}")
+
+
+def _document(found: "Discovery") -> dict[str, Any]:
+    return {
+        "tools": [_tool(tool) for tool in found.tools],
+        "refused": [_refusal(refusal) for refusal in found.refused],
+    }
+
+
+def _tool(tool: "BridgedTool") -> dict[str, Any]:
+    return {
+        "fqn": str(tool.fqn),
+        "system": tool.system,
+        "source": tool.source,
+        "description": tool.description,
+        "timeout": tool.timeout_ms,
+        "input_schema": tool.input_schema,
+        "output_schema": tool.output_schema,
+    }
+
+
+def _refusal(refusal: "Refusal") -> dict[str, str]:
+    return {
+        "system": refusal.system,
+        "source": refusal.source,
+        "reason": refusal.reason,
+        "hint": refusal.hint,
+    }
+
+
+def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
+    from nexus_tools.tool import variants  # noqa: PLC0415 - not for `--help`
+
+    for tool in found.tools:
+        summary = plain(tool.description.partition("\n")[0]) or None
+        record: dict[str, Any] = {"system": tool.system, "source": tool.source, "does": summary}
+        if schemas:
+            record |= {"input": tool.input_schema, "output": tool.output_schema}
+        else:
+            record |= {"input": _ports(tool.input_schema)}
+            for name, ports in variants(tool.output_schema).items():
+                record[name] = _ports(ports)
+        output.record(record, title=str(tool.fqn))
+    warn_of_refusals(output, found)
+
+
+def _ports(schema: dict[str, Any]) -> str:
+    """The ports of a schema on a line: names and types, with `?` where one may be absent."""
+    required = schema.get("required", [])
+    return ", ".join(
+        f"{name}{'' if name in required else '?'}: {_kind(port)}"
+        for name, port in schema.get("properties", {}).items()
+    )
+
+
+def _kind(port: Any) -> str:
+    if not isinstance(port, dict):
+        return "any"
+    if "enum" in port:
+        return " | ".join(str(value) for value in port["enum"][:5])
+    kind = port.get("type", "any")
+    return " | ".join(kind) if isinstance(kind, list) else str(kind)
