@@ -14,7 +14,7 @@ async def test_the_packaged_example_counts_words(called):
 
 async def test_the_example_in_python_has_a_function_and_a_class(found, store):
     store.put(CredentialKey("github"), Credential(CredentialKind.TOKEN, "ghp-0123456789"))
-    discovery = await found(EXAMPLES / "phrases.py", credentials=store)
+    discovery = await found(EXAMPLES / "phrases" / "phrases.py", credentials=store)
     repeat, sign = discovery.tools
     async with discovery.running():
         repeated = await repeat.invoke({"phrase": "ho", "times": 3})

@@ -1,0 +1,45 @@
+"""A small MCP server: temperatures by unit, and the words of a text."""
+
+from typing import Annotated, Literal
+
+from mcp.server.mcpserver import MCPServer
+from pydantic import BaseModel, Field
+
+Unit = Literal["celsius", "fahrenheit", "kelvin"]
+
+server = MCPServer("units")
+
+# What a unit adds to, and multiplies with, to give kelvin.
+_TO_KELVIN = {"celsius": (273.15, 1.0), "fahrenheit": (459.67, 5 / 9), "kelvin": (0.0, 1.0)}
+
+
+class Temperature(BaseModel):
+    """A temperature in a unit."""
+
+    degrees: float
+    unit: Unit
+
+
+@server.tool()
+def convert(
+    degrees: Annotated[float, Field(description="The temperature.")],
+    from_unit: Annotated[Unit, Field(description="Its unit.")],
+    to_unit: Annotated[Unit, Field(description="The unit that is wanted.")],
+) -> Temperature:
+    """Convert a temperature from one unit to another."""
+    offset, factor = _TO_KELVIN[from_unit]
+    kelvin = (degrees + offset) * factor
+    if kelvin < 0:
+        raise ValueError(f"{degrees} {from_unit} is below absolute zero")
+    offset, factor = _TO_KELVIN[to_unit]
+    return Temperature(degrees=round(kelvin / factor - offset, 2), unit=to_unit)
+
+
+@server.tool(structured_output=False)
+def words(text: Annotated[str, Field(description="Any text.")]) -> str:
+    """Say how many words a text has."""
+    return f"{len(text.split())} words"
+
+
+if __name__ == "__main__":
+    server.run()

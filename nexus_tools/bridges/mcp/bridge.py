@@ -1,0 +1,154 @@
+"""Finds the tools of the servers that an `mcp.json` declares."""
+
+import asyncio
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.bridges.base import Discovery, Host, Refusal
+from nexus_tools.bridges.mcp.call_failed import CallFailedError
+from nexus_tools.bridges.mcp.declaration import ServerDeclaration, declared_servers, parse_server
+from nexus_tools.bridges.mcp.listing import Fingerprint, Listing
+from nexus_tools.bridges.mcp.pins import Pins
+from nexus_tools.bridges.mcp.service import Patience, Service
+from nexus_tools.bridges.mcp.tool import McpTool
+from nexus_tools.bridges.naming import Naming
+from nexus_tools.errors import NexusError, UsageError, ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.bridges.mcp.connecting import Generation
+
+SYSTEM = "mcp"
+
+_NAMES = ("mcp.json", ".mcp.json")
+_ENDING = ".mcp.json"
+
+
+class McpBridge:
+    """The bridge to MCP servers, of programs as of addresses.
+
+    With `pins`, a tool that is not what it was when it was first seen is refused, unless
+    `accept_changes`: then it is pinned as it is now. `generation` `legacy` is for servers that
+    break when they are asked for the newest protocol. Needs the extra `nexus-tools[mcp]`.
+    """
+
+    system = SYSTEM
+
+    def __init__(
+        self,
+        pins: Pins | None = None,
+        *,
+        accept_changes: bool = False,
+        generation: "Generation" = "auto",
+        patience: Patience | None = None,
+    ) -> None:
+        self._pins = pins
+        self._accept_changes = accept_changes
+        self._generation: Generation = generation
+        self._patience = patience
+
+    def recognises(self, place: Path) -> bool:
+        """Whether it is an `mcp.json` with `mcpServers`, or a folder that has one."""
+        return any(map(_declares_servers, _files(place)))
+
+    async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
+        """The tools of all servers, each of which is started or reached, listed, and let go.
+
+        Raises `UsageError` with code `mcp_missing` without the extra, and `ValidationError` with
+        code `mcp_json_invalid` for a file that cannot be read.
+        """
+        if find_spec("mcp") is None:
+            message = "the library of MCP is not installed"
+            raise UsageError("mcp_missing", message, hint="pip install 'nexus-tools[mcp]'")
+        servers = [
+            (file, name, document)
+            for file in _files(place)
+            for name, document in declared_servers(file).items()
+        ]
+        found = await asyncio.gather(*[self._discover(*server, host, naming) for server in servers])
+        return Discovery.joined(found)
+
+    async def _discover(
+        self, file: Path, name: str, document: Any, host: Host, naming: Naming
+    ) -> Discovery:
+        source = f"{file}#{name}"
+        try:
+            server = parse_server(document, host.environment, file.parent.resolve())
+            listing = await self._listed(server, host)
+        except CallFailedError as failed:
+            printed = f"; it printed: {failed.log[-500:]}" if failed.log else ""
+            return Discovery(refused=(Refusal(SYSTEM, source, f"{failed.reason}{printed}"),))
+        except NexusError as error:
+            return Discovery(refused=(Refusal.of(SYSTEM, source, error),))
+        service = Service(
+            name,
+            server,
+            host,
+            listing.fingerprints(),
+            generation=self._generation,
+            patience=self._patience,
+        )
+        return self._of_listing(source, listing, service, naming)
+
+    async def _listed(self, server: ServerDeclaration, host: Host) -> Listing:
+        from nexus_tools.bridges.mcp.connecting import connected  # noqa: PLC0415 - an extra
+
+        async with connected(server, host, self._generation) as connection:
+            return await connection.list_tools()
+
+    def _of_listing(
+        self, source: str, listing: Listing, service: Service, naming: Naming
+    ) -> Discovery:
+        changed = self._changed(source, listing.fingerprints())
+        tools: list[McpTool] = []
+        refused = [Refusal(SYSTEM, f"{source}/{tool}", reason) for tool, reason in listing.refused]
+        for listed in listing.tools:
+            place = f"{source}/{listed.name}"
+            if listed.name in changed:
+                refused.append(_refusal_of_change(place, changed[listed.name]))
+                continue
+            try:
+                fqn = naming.fqn(SYSTEM, service.name, listed.name)
+                tools.append(McpTool(fqn, listed, service, place))
+            except NexusError as error:
+                refused.append(Refusal.of(SYSTEM, place, error))
+        return Discovery(tuple(tools), tuple(refused), (service.running,) if tools else ())
+
+    def _changed(
+        self, source: str, tools: Mapping[str, Fingerprint]
+    ) -> Mapping[str, tuple[str, ...]]:
+        if self._pins is None:
+            return {}
+        if self._accept_changes:
+            self._pins.accept(source, tools)
+        return self._pins.check(source, tools)
+
+
+def _files(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place] if place.name in _NAMES or place.name.endswith(_ENDING) else []
+    if not place.is_dir():
+        return []
+    named = [place / name for name in _NAMES]
+    return [
+        file
+        for file in dict.fromkeys([*named, *sorted(place.glob(f"*{_ENDING}"))])
+        if file.is_file()
+    ]
+
+
+def _declares_servers(file: Path) -> bool:
+    try:
+        return bool(declared_servers(file))
+    except ValidationError:
+        return False
+
+
+def _refusal_of_change(place: str, changes: tuple[str, ...]) -> Refusal:
+    return Refusal(
+        SYSTEM,
+        place,
+        f"the tool is not what it was when it was seen first; changed: {', '.join(changes)}",
+        "look at it, and take it as it is now with --accept-changes",
+    )

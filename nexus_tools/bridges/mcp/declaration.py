@@ -1,0 +1,202 @@
+"""`mcp.json`: which MCP servers there are, and how each is started or reached.
+
+The format is the one that MCP clients share: `{"mcpServers": {name: server}}`, where a server has a
+`command` (with `args`, `env`, `cwd`) or a `url` (with `type`, `headers`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import parse_json
+
+MAX_BYTES = 1 * 2**20
+
+Transport = Literal["http", "sse"]
+
+_TRANSPORTS: dict[str, Transport] = {
+    "http": "http",
+    "streamable-http": "http",
+    "streamableHttp": "http",
+    "sse": "sse",
+}
+# RFC 9110, sections 5.1 and 5.5, without what is obsolete.
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """A server that is a program: what is run, and what it gets besides the usual environment.
+
+    `directory` is where it runs; None is a directory of its own that is empty.
+    """
+
+    command: tuple[str, ...] = field(repr=False)
+    environment: Mapping[str, str] = field(repr=False)
+    directory: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """A server that is reached by HTTP; `sse` is the transport of 2024-11-05."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    transport: Transport
+
+
+ServerDeclaration = StdioServer | HttpServer
+
+
+def declared_servers(file: Path) -> dict[str, Any]:
+    """The servers of an `mcp.json` by name, each as it stands there.
+
+    Raises `ValidationError` with code `mcp_json_invalid`.
+    """
+    try:
+        text = file.read_bytes()
+        document = parse_json(text) if len(text) <= MAX_BYTES else None
+    except OSError as error:
+        raise _invalid(f"{file} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise _invalid(f"{file}: {error.message}") from error
+    servers = document.get("mcpServers") if isinstance(document, dict) else None
+    if not isinstance(servers, dict):
+        raise _invalid(f"{file} has no object mcpServers")
+    return servers
+
+
+def parse_server(
+    document: object, environment: Mapping[str, str], folder: Path
+) -> ServerDeclaration:
+    """One server. `${NAME}` and `${NAME:-default}` in its texts are taken from `environment`.
+
+    A relative `cwd`, and a `command` with a slash, are relative to `folder`. Raises
+    `ValidationError` with code `mcp_json_invalid`, or `variable_missing` for a `${NAME}` that
+    `environment` does not have.
+    """
+    if not isinstance(document, dict):
+        raise _invalid("the server is no object")
+    if document.get("disabled") is True:
+        raise _invalid("the server is disabled", hint='take away "disabled" to use it')
+    if ("command" in document) == ("url" in document):
+        raise _invalid("the server has neither a command nor a url, or both")
+    fields = _filled(document, environment)
+    return _stdio(fields, folder) if "command" in fields else _http(fields)
+
+
+def _stdio(fields: Mapping[str, Any], folder: Path) -> StdioServer:
+    if fields.get("type", "stdio") != "stdio":
+        raise _invalid("type is not stdio, though there is a command")
+    command = _text(fields, "command")
+    if "/" in command:
+        command = str(folder / command)
+    arguments = fields.get("args", [])
+    if not isinstance(arguments, list) or not all(isinstance(each, str) for each in arguments):
+        raise _invalid("args is no list of texts")
+    directory = folder / _text(fields, "cwd") if "cwd" in fields else None
+    if directory is not None and not directory.is_dir():
+        raise _invalid(f"cwd: there is no folder {directory}")
+    if any("\0" in argument for argument in arguments):
+        raise _invalid("args has a null character")
+    environment = _texts(fields, "env")
+    for name, value in environment.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise _invalid(f"env: {name[:80]!r} is no variable")
+    return StdioServer((command, *arguments), environment, directory)
+
+
+def _http(fields: Mapping[str, Any]) -> HttpServer:
+    kind = fields.get("type", "http")
+    transport = _TRANSPORTS.get(kind) if isinstance(kind, str) else None
+    if transport is None:
+        raise _invalid("type is none of http, streamable-http and sse")
+    url = _text(fields, "url")
+    problem = _url_problem(url)
+    if problem:
+        raise _invalid(f"the url {problem}")
+    headers = _texts(fields, "headers")
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise _invalid(f"headers: {name[:80]!r} is no header of HTTP")
+    return HttpServer(url, headers, transport)
+
+
+def _url_problem(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as error:
+        return f"is malformed: {error}"
+    if parts.scheme not in ("http", "https") or not host:
+        return "is not an absolute http or https URL"
+    if "@" in parts.netloc:
+        return "has a user name or password: a header Authorization is the place for them"
+    if parts.scheme == "http" and not _is_loopback(host):
+        return "is not https, which only a server on this machine may be"
+    return ""
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields[name]
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise _invalid(f"{name} is no text, or an empty one")
+    return value
+
+
+def _texts(fields: Mapping[str, Any], name: str) -> dict[str, str]:
+    values = fields.get(name, {})
+    if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
+        raise _invalid(f"{name} is no object of texts")
+    return values
+
+
+def _filled(value: Any, environment: Mapping[str, str]) -> Any:
+    """The document with its placeholders filled; what was filled in is not looked at again."""
+    missing = sorted(set(_unset(value, environment)))
+    if missing:
+        raise ValidationError(
+            "variable_missing",
+            f"it needs {', '.join(missing)}, which the environment does not have",
+            hint="set the variable, or give it a default: ${NAME:-default}",
+        )
+    return _substituted(value, environment)
+
+
+def _unset(value: Any, environment: Mapping[str, str]) -> Iterator[str]:
+    if isinstance(value, str):
+        found = (match.groups() for match in _PLACEHOLDER.finditer(value))
+        yield from (name for name, other in found if other is None and name not in environment)
+    elif isinstance(value, list | dict):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _unset(member, environment)
+
+
+def _substituted(value: Any, environment: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return _PLACEHOLDER.sub(lambda match: environment.get(match[1]) or match[2] or "", value)
+    if isinstance(value, list):
+        return [_substituted(member, environment) for member in value]
+    if isinstance(value, dict):
+        return {name: _substituted(member, environment) for name, member in value.items()}
+    return value
+
+
+def _invalid(problem: str, *, hint: str = "") -> ValidationError:
+    return ValidationError("mcp_json_invalid", problem, hint=hint)

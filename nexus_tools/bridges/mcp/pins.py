@@ -1,0 +1,99 @@
+"""A lock file of what MCP tools were when they were seen first: a server cannot change them unseen.
+
+A server may list a harmless tool until it is trusted, and another one under its name afterwards.
+"""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bridges.mcp.listing import Fingerprint
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import parse_json
+
+_FORMAT = 1
+
+
+class Pins:
+    """The lock file at `path`, which need not be there yet.
+
+    It is JSON: by server (`<mcp.json>#<name>`) and tool the SHA-256 of its entry in `tools/list`
+    as canonical JSON, and of each field of the entry. Several processes may use it. Reading raises
+    `ValidationError` with code `pins_invalid` for a file that is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def check(self, server: str, tools: Mapping[str, Fingerprint]) -> dict[str, tuple[str, ...]]:
+        """What has changed, in words, by tool; tools that were never seen are pinned."""
+        with self._locked():
+            pinned = self._read()
+            known = pinned.get(server, {})
+            new = {name: tool for name, tool in tools.items() if name not in known}
+            if new:
+                self._write(pinned | {server: known | new})
+        changed = {name: known[name].changes(tools[name]) for name in tools if name in known}
+        return {name: changes for name, changes in changed.items() if changes}
+
+    def accept(self, server: str, tools: Mapping[str, Fingerprint]) -> None:
+        """Pin tools as they are now, whatever they were."""
+        with self._locked():
+            pinned = self._read()
+            self._write(pinned | {server: pinned.get(server, {}) | dict(tools)})
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone among processes; the lock file beside is left, as another may wait for it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _read(self) -> dict[str, dict[str, Fingerprint]]:
+        if not self.path.exists():
+            return {}
+        try:
+            document = parse_json(self.path.read_bytes())
+            if document["format"] != _FORMAT:
+                raise self._invalid("it is of another format")
+            return {
+                server: {name: _fingerprint(pin) for name, pin in tools.items()}
+                for server, tools in document["servers"].items()
+            }
+        except (ValidationError, KeyError, TypeError, AttributeError) as error:
+            raise self._invalid(str(error)) from error
+
+    def _write(self, pinned: Mapping[str, Mapping[str, Fingerprint]]) -> None:
+        servers = {
+            server: {
+                name: {"sha256": tool.sha256, "fields": dict(tool.fields)}
+                for name, tool in tools.items()
+            }
+            for server, tools in pinned.items()
+        }
+        text = json.dumps({"format": _FORMAT, "servers": servers}, indent=2, sort_keys=True)
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(f"{text}\n")
+            Path(name).replace(self.path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def _invalid(self, problem: str) -> ValidationError:
+        return ValidationError(
+            "pins_invalid",
+            f"{self.path} is no file of pins: {problem}",
+            hint="move it away; tools are pinned anew as they are then",
+        )
+
+
+def _fingerprint(pin: Mapping[str, Any]) -> Fingerprint:
+    return Fingerprint(str(pin["sha256"]), {str(k): str(v) for k, v in pin["fields"].items()})

@@ -1,0 +1,62 @@
+"""One tool of an MCP server, as a Nexus tool."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nexus_tools.bridges.base import BridgedTool
+from nexus_tools.bridges.mcp.call_failed import CallFailedError
+from nexus_tools.bridges.mcp.interface import Interface
+from nexus_tools.bridges.mcp.listing import ListedTool
+from nexus_tools.bridges.mcp.service import Service
+from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.variants import described, error, process_limits
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import Outcome, ToolFqn
+
+
+class McpTool(BridgedTool):
+    """Calls `listed` on the server that `service` keeps running."""
+
+    def __init__(
+        self,
+        fqn: ToolFqn,
+        listed: ListedTool,
+        service: Service,
+        source: str,
+    ) -> None:
+        self.name = listed.name
+        self._service = service
+        self._interface = Interface.of(listed)
+        super().__init__(
+            fqn,
+            system="mcp",
+            source=source,
+            description=described(listed.description),
+            input_schema=self._interface.inputs.schema,
+            output_schema=self._interface.output_schema,
+            timeout_ms=service.timeout_ms,
+            health=self._check_health,
+        )
+        self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Call the tool; whatever the server does wrong is the variant `err`."""
+        sent = self._interface.inputs.to_arguments(arguments)
+        try:
+            result = await self._service.call(self.name, sent, self._seconds)
+        except CallFailedError as failed:
+            return failed.as_output()
+        return self._interface.output(result)
+
+    async def run(self, arguments: Mapping[str, Any]) -> Outcome:
+        """Answer; an answer that the tool's own schema does not allow is its failure."""
+        try:
+            return await super().run(arguments)
+        except ValidationError as mismatch:
+            if mismatch.code != "output_invalid":
+                raise
+            reason = f"the tool gave what its output schema does not allow: {mismatch.message}"
+            return self._validator.check_output(error(reason))
+
+    async def _check_health(self) -> dict[str, bool]:
+        return await self._service.health(self.name)

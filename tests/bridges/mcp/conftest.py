@@ -1,0 +1,134 @@
+"""What the tests of MCP share: a catalogue in memory, ASGI applications on loopback."""
+
+import asyncio
+import importlib.util
+import json
+import os
+import socket
+import sys
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges.mcp import McpBridge
+
+HERE = Path(__file__).parent
+
+
+def _module(file):
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def memory():
+    """The module of the catalogue in memory."""
+    return _module(HERE / "memory_catalogue.py")
+
+
+@pytest.fixture
+def modern():
+    """A server of the SDK, and what can be changed in it."""
+    return _module(HERE / "servers" / "modern.py").build()
+
+
+@pytest.fixture
+def catalogue(memory):
+    return memory.MemoryCatalogue()
+
+
+@pytest.fixture
+def stdio_program():
+    """The command line of the catalogue in memory, as a server over stdio."""
+    return [sys.executable, str(HERE / "memory_catalogue.py")]
+
+
+@asynccontextmanager
+async def _uvicorn_server(app):
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", ws="none")
+    )
+    task = asyncio.create_task(server._serve([listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        server.force_exit = True
+        await task
+        listener.close()
+
+
+@pytest.fixture
+async def serve_app():
+    """Serve an ASGI application; gives its URL."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(app):
+            return await stack.enter_async_context(_uvicorn_server(app))
+
+        yield serve
+
+
+class Told:
+    """The plain server of `servers/plain.py`, what it is told, and the `mcp.json` that names it."""
+
+    def __init__(self, folder):
+        self.file = folder / "mcp.json"
+        self.told = folder / "told.json"
+        self.server = {
+            "command": sys.executable,
+            "args": ["-I", str(HERE / "servers" / "plain.py"), str(self.told)],
+        }
+        self.declare(plain=self.server)
+        self.document = {"tools": [], "results": {}}
+
+    def declare(self, **servers):
+        self.file.write_text(json.dumps({"mcpServers": servers}))
+
+    def tell(self, name, result, **entry):
+        """List a tool besides the others, and say what a call of it gives."""
+        entry = {"name": name, "inputSchema": {"type": "object"}} | entry
+        others = [tool for tool in self.document["tools"] if tool.get("name") != name]
+        self.document["tools"] = [*others, entry]
+        self.document["results"][name] = result
+        self.save()
+
+    def save(self, **more):
+        self.document |= more
+        self.told.write_text(json.dumps(self.document))
+
+
+@pytest.fixture
+def plain(tmp_path):
+    return Told(tmp_path)
+
+
+@pytest.fixture
+def host(tmp_path):
+    return Host(
+        python=Path(sys.executable),
+        scratch=tmp_path / "scratch",
+        cache=tmp_path / "cache",
+        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "SECRET": "the operator's"},
+        timeout_ms=8_000,
+    )
+
+
+@pytest.fixture
+async def served(host):
+    """Discovers the tools of an `mcp.json` and keeps them served; gives them by their names."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(file, *, host=host, **options):
+            discovery = await McpBridge(**options).discover(file, host, Naming())
+            assert discovery.refused == ()
+            await stack.enter_async_context(discovery.running())
+            return {tool.name: tool for tool in discovery.tools}
+
+        yield serve

@@ -1,0 +1,165 @@
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.bridges.mcp.declaration import (
+    HttpServer,
+    StdioServer,
+    declared_servers,
+    parse_server,
+)
+from nexus_tools.errors import ValidationError
+
+FOLDER = Path("/project")
+
+
+def parse(document, **environment):
+    return parse_server(document, environment, FOLDER)
+
+
+def test_a_program_has_a_command_arguments_and_variables():
+    server = parse({"command": "npx", "args": ["-y", "weather"], "env": {"A": "b"}})
+    assert server == StdioServer(("npx", "-y", "weather"), {"A": "b"}, None)
+
+
+def test_a_command_with_a_slash_is_relative_to_the_file():
+    assert parse({"command": "./bin/weather"}).command == ("/project/bin/weather",)
+    assert parse({"command": "/bin/weather"}).command == ("/bin/weather",)
+
+
+def test_a_directory_is_relative_to_the_file(tmp_path):
+    (tmp_path / "sub").mkdir()
+    server = parse_server({"command": "a", "cwd": "sub"}, {}, tmp_path)
+    assert server.directory == tmp_path / "sub"
+
+
+def test_a_directory_that_is_missing_is_refused():
+    with pytest.raises(ValidationError, match="there is no folder /project/missing"):
+        parse({"command": "a", "cwd": "missing"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "transport"),
+    [("http", "http"), ("streamable-http", "http"), ("streamableHttp", "http"), ("sse", "sse")],
+)
+def test_an_address_has_one_of_the_transports(kind, transport):
+    server = parse({"type": kind, "url": "https://a.example/mcp", "headers": {"X-A": "b"}})
+    assert server == HttpServer("https://a.example/mcp", {"X-A": "b"}, transport)
+
+
+def test_an_address_is_of_streamable_http_unless_it_says_otherwise():
+    assert parse({"url": "https://a.example/mcp"}).transport == "http"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://localhost:1/mcp", "http://127.0.0.7/mcp", "http://[::1]:8000/mcp"]
+)
+def test_a_server_on_this_machine_needs_no_tls(url):
+    assert parse({"url": url}).url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://a.example/mcp",
+        "http://10.0.0.1/mcp",
+        "http://localhost.example/mcp",
+        "https://user:password@a.example/mcp",
+        "ftp://a.example/mcp",
+        "https:///mcp",
+        "https://a.example:port/mcp",
+        "mcp",
+    ],
+)
+def test_other_addresses_are_refused(url):
+    with pytest.raises(ValidationError, match=r"^the url "):
+        parse({"url": url})
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [],
+        {},
+        {"command": "a", "url": "https://a.example"},
+        {"command": ""},
+        {"command": 3},
+        {"command": "a", "args": "b"},
+        {"command": "a", "args": [1]},
+        {"command": "a", "env": {"A": 1}},
+        {"command": "a", "env": []},
+        {"command": "a", "type": "http"},
+        {"command": "a\0b"},
+        {"url": "https://a.example", "type": "stdio"},
+        {"url": "https://a.example", "type": {}},
+        {"url": "https://a.example", "headers": {"A": "b\nC: d"}},
+        {"url": "https://a.example", "headers": {"A": "é"}},
+        {"url": "https://a.example", "headers": {"A b": "c"}},
+        {"command": "a", "env": {"A=B": "c"}},
+        {"command": "a", "args": ["a\0b"]},
+        {"command": "a", "disabled": True},
+    ],
+)
+def test_what_is_no_server_is_refused(document):
+    with pytest.raises(ValidationError) as raised:
+        parse(document)
+    assert raised.value.code == "mcp_json_invalid"
+
+
+def test_placeholders_are_filled_from_the_environment():
+    server = parse(
+        {"command": "${RUNNER}", "args": ["--key=${KEY}"], "env": {"T": "a${KEY}b"}},
+        RUNNER="npx",
+        KEY="k",
+    )
+    assert server.command == ("npx", "--key=k")
+    assert server.environment == {"T": "akb"}
+
+
+def test_placeholders_in_addresses_and_headers_are_filled():
+    server = parse(
+        {"url": "https://${HOST}/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
+        HOST="a.example",
+        TOKEN="t",
+    )
+    assert server.url == "https://a.example/mcp"
+    assert server.headers == {"Authorization": "Bearer t"}
+
+
+def test_a_placeholder_may_have_a_default():
+    document = {"command": "a", "env": {"LEVEL": "${LEVEL:-info}"}}
+    assert parse(document).environment == {"LEVEL": "info"}
+    assert parse(document, LEVEL="").environment == {"LEVEL": "info"}
+    assert parse(document, LEVEL="debug").environment == {"LEVEL": "debug"}
+
+
+def test_every_variable_that_is_missing_is_named_and_no_other():
+    with pytest.raises(ValidationError) as raised:
+        parse({"command": "a", "env": {"A": "${ONE}${TWO}", "B": "${THERE}"}}, THERE="x")
+    assert raised.value.code == "variable_missing"
+    assert raised.value.message.startswith("it needs ONE, TWO, ")
+
+
+def test_what_was_filled_in_is_not_looked_at_again():
+    server = parse({"command": "a", "env": {"A": "${ONE}"}}, ONE="${TWO}", TWO="secret")
+    assert server.environment == {"A": "${TWO}"}
+
+
+def test_a_filled_server_does_not_show_its_secrets():
+    document = {"command": "a", "args": ["${TOKEN}"], "env": {"A": "${TOKEN}"}}
+    assert "hush" not in repr(parse(document, TOKEN="hush"))
+
+
+def test_a_file_without_servers_is_refused(tmp_path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{"servers": {}}')
+    with pytest.raises(ValidationError) as raised:
+        declared_servers(file)
+    assert raised.value.code == "mcp_json_invalid"
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path):
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {}}' + " " * 2**20)
+    with pytest.raises(ValidationError):
+        declared_servers(file)

@@ -1,0 +1,94 @@
+"""Results of `tools/call` as outputs, without a server."""
+
+import pytest
+
+from nexus_tools.bridges.mcp.interface import Interface
+from nexus_tools.bridges.mcp.listing import ListedTool
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import InterfaceValidator, check_output_schema
+
+OBJECT = {"type": "object"}
+TEXT = [{"type": "text", "text": "hello"}]
+
+
+def interface(output=None, **more):
+    entry = {"name": "tool", "inputSchema": OBJECT} | more
+    return Interface.of(ListedTool.parse(entry | ({"outputSchema": output} if output else {})))
+
+
+class Schemas:
+    """What a validator takes."""
+
+    def __init__(self, made):
+        self.input_schema = made.inputs.schema
+        self.output_schema = made.output_schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "content"),
+    [
+        ({"type": "integer"}, 3),
+        (
+            {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "null"}}},
+            [None],
+        ),
+        ({"anyOf": [{"type": "string"}, OBJECT]}, "text"),
+        ({"anyOf": [{"type": "string"}, OBJECT]}, {"a": 1}),
+        ({"type": ["object", "null"]}, None),
+    ],
+)
+def test_structured_content_that_is_no_object_is_one_port(schema, content):
+    made = interface(schema)
+    output = made.output({"content": [], "structuredContent": content})
+    assert output == {"ok": {"result": content}}
+    assert InterfaceValidator(Schemas(made)).check_output(output).variant == "ok"
+
+
+def test_references_in_what_is_one_port_are_still_followed():
+    made = interface({"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": OBJECT}})
+    output = made.output({"content": [], "structuredContent": [1]})
+    with pytest.raises(ValidationError):
+        InterfaceValidator(Schemas(made)).check_output(output)
+
+
+def test_an_object_with_names_that_cannot_be_ports_is_one_port():
+    made = interface({"type": "object", "properties": {"a b": {}, "a_b": {}}})
+    output = made.output({"content": [], "structuredContent": {"a b": 1}})
+    assert output == {"ok": {"result": {"a b": 1}}}
+
+
+def test_structured_content_that_is_no_object_though_it_was_declared_is_err():
+    output = interface(OBJECT).output({"content": TEXT, "structuredContent": [1]})
+    assert output["err"]["reason"] == "the structured content is no object, as was declared"
+
+
+def test_content_of_several_texts_is_their_lines():
+    blocks = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
+    assert interface().output({"content": blocks})["ok"]["text"] == "one\ntwo"
+
+
+def test_content_that_is_empty_has_no_text():
+    assert interface().output({"content": []}) == {"ok": {"content": []}}
+
+
+@pytest.mark.parametrize("output", [None, OBJECT, {"type": "integer"}])
+def test_every_tool_has_the_variants_ok_and_err(output):
+    assert [*check_output_schema(interface(output).output_schema).variants] == ["ok", "err"]
+
+
+def test_a_kind_of_result_that_is_unknown_is_err():
+    output = interface().output({"resultType": "task", "task": {}})
+    assert output["err"]["type"] == "task"
+    assert "'task'" in output["err"]["reason"]
+
+
+def test_an_error_with_content_that_no_output_may_have_leaves_it_out():
+    blocks = [{"type": "text", "text": "no", "_meta": {"n": float("nan")}}]
+    output = interface().output({"content": blocks, "isError": True})
+    assert output == {"err": {"reason": "no"}}
+
+
+def test_a_long_error_is_cut():
+    blocks = [{"type": "text", "text": "x" * 100_000}]
+    output = interface().output({"content": blocks, "isError": True})
+    assert len(output["err"]["reason"].encode()) <= 4_096

@@ -1,0 +1,39 @@
+import asyncio
+
+import structlog
+
+from nexus_tools.bridges.mcp.printed import Printed
+
+
+async def read(text, name="weather"):
+    stream = asyncio.StreamReader()
+    stream.feed_data(text)
+    stream.feed_eof()
+    printed = Printed(name)
+    with structlog.testing.capture_logs() as log:
+        await printed.read(stream)
+    return printed, log
+
+
+async def test_the_end_is_kept():
+    printed, _ = await read(b"a" * 10_000 + b"the end\n")
+    assert len(printed.tail()) == 4_095
+    assert printed.tail().endswith("the end")
+    assert printed.whole.is_set()
+
+
+async def test_no_more_than_64_kib_are_logged():
+    _, log = await read(b"x" * 99 + b"\n" + b"y" * 200_000)
+    assert sum(len(entry["line"]) for entry in log if "line" in entry) == 64 * 1024 - 1
+    assert log[-1]["event"] == "server_prints_too_much"
+
+
+async def test_without_a_name_nothing_is_logged():
+    printed, log = await read(b"hello", name=None)
+    assert log == []
+    assert printed.tail() == "hello"
+
+
+async def test_bytes_that_are_no_text_are_kept_out():
+    printed, _ = await read(b"\xff\0hello")
+    assert printed.tail() == "\ufffdhello"

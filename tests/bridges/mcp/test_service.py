@@ -1,0 +1,185 @@
+"""A server while it is served: started again, watched for changes."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+import structlog
+
+from nexus_tools.bridges import Naming
+from nexus_tools.bridges.mcp import McpBridge, Patience
+
+TEXT = {"content": [{"type": "text", "text": "hello"}]}
+HEALTHY = {"running": True, "unchanged": True}
+AT_ONCE = Patience(relist_s=0, first_pause_s=0, longest_pause_s=60)
+
+
+@pytest.fixture
+async def serve(plain, host):
+    """Serves the plain server; gives its service and its tools by name."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(patience=AT_ONCE):
+            discovery = await McpBridge(patience=patience).discover(plain.file, host, Naming())
+            await stack.enter_async_context(discovery.running())
+            [lifespan] = discovery.lifespans
+            return lifespan.__self__, {tool.name: tool for tool in discovery.tools}
+
+        yield serve
+
+
+async def test_a_server_that_runs_with_the_same_tools_is_healthy(plain, serve):
+    plain.tell("greet", TEXT)
+    _, tools = await serve()
+    assert await tools["greet"].check_health() == HEALTHY
+
+
+async def test_a_server_that_died_is_started_again(plain, serve):
+    plain.tell("end", "end")
+    plain.tell("greet", TEXT)
+    service, tools = await serve()
+    assert (await tools["end"].invoke({})).is_error
+    await service.up()
+    assert (await tools["greet"].invoke({})).variant == "ok"
+    assert await tools["greet"].check_health() == HEALTHY
+
+
+async def test_a_server_is_not_healthy_until_it_is_started_again(plain, serve):
+    plain.tell("end", "end")
+    _, tools = await serve(Patience(first_pause_s=3_600))
+    assert (await tools["end"].invoke({})).is_error
+    assert await tools["end"].check_health() == {"running": False, "unchanged": True}
+    again = await tools["end"].invoke({})
+    assert again.ports["reason"] == "the server ended with exit code 3"
+
+
+async def test_the_pause_before_a_start_doubles_up_to_the_longest(plain, serve, monkeypatch):
+    plain.tell("greet", TEXT)
+    pauses = []
+    enough = asyncio.Event()
+
+    async def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 5:
+            enough.set()
+            await asyncio.Event().wait()
+
+    _, tools = await serve(Patience(first_pause_s=0.5, longest_pause_s=3))
+    monkeypatch.setattr("nexus_tools.bridges.mcp.service.pause", pause)
+    plain.told.unlink()
+    assert (await tools["greet"].invoke({})).is_error
+    await enough.wait()
+    assert pauses == [0.5, 1, 2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"description": "now it is another"}, "the description"),
+        ({"inputSchema": {"type": "object", "required": ["a"]}}, "the input schema"),
+        ({"outputSchema": {"type": "object"}}, "the output schema"),
+        ({"annotations": {"readOnlyHint": True}}, "the annotations"),
+    ],
+)
+async def test_a_tool_that_changed_is_not_healthy_and_not_called(plain, serve, change, words):
+    plain.tell("greet", TEXT)
+    _, tools = await serve()
+    plain.tell("greet", TEXT, **change)
+    assert await tools["greet"].check_health() == {"running": True, "unchanged": False}
+    outcome = await tools["greet"].invoke({})
+    assert outcome.is_error
+    assert f"has changed since it was discovered: {words};" in outcome.ports["reason"]
+
+
+async def test_a_tool_that_is_gone_is_not_healthy(plain, serve):
+    plain.tell("greet", TEXT)
+    _, tools = await serve()
+    plain.save(tools=[])
+    assert await tools["greet"].check_health() == {"running": True, "unchanged": False}
+    assert "not listed any more" in (await tools["greet"].invoke({})).ports["reason"]
+
+
+async def test_a_change_of_one_tool_leaves_the_others_be(plain, serve):
+    plain.tell("greet", TEXT)
+    plain.tell("part", TEXT)
+    _, tools = await serve()
+    plain.tell("greet", TEXT, description="now it is another")
+    assert await tools["part"].check_health() == HEALTHY
+    assert (await tools["part"].invoke({})).variant == "ok"
+
+
+async def test_a_tool_that_is_again_as_it_was_is_called_again(plain, serve):
+    plain.tell("greet", TEXT)
+    _, tools = await serve()
+    plain.tell("greet", TEXT, description="now it is another")
+    await tools["greet"].check_health()
+    plain.tell("greet", TEXT)
+    assert await tools["greet"].check_health() == HEALTHY
+    assert (await tools["greet"].invoke({})).variant == "ok"
+
+
+async def test_a_change_that_the_server_announces_is_seen_without_a_health_request(plain, serve):
+    plain.tell("announce", "announce")
+    service, tools = await serve(Patience())
+    seen = asyncio.Event()
+    compare = service._compare
+
+    async def comparing(*arguments):
+        await compare(*arguments)
+        seen.set()
+
+    service._compare = comparing
+    plain.tell("announce", "announce", description="now it is another")
+    assert (await tools["announce"].invoke({})).variant == "ok"
+    await seen.wait()
+    assert (await tools["announce"].invoke({})).is_error
+
+
+async def test_a_tool_that_changed_while_the_server_was_away_is_not_called(plain, serve):
+    plain.tell("end", "end")
+    service, tools = await serve(AT_ONCE)
+    plain.tell("end", TEXT, description="harmless")
+    plain.save(results={"end": "end"})
+    assert (await tools["end"].invoke({})).is_error
+    await service.up()
+    assert "has changed" in (await tools["end"].invoke({})).ports["reason"]
+
+
+async def test_health_requests_list_again_no_more_often_than_they_may(plain, serve):
+    plain.tell("greet", TEXT)
+    _, tools = await serve(Patience(relist_s=3_600))
+    plain.tell("greet", TEXT, description="now it is another")
+    assert await tools["greet"].check_health() == HEALTHY
+
+
+async def test_a_discovery_is_served_in_another_event_loop(plain, host):
+    plain.tell("greet", TEXT)
+
+    def in_a_loop(work):
+        return asyncio.run(work)
+
+    discovery = await asyncio.to_thread(in_a_loop, McpBridge().discover(plain.file, host, Naming()))
+    async with discovery.running():
+        assert (await discovery.tools[0].invoke({})).variant == "ok"
+
+
+async def test_what_a_server_prints_is_in_the_log(plain, serve):
+    plain.tell("end", "end")
+    with structlog.testing.capture_logs() as log:
+        _, tools = await serve()
+        await tools["end"].invoke({})
+    [printed] = [entry for entry in log if entry["event"] == "server_printed"]
+    assert (printed["server"], printed["line"]) == ("plain", "there is no way on")
+
+
+async def test_a_server_that_is_late_is_not_healthy_and_given_up_after_the_third_time(plain, serve):
+    plain.tell("freeze", "read_no_more")
+    service, tools = await serve(Patience(relist_s=0, listing_s=0.1, first_pause_s=3_600))
+    tools["freeze"]._seconds = 0.1
+    assert (await tools["freeze"].invoke({})).ports["limit"] == "time"
+    link = service._connection.link
+    closed = []
+    for _ in range(3):
+        assert await tools["freeze"].check_health() == {"running": False, "unchanged": True}
+        closed.append(link.closed.is_set())
+    assert closed == [False, False, True]

@@ -1,0 +1,259 @@
+"""Tools of a server over stdio, called."""
+
+import asyncio
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.bridges import Naming
+from nexus_tools.bridges.mcp import McpBridge
+from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.errors import ValidationError
+
+TEXT = {"content": [{"type": "text", "text": "hello"}]}
+
+
+async def test_a_result_of_text_is_its_content_and_the_text(plain, served):
+    plain.tell("greet", TEXT)
+    tools = await served(plain.file)
+    outcome = await tools["greet"].invoke({})
+    assert outcome.as_json() == {"ok": {"content": TEXT["content"], "text": "hello"}}
+
+
+async def test_blocks_of_every_kind_are_carried_as_they_are(plain, served):
+    blocks = [
+        {"type": "text", "text": "a", "annotations": {"audience": ["user"], "priority": 0.5}},
+        {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+        {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "file:///a", "text": "b", "_meta": {"x": 1}}},
+        {"type": "resource_link", "uri": "file:///a", "name": "a", "size": 3},
+    ]
+    plain.tell("blocks", {"content": blocks})
+    tools = await served(plain.file)
+    assert (await tools["blocks"].invoke({})).as_json() == {"ok": {"content": blocks}}
+
+
+async def test_structured_content_without_a_schema_is_a_port(plain, served):
+    plain.tell("echo", "echo", inputSchema={"type": "object", "properties": {"a": {}}})
+    tools = await served(plain.file)
+    outcome = await tools["echo"].invoke({"a": [1, None]})
+    assert outcome.ports["structured"] == {"a": [1, None]}
+
+
+async def test_structured_content_with_a_schema_is_the_ports(plain, served):
+    schema = {"type": "object", "properties": {"sum": {"type": "integer"}}, "required": ["sum"]}
+    plain.tell("add", TEXT | {"structuredContent": {"sum": 3}}, outputSchema=schema)
+    tools = await served(plain.file)
+    assert (await tools["add"].invoke({})).as_json() == {"ok": {"sum": 3}}
+
+
+async def test_names_that_are_no_ports_are_exchanged_both_ways(plain, served):
+    schema = {"type": "object", "properties": {"perPage": {"type": "integer"}}}
+    plain.tell("echo", "echo", inputSchema=schema, outputSchema=schema)
+    tools = await served(plain.file)
+    outcome = await tools["echo"].invoke({"per_page": 5})
+    assert outcome.as_json() == {"ok": {"per_page": 5}}
+
+
+async def test_arguments_that_cannot_be_ports_are_one_port(plain, served):
+    schema = {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    plain.tell("echo", "echo", inputSchema=schema)
+    tools = await served(plain.file)
+    outcome = await tools["echo"].invoke({"arguments": {"b": 1}})
+    assert outcome.ports["structured"] == {"b": 1}
+
+
+async def test_a_wrong_input_is_refused_before_the_server_hears_of_it(plain, served):
+    plain.tell("end", "end", inputSchema={"type": "object", "required": ["a"]})
+    tools = await served(plain.file)
+    with pytest.raises(ValidationError) as raised:
+        await tools["end"].invoke({})
+    assert raised.value.code == "input_invalid"
+
+
+async def test_an_error_of_the_tool_is_err_with_what_it_says(plain, served):
+    content = [{"type": "text", "text": "no such city"}]
+    plain.tell("weather", {"content": content, "isError": True})
+    tools = await served(plain.file)
+    outcome = await tools["weather"].invoke({})
+    assert outcome.as_json() == {"err": {"reason": "no such city", "content": content}}
+
+
+async def test_an_error_without_text_is_err(plain, served):
+    plain.tell("weather", {"content": [], "isError": True})
+    tools = await served(plain.file)
+    outcome = await tools["weather"].invoke({})
+    assert outcome.ports["reason"] == "the tool reports an error and says no more"
+
+
+async def test_structured_content_that_breaks_its_schema_is_err(plain, served):
+    schema = {"type": "object", "properties": {"sum": {"type": "integer"}}}
+    plain.tell("add", TEXT | {"structuredContent": {"sum": "three"}}, outputSchema=schema)
+    tools = await served(plain.file)
+    outcome = await tools["add"].invoke({})
+    assert outcome.is_error
+    assert "output schema does not allow" in outcome.ports["reason"]
+    assert "/ok/sum" in outcome.ports["reason"]
+
+
+async def test_structured_content_that_is_missing_is_err(plain, served):
+    plain.tell("add", TEXT, outputSchema={"type": "object"})
+    tools = await served(plain.file)
+    outcome = await tools["add"].invoke({})
+    assert "no structured content" in outcome.ports["reason"]
+    assert outcome.ports["content"] == TEXT["content"]
+
+
+async def test_a_result_that_the_protocol_does_not_allow_is_err(plain, served):
+    plain.tell("odd", {"content": [{"type": "smell", "data": "roses"}]})
+    tools = await served(plain.file)
+    outcome = await tools["odd"].invoke({})
+    assert outcome.is_error
+    assert "the protocol does not allow the server's answer" in outcome.ports["reason"]
+
+
+async def test_content_that_is_too_deep_is_err(plain, served):
+    deep = json.loads("[" * 70 + "]" * 70)
+    plain.tell("deep", TEXT | {"structuredContent": {"deep": deep}})
+    tools = await served(plain.file)
+    outcome = await tools["deep"].invoke({})
+    assert outcome.is_error
+    assert "nests deeper" in outcome.ports["reason"]
+
+
+async def test_an_error_of_the_protocol_is_err_with_its_code(plain, served):
+    plain.tell("greet", TEXT)
+    tools = await served(plain.file)
+    plain.document["results"].clear()
+    plain.save()
+    outcome = await tools["greet"].invoke({})
+    assert outcome.as_json() == {
+        "err": {"reason": "the server refuses: Unknown tool: greet", "code": -32602}
+    }
+
+
+async def test_what_the_server_asks_of_people_is_declined(plain, served):
+    plain.tell("ask", "ask")
+    tools = await served(plain.file)
+    outcome = await tools["ask"].invoke({})
+    answer = json.loads(outcome.ports["text"])
+    assert answer["error"]["message"] == "Elicitation not supported"
+
+
+async def test_a_call_that_takes_too_long_is_err_and_others_go_on(plain, served, host):
+    plain.tell("hang", "say_nothing")
+    plain.tell("greet", TEXT)
+    tools = await served(plain.file, host=replace(host, timeout_ms=1_000))
+    late, soon = await asyncio.gather(tools["hang"].invoke({}), tools["greet"].invoke({}))
+    assert late.ports == {"reason": "the server did not answer within 0.5 s", "limit": "time"}
+    assert soon.variant == "ok"
+
+
+async def test_a_server_is_told_that_a_call_is_given_up(plain, served, host):
+    plain.tell("hang", "say_nothing")
+    plain.tell("heard", "tell_notifications")
+    tools = await served(plain.file, host=replace(host, timeout_ms=1_000))
+    await tools["hang"].invoke({})
+    outcome = await tools["heard"].invoke({})
+    assert json.loads(outcome.ports["text"]) == [
+        "notifications/initialized",
+        "notifications/cancelled",
+    ]
+
+
+async def test_a_server_that_reads_no_more_keeps_nobody_waiting(plain, served, host):
+    plain.tell("freeze", "read_no_more")
+    tools = await served(plain.file, host=replace(host, timeout_ms=1_000))
+    large = {"text": "x" * 200_000}  # more than a pipe holds
+    async with asyncio.timeout(4):
+        outcomes = [await tools["freeze"].invoke(large) for _ in range(2)]
+    assert [outcome.ports["limit"] for outcome in outcomes] == ["time", "time"]
+
+
+async def test_a_server_that_ends_is_err_with_what_it_printed(plain, served):
+    plain.tell("end", "end")
+    tools = await served(plain.file)
+    outcome = await tools["end"].invoke({})
+    assert outcome.ports == {
+        "reason": "the server ended with exit code 3",
+        "log": "there is no way on",
+    }
+
+
+async def test_a_message_that_is_too_long_stops_the_server(plain, served, host):
+    plain.tell("flood", "flood")
+    limits = ProcessLimits(output_bytes=100_000)
+    tools = await served(plain.file, host=replace(host, limits=limits))
+    outcome = await tools["flood"].invoke({})
+    assert outcome.ports["limit"] == "output"
+
+
+async def test_memory_beyond_the_limit_stops_the_server(plain, served, host):
+    plain.tell("big", "take_memory")
+    limits = ProcessLimits(memory_bytes=150 * 2**20)
+    tools = await served(plain.file, host=replace(host, limits=limits))
+    outcome = await tools["big"].invoke({})
+    assert outcome.is_error
+    assert outcome.ports.get("limit") == "memory" or "MemoryError" in outcome.ports["log"]
+
+
+async def test_what_is_no_message_on_stdout_is_passed_over(plain, served):
+    plain.tell("chatter", "chatter")
+    tools = await served(plain.file)
+    assert (await tools["chatter"].invoke({})).ports["text"] == '"said"'
+
+
+async def test_a_server_has_its_own_home_and_directory_and_no_secrets(plain, served, host):
+    plain.server["env"] = {"TOKEN": "${SECRET}", "PLAIN": "yes"}
+    plain.declare(plain=plain.server)
+    plain.tell("surroundings", "surroundings")
+    tools = await served(plain.file)
+    seen = json.loads((await tools["surroundings"].invoke({})).ports["text"])
+    environment = seen["environment"]
+    assert {"TOKEN": "the operator's", "PLAIN": "yes"}.items() <= environment.items()
+    assert "SECRET" not in environment
+    assert environment["HOME"].startswith(str(host.scratch))
+    assert seen["directory"].startswith(str(host.scratch))
+    assert environment.keys() <= {
+        *("PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "TOKEN", "PLAIN"),
+        *("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"),
+        "XDG_STATE_HOME",
+    }
+
+
+async def test_a_server_runs_in_the_directory_that_is_declared(plain, served, tmp_path):
+    (tmp_path / "here").mkdir()
+    plain.declare(plain=plain.server | {"cwd": "here"})
+    plain.tell("surroundings", "surroundings")
+    tools = await served(plain.file)
+    seen = json.loads((await tools["surroundings"].invoke({})).ports["text"])
+    assert seen["directory"] == str(tmp_path / "here")
+
+
+async def test_one_process_answers_all_calls(plain, served):
+    plain.tell("surroundings", "surroundings")
+    tools = await served(plain.file)
+    outcomes = [await tools["surroundings"].invoke({}) for _ in range(2)]
+    first, second = [json.loads(outcome.ports["text"])["pid"] for outcome in outcomes]
+    assert first == second
+
+
+async def test_all_that_a_server_started_ends_with_it(plain, host):
+    plain.tell("start", "start_another")
+    discovery = await McpBridge().discover(plain.file, host, Naming())
+    async with discovery.running():
+        outcome = await discovery.tools[0].invoke({})
+        pid = int(outcome.ports["text"])
+        os.kill(pid, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert list(host.scratch.iterdir()) == []
+
+
+async def test_a_tool_is_not_called_before_it_is_served(plain, host):
+    plain.tell("greet", TEXT)
+    discovery = await McpBridge().discover(plain.file, host, Naming())
+    outcome = await discovery.tools[0].invoke({})
+    assert outcome.ports == {"reason": "the server is not running"}

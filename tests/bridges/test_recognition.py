@@ -1,0 +1,75 @@
+"""Which system a place belongs to, on the examples that the project ships."""
+
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.hyperpocket import HyperpocketBridge
+from nexus_tools.bridges.mcp import McpBridge
+from nexus_tools.bridges.naming import Naming
+from nexus_tools.bridges.nora import NoraBridge
+from nexus_tools.bridges.recognition import discover, recognised
+from nexus_tools.bridges.sos import SosBridge
+from nexus_tools.bridges.unstract import UnstractBridge
+from nexus_tools.errors import NotFoundError
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "bridges"
+BRIDGES = (UnstractBridge(), SosBridge(), NoraBridge(), HyperpocketBridge(), McpBridge())
+SYSTEMS = [bridge.system for bridge in BRIDGES]
+
+
+@pytest.fixture
+def host(tmp_path):
+    import sys
+
+    return Host(
+        python=Path(sys.executable),
+        scratch=tmp_path / "scratch",
+        cache=tmp_path / "cache",
+        environment={"PATH": "/usr/bin:/bin"},
+    )
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_an_example_is_recognised_by_its_own_system_only(system):
+    assert {bridge.system for bridge, _ in recognised(EXAMPLES / system, BRIDGES)} == {system}
+
+
+def test_a_folder_of_several_systems_is_searched_for_each_of_them():
+    assert {bridge.system for bridge, _ in recognised(EXAMPLES, BRIDGES)} == set(SYSTEMS)
+
+
+def test_a_place_that_is_not_there_is_said_to_be_missing(tmp_path):
+    with pytest.raises(NotFoundError) as caught:
+        recognised(tmp_path / "nothing", BRIDGES)
+    assert caught.value.code == "place_missing"
+
+
+def test_a_folder_without_tools_is_said_to_be_unknown(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing to run")
+    with pytest.raises(NotFoundError) as caught:
+        recognised(tmp_path, BRIDGES)
+    assert caught.value.code == "system_unknown"
+
+
+def test_nothing_is_looked_for_in_hidden_folders_or_behind_links(tmp_path):
+    (tmp_path / ".hidden").symlink_to(EXAMPLES / "nora")
+    (tmp_path / "link").symlink_to(EXAMPLES / "nora")
+    with pytest.raises(NotFoundError):
+        recognised(tmp_path, BRIDGES)
+
+
+async def test_one_place_that_cannot_be_read_does_not_hide_the_others(tmp_path, host):
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "tool.json").write_text("{")
+    found = await discover([tmp_path / "broken", EXAMPLES / "nora"], BRIDGES, host, Naming())
+    assert [tool.system for tool in found.tools] == ["nora"]
+    assert [refusal.system for refusal in found.refused] == ["nora"]
+
+
+async def test_the_same_place_twice_is_a_collision(host):
+    place = EXAMPLES / "nora"
+    found = await discover([place, place], BRIDGES, host, Naming())
+    assert found.tools == ()
+    assert len(found.refused) == 2
