@@ -19,7 +19,6 @@ MAX_PARAMETERS = 100
 
 _KINDS = ("file", "db", "index")
 _PARAMETER_TYPES = ("string", "number")
-_PLACEHOLDER = "<TODO"
 
 
 class FileInput(Enum):
@@ -99,7 +98,7 @@ class ToolProperties:
 def _function_name(name: object) -> str:
     if not isinstance(name, str) or not name:
         raise wrong_properties("there is no function_name (functionName)")
-    if _PLACEHOLDER in name:
+    if name.startswith("<"):
         raise wrong_properties(f"functionName is the placeholder {name[:80]!r} of a template")
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
         raise wrong_properties(

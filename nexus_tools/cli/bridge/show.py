@@ -92,7 +92,7 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
             record |= {"input": _ports(tool.input_schema)}
             for name, ports in variants(tool.output_schema).items():
                 record[name] = _ports(ports)
-        output.record(record, title=str(tool.fqn))
+        output.record(record, {name: name for name in record}, title=str(tool.fqn))
     warn_of_refusals(output, found)
 
 

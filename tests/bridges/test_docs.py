@@ -1,0 +1,40 @@
+"""The tables of `docs/bridges.md` name tests that exist."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PAGE = (HERE.parents[1] / "docs" / "bridges.md").read_text()
+NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::(test_\w+)`", PAGE)))
+SYSTEMS = ("Unstract", "SOS-Toolkit", "NORA", "Hyperpocket", "MCP")
+
+
+def names_in(path):
+    return {
+        node.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+@pytest.mark.parametrize(("file", "test"), NAMED, ids=str)
+def test_a_line_of_the_tables_names_a_test_that_exists(file, test):
+    assert test in names_in(HERE / file)
+
+
+def test_every_line_of_the_tables_names_a_test():
+    tables = PAGE[PAGE.index("\n## Every tool's process") :]
+    lines = [line for line in tables.splitlines() if line.startswith("| ")]
+    terms = [line for line in lines if not line.startswith("| In the document")]
+    assert len(terms) > 150
+    assert [line for line in terms if not re.search(r"`[\w/]+\.py::test_\w+`", line)] == []
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_each_system_has_a_table_and_a_page(system):
+    assert f"\n## {system}" in PAGE
+    name = system.lower().removesuffix("-toolkit")
+    assert (HERE.parents[1] / "docs" / "bridges" / f"{name}.md").exists()
