@@ -81,6 +81,16 @@ def test_the_sixty_seconds_go_as_they_are_written(environment):
     assert "claimed 1 SUI" in done.stderr
 
 
+def test_the_commands_of_bridges_go_as_they_are_written(environment):
+    block = README.split("```console\n$ nexus-tools bridge show")[1].split("```")[0]
+    script = "set -eo pipefail\nnexus-tools bridge show" + block.replace("\n$ ", "\n")
+    done = run_script(script, environment, 100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for system in ("unstract", "sos", "nora", "hyperpocket", "mcp"):
+        assert f"local.{system}." in done.stdout, system
+    assert '"name": "org_example_borrowed_word_count_v1"' in done.stdout
+
+
 @pytest.mark.timeout(300)
 def test_the_demo_tells_the_whole_story(environment):
     done = run_script("scripts/demo", environment, 280)

@@ -1,0 +1,71 @@
+import httpx
+import pytest
+
+PRINTS_ALL = """
+import os, pathlib
+
+def run(params):
+    parent = pathlib.Path(f"/proc/{os.getppid()}/environ").read_bytes().decode()
+    return "\\n".join([*(f"{k}={v}" for k, v in os.environ.items()), parent])
+"""
+SLEEPS = "import threading\ndef run(params): threading.Event().wait()"
+
+
+def invoke(url, **ports):
+    return httpx.post(f"{url}/invoke", json=ports, timeout=30)
+
+
+def test_a_tool_is_served_and_checked(home, nora, serve_bridge):
+    url, _ = serve_bridge(nora)
+    assert invoke(url, text="one two one", word="one").json() == {"ok": {"result": "2"}}
+    checks = home.json("tool", "validate", url)["checks"]
+    assert not [check for check in checks if check["status"] == "failed"]
+
+
+def test_an_input_that_does_not_match_is_refused_before_the_tool_runs(nora, serve_bridge):
+    url, _ = serve_bridge(nora)
+    answer = invoke(url, word=1)
+    assert answer.status_code == 422
+    assert [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_a_tool_that_prints_its_environment_shows_no_secret_of_the_operator(
+    make_tool, serve_bridge
+):
+    tools = make_tool("reveal", PRINTS_ALL)
+    secrets = {"AWS_SECRET_ACCESS_KEY": "s3cr3t-aws", "NEXUS_TOOLS_WALLET": "s3cr3t-wallet"}
+    url, _ = serve_bridge(tools, "--share-env", "HARMLESS", HARMLESS="shown", **secrets)
+    printed = invoke(url).json()["ok"]["result"]
+    assert "HARMLESS=shown" in printed
+    assert "s3cr3t" not in printed
+
+
+def test_a_tool_that_sleeps_for_ever_is_stopped_and_the_server_stays_healthy(
+    make_tool, serve_bridge
+):
+    url, _ = serve_bridge(make_tool("sleeper", SLEEPS), "--timeout", "1s")
+    outcome = invoke(url).json()
+    assert outcome["err"]["limit"] == "time"
+    assert httpx.get(f"{url}/health").status_code == 200
+
+
+def test_definitions_are_printed_instead_of_served(home, nora):
+    import json
+
+    printed = home.run(
+        "bridge", "serve", nora, "--meta", "--public-url", "https://tools.example.org"
+    )
+    [definition] = json.loads(printed.stdout)
+    assert definition["url"] == "https://tools.example.org"
+
+
+def test_a_server_ends_with_ctrl_c(nora, serve_bridge):
+    _, daemon = serve_bridge(nora)
+    ended = daemon.end(2)
+    assert ended.code == 0
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("bind", ["nonsense", "127.0.0.1:99999"])
+def test_an_address_that_is_none_is_wrong_usage(home, nora, bind):
+    assert home.fails("bridge", "serve", nora, "--bind", bind) == (2, "address_invalid")

@@ -1,0 +1,60 @@
+def test_a_tool_is_shown_with_its_schemas(home, nora):
+    [tool] = home.json("bridge", "show", nora, "--domain", "org.example.words")["tools"]
+    assert (tool["fqn"], tool["system"]) == ("org.example.words.word_count@1", "nora")
+    assert tool["input_schema"]["properties"].keys() == {"text", "word"}
+    assert tool["output_schema"]["oneOf"]
+
+
+def test_people_see_ports_and_variants(home, nora):
+    shown = home.run("bridge", "show", nora, "--tool-version", 3)
+    assert shown.code == 0
+    assert "local.nora.word_count@3" in shown.stdout
+    assert "text: string, word?: string" in shown.stdout
+    assert "reason: string" in shown.stdout
+
+
+def test_whole_schemas_are_shown_on_request(home, nora):
+    shown = home.run("bridge", "show", nora, "--schemas")
+    assert '"additionalProperties": false' in shown.stdout
+
+
+def test_what_is_refused_is_shown_with_its_reason(home, make_tool):
+    tools = make_tool("good", "def run(params): return 'yes'")
+    make_tool("shell", "def run(params): return 'no'")
+    document = home.json("bridge", "show", tools)
+    assert [tool["fqn"] for tool in document["tools"]] == ["local.nora.good@1"]
+    [refusal] = document["refused"]
+    assert "any command" in refusal["reason"]
+    assert "--allow-dangerous" in refusal["hint"]
+
+
+def test_what_is_dangerous_can_be_allowed(home, make_tool):
+    tools = make_tool("shell", "def run(params): return 'no'")
+    assert home.fails("bridge", "show", tools) == (7, "no_tools")
+    assert home.json("bridge", "show", tools, "--allow-dangerous")["refused"] == []
+
+
+def test_a_folder_of_nothing_is_unknown(home, tmp_path):
+    assert home.fails("bridge", "show", tmp_path) == (3, "system_unknown")
+
+
+def test_a_folder_is_looked_at_for_one_system_only(home, nora):
+    assert home.fails("bridge", "show", nora, "--system", "mcp") == (3, "system_unknown")
+
+
+def test_two_tools_of_one_name_are_both_refused(home, nora):
+    code, error = home.fails("bridge", "show", nora, nora)
+    assert (code, error) == (7, "no_tools")
+
+
+def test_a_domain_that_is_none_is_an_error_and_no_traceback(home, nora):
+    shown = home.run("bridge", "show", nora, "--domain", "Wrong", "--json")
+    assert shown.code == 7
+    assert "Traceback" not in shown.stderr
+
+
+def test_a_file_of_settings_that_is_wrong_says_where(home, nora, tmp_path):
+    (tmp_path / "settings.toml").write_text("[provider.github]")
+    result = home.run("bridge", "show", nora, "--hyperpocket", tmp_path / "settings.toml", "--json")
+    assert (result.code, result.error["code"]) == (2, "hyperpocket_settings_invalid")
+    assert "'provider'" in result.error["message"]
