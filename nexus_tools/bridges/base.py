@@ -36,6 +36,8 @@ class Host:
 class BridgedTool(Tool):
     """A tool of another system: `system` is its word, `source` says where it was found.
 
+    `variables` names what its own declaration asks for of the operator's environment.
+
     Subclasses implement `answer`. What is told apart: an input that does not match is a
     `ValidationError` (422), a tool that fails is an `err…` variant, anything else that is raised is
     the bridge's own failure (500).
@@ -55,6 +57,7 @@ class BridgedTool(Tool):
     ) -> None:
         self.system = system
         self.source = source
+        self.variables: tuple[str, ...] = ()
         super().__init__(
             fqn,
             description=description,

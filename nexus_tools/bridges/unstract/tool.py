@@ -14,6 +14,7 @@ from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, T
 from nexus_tools.bridges.unstract.mask import Mask
 from nexus_tools.bridges.unstract.message import LogLevel
 from nexus_tools.bridges.unstract.output import ok, tool_output_schema
+from nexus_tools.bridges.unstract.platform import SECRETS, platform_variables
 from nexus_tools.bridges.unstract.properties import ToolProperties
 from nexus_tools.bridges.unstract.runner import Command, Runner
 from nexus_tools.bridges.unstract.running_log import RunningLog
@@ -71,6 +72,7 @@ class UnstractTool(BridgedTool):
             timeout_ms=host.timeout_ms,
             health=self._checks,
         )
+        self.variables = declarations.variables.names
 
     def arguments(self, ports: Any, call: Call) -> dict[str, Any]:
         """The input as a run takes it: files decoded and allowed, settings filled up."""
@@ -151,7 +153,7 @@ class UnstractTool(BridgedTool):
         """What the operator or the caller trusts the tool with."""
         declared = self._declarations.variables.names
         environment = self._environment()
-        names = (*declared, *self._host.shared, *self._options.variables)
+        names = (*SECRETS, *declared, *self._host.shared, *self._options.variables)
         values = (environment.get(name, "") for name in names)
         return Mask.of([*values, *self._declarations.settings.secrets(run.settings)])
 
@@ -170,7 +172,7 @@ def run_variables(
 ) -> dict[str, str]:
     """The variables of a run that say nothing of its storage."""
     declared = declarations.variables.values(environment)
-    return {**declared, **options.variables, **BY_TOOL}
+    return {**platform_variables(environment), **declared, **options.variables, **BY_TOOL}
 
 
 def _description(properties: ToolProperties) -> str:

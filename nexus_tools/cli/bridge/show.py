@@ -64,6 +64,7 @@ def _tool(tool: "BridgedTool") -> dict[str, Any]:
         "fqn": str(tool.fqn),
         "system": tool.system,
         "source": tool.source,
+        "variables": list(tool.variables),
         "description": tool.description,
         "timeout": tool.timeout_ms,
         "input_schema": tool.input_schema,
@@ -86,6 +87,7 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None
         record: dict[str, Any] = {"system": tool.system, "source": tool.source, "does": summary}
+        record["gets"] = ", ".join(tool.variables) or None
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}
         else:

@@ -197,7 +197,7 @@ async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_wi
     variables = {"properties": {"DECLARED": {"type": "string"}}}
     tool = await serve(
         sh(QUOTING, "env | tell"),
-        host=host_with(shared=("SHARED",), DECLARED="a", SHARED="b", PRIVATE="c"),
+        host=host_with(shared=("SHARED",), DECLARED="a", SHARED="b", PRIVATE="c", X2TEXT_HOST="e"),
         config={"runtime_variables.json": variables},
         options={"variables": {"CHOSEN": "d"}},
     )
@@ -206,6 +206,7 @@ async def test_a_tool_has_only_what_is_its_own_of_the_environment(serve, host_wi
     assert environment["DECLARED"] == "a"
     assert environment["SHARED"] == "b"
     assert environment["CHOSEN"] == "d"
+    assert environment["X2TEXT_HOST"] == "e"
     assert "PRIVATE" not in environment
     assert environment["EXECUTION_BY_TOOL"] == "True"
 

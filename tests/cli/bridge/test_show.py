@@ -58,3 +58,19 @@ def test_a_file_of_settings_that_is_wrong_says_where(home, nora, tmp_path):
     result = home.run("bridge", "show", nora, "--hyperpocket", tmp_path / "settings.toml", "--json")
     assert (result.code, result.error["code"]) == (2, "hyperpocket_settings_invalid")
     assert "'provider'" in result.error["message"]
+
+
+def test_the_variables_that_a_tool_asks_for_are_shown_by_name(home, tmp_path):
+    (tmp_path / "config").mkdir()
+    (tmp_path / "main.py").write_text("")
+    for name, document in {
+        "properties": '{"function_name": "translate", "description": "Translates."}',
+        "spec": '{"type": "object"}',
+        "runtime_variables": '{"required": ["TRANSLATE_KEY"], "properties": {}}',
+    }.items():
+        (tmp_path / "config" / f"{name}.json").write_text(document)
+    [tool] = home.json("bridge", "show", tmp_path, TRANSLATE_KEY="s3cr3t")["tools"]
+    assert tool["variables"] == ["TRANSLATE_KEY"]
+    shown = home.run("bridge", "show", tmp_path, TRANSLATE_KEY="s3cr3t").stdout
+    assert "TRANSLATE_KEY" in shown
+    assert "s3cr3t" not in shown
