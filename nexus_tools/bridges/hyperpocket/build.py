@@ -17,8 +17,8 @@ from anyio import Event, to_thread
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.copying import copy_sources
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
-from nexus_tools.bridges.hyperpocket.redaction import Redaction
 from nexus_tools.bridges.hyperpocket.runtime import Language
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
 from nexus_tools.errors import NexusError
 

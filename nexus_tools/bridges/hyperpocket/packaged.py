@@ -13,8 +13,8 @@ from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built
 from nexus_tools.bridges.hyperpocket.copying import private_copy
 from nexus_tools.bridges.hyperpocket.declaration import Declaration
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
-from nexus_tools.bridges.hyperpocket.redaction import Redaction
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool, less
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
 from nexus_tools.bridges.variants import error
 from nexus_tools.errors import ValidationError

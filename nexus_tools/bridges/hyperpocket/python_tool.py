@@ -9,8 +9,8 @@ from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
 from nexus_tools.bridges.hyperpocket.declaration import Declaration
 from nexus_tools.bridges.hyperpocket.description import ask_child
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
-from nexus_tools.bridges.hyperpocket.redaction import Redaction
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.worker import failure
 from nexus_tools.tool import ToolFqn

@@ -13,7 +13,7 @@ from nexus_tools.bridges.hyperpocket.auth import AuthRequired
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation, auth_required
 from nexus_tools.bridges.hyperpocket.declaration import Declaration
 from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
-from nexus_tools.bridges.hyperpocket.redaction import Redaction
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.variants import described, process_limits
 from nexus_tools.tool import ToolFqn

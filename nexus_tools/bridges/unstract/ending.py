@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished
-from nexus_tools.bridges.unstract.mask import Mask
 from nexus_tools.bridges.unstract.output import said_ports
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.bridges.variants import error
@@ -41,7 +41,7 @@ class Ending:
 
     finished: Finished
     transcript: Transcript
-    mask: Mask
+    redaction: Redaction
 
     def problem(self, *, strict_error_logs: bool) -> str:
         """Why the run failed, in one sentence; empty if it gave a result.
@@ -64,19 +64,21 @@ class Ending:
         """The output `{"err": …}` for that reason, with what is known of the process."""
         exception = self._exception()
         return error(
-            self.mask.text(reason),
+            self.redaction.text(reason),
             finished=self.finished,
             type=exception.type if exception else None,
             # In place of the process's own: messages stand in ports of their own.
             log=self.log or None,
-            **self.mask.json(said_ports(self.transcript)),
+            **self.redaction.value(said_ports(self.transcript)),
         )
 
     @property
     def log(self) -> str:
         """The end of what was printed beside the messages, standard error last."""
         parts = (self.transcript.noise.rstrip("\n"), self._stderr.rstrip("\n"))
-        text = self.mask.text("\n".join(part for part in parts if part)).replace("\0", "\ufffd")
+        text = self.redaction.text("\n".join(part for part in parts if part)).replace(
+            "\0", "\ufffd"
+        )
         return text.encode("utf-8", "replace")[-_LOG_BYTES:].decode("utf-8", "ignore")
 
     @property

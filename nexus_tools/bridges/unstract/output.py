@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nexus_tools.bridges.older_drafts import as_2020_12
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.references import relocated
-from nexus_tools.bridges.unstract.mask import Mask
 from nexus_tools.bridges.unstract.message import Cost, Log, LogLevel, SingleStepMessage, Update
 from nexus_tools.bridges.unstract.output_files import OutputFile
 from nexus_tools.bridges.unstract.properties import ResultType, ToolProperties
@@ -59,7 +59,7 @@ def ok(
     files: Iterable[OutputFile],
     elapsed_ms: int,
     properties: ToolProperties,
-    mask: Mask,
+    redaction: Redaction,
 ) -> dict[str, Any]:
     """The output `{"ok": …}` of a run that has a result; what was said beside it is masked."""
     result = transcript.result
@@ -68,7 +68,7 @@ def ok(
         "output": output_of(result.output, properties),
         "files": [file.as_json() for file in files],
         "elapsed_time": elapsed_ms / 1_000 if result.elapsed_s is None else result.elapsed_s,
-        **mask.json(said_ports(transcript)),
+        **redaction.value(said_ports(transcript)),
     }
     return {"ok": ports | ({"workflow_id": result.workflow_id} if result.workflow_id else {})}
 

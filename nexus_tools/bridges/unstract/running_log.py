@@ -4,7 +4,7 @@ from typing import Any
 
 import structlog
 
-from nexus_tools.bridges.unstract.mask import Mask
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.unstract.message import (
     Cost,
     Log,
@@ -34,9 +34,9 @@ class RunningLog:
     After `MAX_LINES` lines it says so, and falls silent.
     """
 
-    def __init__(self, tool: str, mask: Mask) -> None:
+    def __init__(self, tool: str, redaction: Redaction) -> None:
         self._log = _log.bind(tool=tool)
-        self._mask = mask
+        self._redaction = redaction
         self._lines = 0
 
     def write(self, message: Message) -> None:
@@ -56,6 +56,6 @@ class RunningLog:
     def _say(self, method: str, event: str, **values: Any) -> None:
         self._lines += 1
         if self._lines <= MAX_LINES:
-            getattr(self._log, method)(event, **self._mask.json(values))
+            getattr(self._log, method)(event, **self._redaction.value(values))
         elif self._lines == MAX_LINES + 1:
             self._log.warning("tool_log_cut", lines=MAX_LINES)

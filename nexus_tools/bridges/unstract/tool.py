@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.bridges.base import BridgedTool, Host
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Scratch
 from nexus_tools.bridges.unstract.data_directory import DataDirectory
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.ending import Ending
 from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
-from nexus_tools.bridges.unstract.mask import Mask
 from nexus_tools.bridges.unstract.message import LogLevel
 from nexus_tools.bridges.unstract.output import ok, tool_output_schema
 from nexus_tools.bridges.unstract.platform import SECRETS, platform_variables
@@ -95,8 +95,8 @@ class UnstractTool(BridgedTool):
             return await self._run(scratch, arguments["run"])
 
     async def _run(self, scratch: Scratch, run: RunInput) -> dict[str, Any]:
-        mask = self._mask(run)
-        transcript = Transcript(RunningLog(str(self.fqn), mask).write)
+        redaction = self._redaction(run)
+        transcript = Transcript(RunningLog(str(self.fqn), redaction).write)
         root = scratch.work / "storage"
         async with storage_in(root, self._options.storage, self._host.limits) as storage:
             data = DataDirectory.create(storage.data, run.file, run.metadata)
@@ -104,7 +104,7 @@ class UnstractTool(BridgedTool):
                 self._command(scratch, storage, run, data, transcript)
             )
         transcript.close()
-        return self._outcome(Ending(finished, transcript, mask), data)
+        return self._outcome(Ending(finished, transcript, redaction), data)
 
     def _command(
         self,
@@ -142,20 +142,20 @@ class UnstractTool(BridgedTool):
         try:
             files = data.output_files()
             document = ok(
-                ending.transcript, files, ending.finished.elapsed_ms, properties, ending.mask
+                ending.transcript, files, ending.finished.elapsed_ms, properties, ending.redaction
             )
             self._validator.check_output(document)
         except ValidationError as error:
             return ending.error(f"the tool gave what it may not: {error.message}")
         return document
 
-    def _mask(self, run: RunInput) -> Mask:
+    def _redaction(self, run: RunInput) -> Redaction:
         """What the operator or the caller trusts the tool with."""
         declared = self._declarations.variables.names
         environment = self._environment()
         names = (*SECRETS, *declared, *self._host.shared, *self._options.variables)
         values = (environment.get(name, "") for name in names)
-        return Mask.of([*values, *self._declarations.settings.secrets(run.settings)])
+        return Redaction.of([*values, *self._declarations.settings.secrets(run.settings)])
 
     def _environment(self) -> Mapping[str, str]:
         return {**self._host.environment, **self._options.variables}

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, Limit
 from nexus_tools.bridges.unstract.ending import Ending, ToolException
-from nexus_tools.bridges.unstract.mask import Mask
 from nexus_tools.bridges.unstract.transcript import Transcript
 
 RESULT = {"type": "RESULT", "result": {"output": 1}}
@@ -19,13 +19,13 @@ def log(text, level="ERROR"):
     return {"type": "LOG", "level": level, "log": text}
 
 
-def ending(*messages, exit_code=0, limit=None, stderr="", mask=None):
+def ending(*messages, exit_code=0, limit=None, stderr="", redaction=None):
     transcript = Transcript()
     for message in messages:
         transcript.feed(json.dumps(message).encode() + b"\n")
     transcript.close()
     finished = Finished(exit_code, b"", stderr.encode(), None, limit, 10)
-    return Ending(finished, transcript, mask or Mask())
+    return Ending(finished, transcript, redaction or Redaction())
 
 
 def problem(*messages, strict=False, **how):
@@ -88,11 +88,11 @@ def test_the_log_ends_with_standard_error_and_is_bounded():
 
 
 def test_values_of_the_operator_are_masked_in_errors():
-    mask = Mask.of(["sk-12345"])
-    ending_ = ending(log("key sk-12345"), exit_code=1, stderr="sk-12345", mask=mask)
+    redaction = Redaction.of(["sk-12345"])
+    ending_ = ending(log("key sk-12345"), exit_code=1, stderr="sk-12345", redaction=redaction)
     document = json.dumps(ending_.error("sk-12345 is wrong"))
     assert "sk-12345" not in document
-    assert document.count("***") == 3
+    assert document.count("[redacted]") == 3
 
 
 @pytest.mark.parametrize(

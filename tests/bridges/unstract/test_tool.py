@@ -229,7 +229,7 @@ async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_wi
     tool = await serve(program, host=host_with(KEY="sk-12345"), config=config)
     with capture_logs() as lines:
         ports = await ports_of(tool, variant="err")
-    assert ports["logs"] == [{"level": "INFO", "log": "key is ***"}]
+    assert ports["logs"] == [{"level": "INFO", "log": "key is [redacted]"}]
     assert "sk-12345" not in repr((ports, lines))
 
 
@@ -239,7 +239,7 @@ async def test_secret_settings_are_masked_in_what_a_tool_logs(serve):
     tool = await serve(program, config={"spec.json": {"properties": {"apiKey": {}}}})
     with capture_logs() as lines:
         ports = await ports_of(tool, settings={"apiKey": "sk-12345"})
-    assert ports["logs"] == [{"level": "INFO", "log": "with apiKey:***"}]
+    assert ports["logs"] == [{"level": "INFO", "log": "with apiKey:[redacted]"}]
     assert "sk-12345" not in repr(lines)
 
 

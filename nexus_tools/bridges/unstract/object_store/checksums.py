@@ -48,8 +48,8 @@ class TableCrc:
 
     def __init__(self, polynomial: int, bits: int) -> None:
         self._table = _table(polynomial)
-        self._mask = (1 << bits) - 1
-        self._register = self._mask
+        self._redaction = (1 << bits) - 1
+        self._register = self._redaction
 
     def update(self, data: bytes, /) -> None:
         """Take more of the body."""
@@ -60,8 +60,8 @@ class TableCrc:
 
     def digest(self) -> bytes:
         """The checksum, in network order."""
-        size = self._mask.bit_length() // 8
-        return (self._register ^ self._mask).to_bytes(size, "big")
+        size = self._redaction.bit_length() // 8
+        return (self._register ^ self._redaction).to_bytes(size, "big")
 
 
 ALGORITHMS: Mapping[str, Callable[[], Checksum]] = {

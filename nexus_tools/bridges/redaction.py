@@ -1,4 +1,4 @@
-"""Credentials taken out of what a tool gave: an outcome is for everyone to read."""
+"""Secrets taken out of what a tool gave and said: an outcome is for everyone to read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -9,19 +9,19 @@ from nexus_tools.bridges.worker import WorkerReply
 
 MARK = "[redacted]"
 
-# A shorter secret is no secret, and would take words apart.
-_MIN_LENGTH = 4
+# A shorter value is a word that stands in any text.
+_MIN_LENGTH = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
     """Takes out `secrets`, the longest first, as they stand; what a tool encodes is not known."""
 
-    secrets: tuple[str, ...] = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> "Redaction":
-        """The redaction of these values; ones of fewer than four characters are left alone."""
+        """The redaction of these values; ones of fewer than six characters are left alone."""
         long = {secret for secret in secrets if len(secret) >= _MIN_LENGTH}
         return cls(tuple(sorted(long, key=lambda secret: (-len(secret), secret))))
 

@@ -1,6 +1,6 @@
 """Credentials in what a tool gives."""
 
-from nexus_tools.bridges.hyperpocket.redaction import Redaction
+from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished
 
 REDACTION = Redaction.of(["secret-1", "secret-12", "ab"])
