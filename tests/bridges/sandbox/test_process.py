@@ -218,8 +218,11 @@ async def test_a_cancelled_run_has_ended_when_the_cancellation_is_raised(
     run_python, scratch, left_of
 ):
     printed = asyncio.Event()
-    code = f"import os; os.fork(); os.fork(); os.setsid(); print(1, flush=True); {WAIT}"
-    task = asyncio.create_task(run_python(code, on_stdout=lambda _: printed.set()))
+    # The first process leads a group, and may not begin a session.
+    leave = "os.getpid() == first or os.setsid()"
+    code = f"import os; first = os.getpid(); os.fork(); os.fork(); {leave}; print(1, flush=True)"
+    running = run_python(f"{code}; {WAIT}", on_stdout=lambda _: printed.set())
+    task = asyncio.create_task(running)
     await printed.wait()
 
     task.cancel()
