@@ -31,7 +31,8 @@ async def until_stopped(
         loop.add_signal_handler(number, end)
     try:
         await task
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, Exception):
+        # Once it is to end, its streams close under those who still use them.
         if not stopped:
             raise
     finally:
