@@ -25,7 +25,7 @@ from nexus_tools.localnet.execution.limits import (
     MAX_TYPE_ARGUMENTS,
 )
 from nexus_tools.sui.address import RANDOM
-from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration
+from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, Validity
 from nexus_tools.sui.transaction import (
     Command,
     FundsWithdrawal,
@@ -89,14 +89,23 @@ def _too_large(limit: str, value: int) -> TransactionRefused:
 def _check_expiration(expiration: Expiration, environment: Environment) -> None:
     if isinstance(expiration, NoExpiration):
         return
-    first: int | None = None
     if isinstance(expiration, EpochExpiration):
-        last: int | None = expiration.epoch
-    else:
-        first, last = expiration.min_epoch, expiration.max_epoch
-    epoch = environment.epoch
+        _check_epochs(None, expiration.epoch, environment.epoch)
+        return
+    if isinstance(expiration, Validity):
+        raise _unsupported("restricting who proposes a transaction")
+    if expiration.min_timestamp is not None or expiration.max_timestamp is not None:
+        raise _unsupported("Timestamp-based transaction expiration is not yet supported")
+    _check_epochs(expiration.min_epoch, expiration.max_epoch, environment.epoch)
+
+
+def _check_epochs(first: int | None, last: int | None, epoch: int) -> None:
     if (last is not None and epoch > last) or (first is not None and epoch < first):
         raise TransactionRefused("transaction_expired", "Transaction Expired")
+
+
+def _unsupported(feature: str) -> TransactionRefused:
+    return TransactionRefused("unsupported", f"Feature is not supported: {feature}")
 
 
 def _check_gas(data: TransactionData, environment: Environment) -> None:
@@ -119,9 +128,7 @@ def _check_input(value: Input) -> None:
     if isinstance(value, Pure) and len(value.value) > MAX_PURE_ARGUMENT_SIZE:
         raise _too_large("maximum pure argument size", MAX_PURE_ARGUMENT_SIZE)
     if isinstance(value, FundsWithdrawal):
-        raise TransactionRefused(
-            "unsupported", "Feature is not supported: withdrawals from address balances"
-        )
+        raise _unsupported("withdrawals from address balances")
 
 
 def _check_move_call(command: MoveCall) -> None:

@@ -24,13 +24,13 @@ def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> T
         raise TransactionRefused(
             "unsupported", "Feature is not supported: system transactions of users"
         )
-    _check_chain(data, chain_id)
+    check_chain(data, chain_id)
     check_signatures(data, data_bytes, signatures)
     return data
 
 
-def _check_chain(data: TransactionData, chain_id: Digest) -> None:
-    """A transaction may name the chain that it is meant for."""
+def check_chain(data: TransactionData, chain_id: Digest) -> None:
+    """Refuse a transaction that names another chain as the one that it is meant for."""
     expiration = data.expiration
     if isinstance(expiration, ValidDuring | Validity) and expiration.chain != chain_id:
         raise TransactionRefused(

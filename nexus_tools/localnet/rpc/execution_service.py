@@ -9,10 +9,11 @@ from nexus_tools.localnet.rpc.read_mask import EXECUTION, Mask, prune, requested
 from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
 from nexus_tools.localnet.rpc.rendering.command import render_argument
 from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed, render_outcome
+from nexus_tools.localnet.rpc.resolution import is_complete, resolve_transaction
 from nexus_tools.localnet.rpc.status import RpcError, invalid
 from nexus_tools.localnet.rpc.transaction_request import parse_transaction
 from nexus_tools.sui.bcs import BcsError
-from nexus_tools.sui.transaction import TransactionData
+from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
 from nexus_tools.sui.type_tag import TypeTag
 
 _CHECKS_DISABLED = 1
@@ -69,8 +70,7 @@ def _simulate_transaction(backend: Backend, request: Message, response: Message)
     mask = requested_mask(request, backend.descriptor("SimulateTransactionResponse"), "*")
     if not request.HasField("transaction"):
         raise invalid("missing transaction")
-    price = backend.node.environment.reference_gas_price
-    data = parse_transaction(request.transaction, price)
+    data = _transaction(backend, request.transaction)
     mode = Mode.INSPECT if request.checks == _CHECKS_DISABLED else Mode.SIMULATE
     try:
         if request.do_gas_selection and mode is Mode.SIMULATE:
@@ -86,12 +86,24 @@ def _simulate_transaction(backend: Backend, request: Message, response: Message)
     prune(response, mask)
 
 
+def _transaction(backend: Backend, message: Message) -> TransactionData:
+    """The transaction of a request; what it leaves open is worked out."""
+    if not is_complete(message):
+        return resolve_transaction(backend.node, message)
+    data = parse_transaction(message, backend.node.environment.reference_gas_price)
+    if not isinstance(data.kind, ProgrammableTransaction):
+        raise invalid("simulate does not support system transactions")
+    return data
+
+
 def _with_gas(backend: Backend, message: Message, data: TransactionData) -> TransactionData:
     """Budget and coins, where the client left them open."""
     has_budget = message.HasField("bcs") or message.gas_payment.HasField("budget")
     if not has_budget:
         data = with_estimated_budget(backend.node, data)
-    return data if data.gas.payment else with_payment(backend.node, data)
+    if data.gas.payment:
+        return data
+    return with_payment(backend.node, data, estimated=not has_budget)
 
 
 def _render_outputs(

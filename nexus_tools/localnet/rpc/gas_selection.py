@@ -4,9 +4,16 @@ Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 """
 
 from dataclasses import replace
+from heapq import nsmallest
 
 from nexus_tools.localnet.execution import MOCK_COIN_ID, Mode
-from nexus_tools.localnet.execution.limits import MAX_GAS_PAYMENT_OBJECTS, MAX_TX_GAS
+from nexus_tools.localnet.execution.limits import (
+    GAS_ROUNDING_STEP,
+    MAX_GAS_PAYMENT_OBJECTS,
+    MAX_INPUT_OBJECTS,
+    MAX_TX_GAS,
+    OBJECT_ACCESS_COST_READ_PER_BYTE,
+)
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.rendering.coin import coin_balance
 from nexus_tools.localnet.rpc.status import invalid
@@ -15,6 +22,7 @@ from nexus_tools.sui.object import AddressOwner, Object
 from nexus_tools.sui.transaction import (
     OwnedObject,
     ProgrammableTransaction,
+    Pure,
     ReceivingObject,
     TransactionData,
 )
@@ -23,49 +31,80 @@ from nexus_tools.sui.type_tag import GAS_COIN
 SAFE_OVERHEAD = 1000
 """Gas units that are added to what the simulation used."""
 
+_COIN_SIZE_BYTES = 40
+
 
 def with_estimated_budget(node: Node, data: TransactionData) -> TransactionData:
-    """The transaction with the budget that it needs by a simulation. Raises `RpcError`."""
+    """The transaction with the budget that it needs by a simulation.
+
+    The budget that it has is what it can pay at most. Raises `RpcError` if it needs more.
+    """
+    available = data.gas.budget
+    budget = _estimate(node, data)
+    if available < budget:
+        raise invalid(
+            "Insufficient gas balance to cover estimated transaction cost. Available gas balance:"
+            f" {available} MIST. Estimated gas budget required: {budget} MIST"
+        )
+    return replace(data, gas=replace(data.gas, budget=budget))
+
+
+def _estimate(node: Node, data: TransactionData) -> int:
+    """MIST: for the commands, for loading the coins of the payment, and some more to be safe."""
     unpaid = replace(data.gas, payment=(), budget=MAX_TX_GAS)
     _, result = node.simulate(replace(data, gas=unpaid), Mode.SIMULATE)
     gas = result.effects.gas_used
     coin = result.written.get(MOCK_COIN_ID)
     lent = coin.storage_rebate if coin is not None else 0  # it will not have to be stored
     net = gas.computation_cost + max(0, gas.storage_cost - lent) - gas.storage_rebate
+    needed = max(gas.computation_cost, net) + _loading_cost(node, len(data.gas.payment))
     overhead = SAFE_OVERHEAD * node.environment.reference_gas_price
-    budget = min(max(gas.computation_cost, net) + overhead, MAX_TX_GAS)
-    return replace(data, gas=replace(data.gas, budget=budget))
+    return min(needed + overhead, MAX_TX_GAS)
 
 
-def with_payment(node: Node, data: TransactionData) -> TransactionData:
-    """The transaction with all coins of its payer that it does not use otherwise, up to 256.
+def _loading_cost(node: Node, coins: int) -> int:
+    """MIST for reading coins; one is counted in every simulation."""
+    units = max(0, coins - 1) * _COIN_SIZE_BYTES * OBJECT_ACCESS_COST_READ_PER_BYTE
+    rounded = -(-units // GAS_ROUNDING_STEP) * GAS_ROUNDING_STEP
+    return rounded * node.environment.reference_gas_price
 
+
+def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> TransactionData:
+    """The transaction with the coins of its payer that it does not use otherwise, largest first.
+
+    Takes all of them, up to 256. A budget that was `estimated` grows by the cost of loading them.
     Raises `RpcError` if they are not worth the budget.
     """
-    owner, budget = data.gas.owner, data.gas.budget
-    used = _used_objects(data)
-    coins = [
-        coin
-        for coin in node.ledger.owned_by(owner, GAS_COIN, limit=len(used) + MAX_GAS_PAYMENT_OBJECTS)
-        if coin.id not in used and isinstance(coin.owner, AddressOwner)
-    ][:MAX_GAS_PAYMENT_OBJECTS]
-    if _total(coins) < budget:
+    coins = _unused_coins(node, data)
+    budget = data.gas.budget
+    if estimated:
+        budget = min(budget + _loading_cost(node, len(coins)), MAX_TX_GAS)
+    if sum(map(coin_balance, coins)) < budget:
         raise invalid(
-            "Unable to perform gas selection due to insufficient SUI balance for account"
-            f" {owner} to satisfy required budget {budget}."
+            "Unable to perform gas selection due to insufficient SUI balance (in address balance"
+            f" or coins) for account {data.gas.owner} to satisfy required budget {budget}."
         )
     payment = tuple(coin.reference() for coin in coins)
-    return replace(data, gas=replace(data.gas, payment=payment))
+    return replace(data, gas=replace(data.gas, payment=payment, budget=budget))
 
 
-def _total(coins: list[Object]) -> int:
-    return sum(map(coin_balance, coins))
-
-
-def _used_objects(data: TransactionData) -> set[Address]:
+def _unused_coins(node: Node, data: TransactionData) -> list[Object]:
+    """As many of the payer's coins as may pay: all input objects together have a limit, too."""
     assert isinstance(data.kind, ProgrammableTransaction)
+    inputs = sum(not isinstance(value, Pure) for value in data.kind.inputs)
+    limit = min(MAX_GAS_PAYMENT_OBJECTS, max(0, MAX_INPUT_OBJECTS - inputs))
+    used = _used_objects(data.kind)
+    coins = (
+        coin
+        for coin in node.ledger.owned_by(data.gas.owner, GAS_COIN)
+        if coin.id not in used and isinstance(coin.owner, AddressOwner)
+    )
+    return nsmallest(limit, coins, key=lambda coin: (-coin_balance(coin), coin.id))
+
+
+def _used_objects(kind: ProgrammableTransaction) -> set[Address]:
     return {
         value.reference.object_id
-        for value in data.kind.inputs
+        for value in kind.inputs
         if isinstance(value, OwnedObject | ReceivingObject)
     }

@@ -1,7 +1,7 @@
 """Transactions as clients send them: BCS bytes, or a message with every part of them.
 
-A message may leave out what a node can work out. Of that, only payment, price and budget are filled
-in here; an input that does not say what it is is refused.
+Here a message has to say everything but payment, price and budget. What else clients leave out is
+worked out in `rpc/resolution`.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,23 +10,32 @@ from nexus_tools.localnet.execution.limits import MAX_TX_GAS
 from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.rendering.command import GAS, INPUT, RESULT
 from nexus_tools.localnet.rpc.rendering.input import (
+    FUNDS_WITHDRAWAL,
     IMMUTABLE_OR_OWNED,
     MUTABLE,
     PURE,
     RECEIVING,
     SHARED,
 )
-from nexus_tools.localnet.rpc.rendering.transaction import EPOCH, NONE, VALID_DURING
+from nexus_tools.localnet.rpc.rendering.transaction import EPOCH, NONE, VALID_DURING, VALIDITY
 from nexus_tools.localnet.rpc.request_fields import address, digest, parsed, required
-from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
+from nexus_tools.localnet.rpc.status import invalid
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
-from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, ValidDuring
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import (
+    EpochExpiration,
+    Expiration,
+    NoExpiration,
+    ValidDuring,
+    Validity,
+)
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     TRANSACTION_DATA,
     Argument,
     Command,
+    FundsWithdrawal,
     GasCoin,
     GasData,
     Input,
@@ -49,6 +58,8 @@ from nexus_tools.sui.transaction import (
 )
 from nexus_tools.sui.type_tag import parse_type_tag
 
+_MAX_U64 = 2**64 - 1
+
 
 def parse_transaction(message: Message, reference_gas_price: int) -> TransactionData:
     """The transaction of a request. Raises `RpcError` (INVALID_ARGUMENT)."""
@@ -58,17 +69,22 @@ def parse_transaction(message: Message, reference_gas_price: int) -> Transaction
         except BcsError as error:
             raise invalid(f"invalid transaction: {error.message}") from None
     sender = address(message, "sender")
-    if message.kind.WhichOneof("data") != "programmable_transaction":
-        raise invalid("missing transaction.kind.programmable_transaction")
-    programmable = message.kind.programmable_transaction
+    programmable = programmable_message(message)
     return TransactionData(
         ProgrammableTransaction(
-            tuple(map(_input, programmable.inputs)), tuple(map(_command, programmable.commands))
+            tuple(map(_input, programmable.inputs)), parse_commands(programmable)
         ),
         sender,
         _gas(message.gas_payment, sender, reference_gas_price),
-        _expiration(message.expiration),
+        parse_expiration(message.expiration),
     )
+
+
+def programmable_message(message: Message) -> Message:
+    """The programmable transaction in a transaction. Raises `RpcError`."""
+    if message.kind.WhichOneof("data") != "programmable_transaction":
+        raise invalid("missing transaction.kind.programmable_transaction")
+    return message.kind.programmable_transaction
 
 
 def _gas(message: Message, sender: Address, reference_gas_price: int) -> GasData:
@@ -88,28 +104,44 @@ def _reference(message: Message) -> ObjectReference:
     )
 
 
-def _expiration(message: Message) -> Expiration:
+def parse_expiration(message: Message) -> Expiration:
+    """Until when a transaction is valid; any time if that is missing. Raises `RpcError`."""
     if message.kind == EPOCH:
         return EpochExpiration(message.epoch)
     if message.kind == VALID_DURING:
-        return ValidDuring(
-            message.min_epoch if message.HasField("min_epoch") else None,
-            message.epoch if message.HasField("epoch") else None,
-            _milliseconds(message, "min_timestamp"),
-            _milliseconds(message, "max_timestamp"),
-            digest(message, "chain"),
-            message.nonce,
-        )
+        return ValidDuring(*_window(message))
+    if message.kind == VALIDITY:
+        return Validity(*_window(message), _allowed_proposers(message))
     if message.kind in (0, NONE):
         return NoExpiration()
-    raise invalid("invalid expiration: this kind is not read")
+    raise invalid("invalid expiration: its kind is not known")
+
+
+def _window(message: Message) -> tuple[int | None, int | None, int | None, int | None, Digest, int]:
+    return (
+        message.min_epoch if message.HasField("min_epoch") else None,
+        message.epoch if message.HasField("epoch") else None,
+        _milliseconds(message, "min_timestamp"),
+        _milliseconds(message, "max_timestamp"),
+        digest(message, "chain"),
+        message.nonce,
+    )
+
+
+def _allowed_proposers(message: Message) -> tuple[int, tuple[int, ...]] | None:
+    if not message.HasField("allowed_proposers"):
+        return None
+    return message.allowed_proposers.epoch, tuple(message.allowed_proposers.proposers)
 
 
 def _milliseconds(message: Message, name: str) -> int | None:
     if not message.HasField(name):
         return None
     time = getattr(message, name)
-    return int(time.seconds) * 1000 + int(time.nanos) // 1_000_000
+    milliseconds = int(time.seconds) * 1000 + int(time.nanos) // 1_000_000
+    if not 0 <= milliseconds <= _MAX_U64:
+        raise invalid(f"invalid {name}: it is out of range")
+    return milliseconds
 
 
 # --- Inputs
@@ -121,10 +153,9 @@ def _input(message: Message) -> Input:
         return parse(message)
     if message.HasField("pure"):
         return Pure(message.pure)
-    raise RpcError(
-        Code.UNIMPLEMENTED,
-        "this local network does not resolve inputs: each needs its kind, and objects their"
-        " version and digest",
+    raise invalid(
+        "invalid transaction: an input is not resolved. SimulateTransaction gives the resolved"
+        " transaction, which is to be signed and executed"
     )
 
 
@@ -135,15 +166,31 @@ def _shared(message: Message) -> SharedObject:
     return SharedObject(address(message, "object_id"), message.version, mutable)
 
 
+def parse_withdrawal(message: Message) -> FundsWithdrawal:
+    """An input of money from an address balance. Raises `RpcError`."""
+    withdrawal = message.funds_withdrawal
+    if withdrawal.source not in _WITHDRAWAL_SOURCES:
+        raise invalid("invalid funds_withdrawal: its source is not known")
+    coin_type = parsed("coin_type", required(withdrawal, "coin_type"), parse_type_tag)
+    return FundsWithdrawal(withdrawal.amount, coin_type, withdrawal.source - 1)
+
+
+_WITHDRAWAL_SOURCES = (1, 2)
 _INPUTS: dict[int, Callable[[Message], Input]] = {
     PURE: lambda message: Pure(message.pure),
     IMMUTABLE_OR_OWNED: lambda message: OwnedObject(_reference(message)),
     SHARED: _shared,
     RECEIVING: lambda message: ReceivingObject(_reference(message)),
+    FUNDS_WITHDRAWAL: parse_withdrawal,
 }
 
 
 # --- Commands
+
+
+def parse_commands(programmable: Message) -> tuple[Command, ...]:
+    """The commands of a programmable transaction. Raises `RpcError`."""
+    return tuple(map(_command, programmable.commands))
 
 
 def _command(message: Message) -> Command:
@@ -177,12 +224,22 @@ def _arguments(messages: Iterable[Message]) -> tuple[Argument, ...]:
 
 def _move_call(message: Message) -> MoveCall:
     return MoveCall(
-        address(message, "package"),
+        _package(message),
         required(message, "module"),
         required(message, "function"),
         tuple(parsed("type_argument", text, parse_type_tag) for text in message.type_arguments),
         _arguments(message.arguments),
     )
+
+
+def _package(message: Message) -> Address:
+    text = required(message, "package")
+    if "@" in text or text.endswith(".sui"):
+        raise invalid(
+            f"invalid package: {text[:200]!r} is a name. Nodes take addresses only: look the name"
+            " up in the Move Registry first"
+        )
+    return address(message, "package")
 
 
 def _make_move_vector(message: Message) -> MakeMoveVec:

@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.localnet.execution import TransactionRefused
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.expiration import EpochExpiration, ValidDuring
+from nexus_tools.sui.expiration import EpochExpiration, ValidDuring, Validity
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     FundsWithdrawal,
@@ -123,6 +123,9 @@ def test_address_balances_are_not_supported(world):
         (EpochExpiration(3), False),
         (ValidDuring(4, 5, None, None, bytes(32), 0), True),
         (ValidDuring(3, 4, None, None, bytes(32), 0), False),
+        (ValidDuring(None, 2, None, None, bytes(32), 0), True),
+        (ValidDuring(4, None, None, None, bytes(32), 0), True),
+        (ValidDuring(None, None, None, None, bytes(32), 0), False),
     ],
 )
 def test_an_expired_transaction_is_refused(world, expiration, expired):
@@ -132,6 +135,28 @@ def test_an_expired_transaction_is_refused(world, expiration, expired):
         return
     with pytest.raises(TransactionRefused, match="Transaction Expired"):
         world.execute(data)
+
+
+@pytest.mark.parametrize("times", [(1, None), (None, 2**63)])
+def test_no_network_takes_an_expiration_by_time(world, times):
+    expiration = ValidDuring(3, 3, *times, bytes(32), 0)
+    with pytest.raises(TransactionRefused) as caught:
+        world.execute(replace(world.data(of(NOTHING)), expiration=expiration))
+    assert caught.value.message == (
+        "Feature is not supported: Timestamp-based transaction expiration is not yet supported"
+    )
+
+
+def test_without_validators_nobody_can_be_named_to_propose(world):
+    expiration = Validity(3, 3, None, None, bytes(32), 0, (3, (0,)))
+    with pytest.raises(TransactionRefused, match="Feature is not supported"):
+        world.execute(replace(world.data(of(NOTHING)), expiration=expiration))
+
+
+def test_a_nonce_makes_another_transaction(world):
+    expirations = [ValidDuring(3, 3, None, None, bytes(32), nonce) for nonce in (1, 2)]
+    first, second = (replace(world.data(of(NOTHING)), expiration=each) for each in expirations)
+    assert first.digest() != second.digest()
 
 
 def test_a_transaction_without_commands_only_pays(world):

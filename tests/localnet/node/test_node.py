@@ -11,6 +11,7 @@ from nexus_tools.localnet.node import Node
 from nexus_tools.sui.address import CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.execution_status import ErrorKind, Failure, Success
 from nexus_tools.sui.expiration import ValidDuring
 from nexus_tools.sui.object import MovePackage
@@ -140,6 +141,14 @@ def test_a_transaction_may_name_its_chain_and_is_refused_by_another(node, alice,
     with pytest.raises(TransactionRefused) as caught:
         alice.send(node, data)
     assert caught.value.code == "invalid_chain_id"
+
+
+def test_a_simulation_is_of_this_chain_too_unless_nothing_is_checked(node, alice, bob):
+    window = ValidDuring(0, 0, None, None, Digest(bytes(32)), 1)
+    data = replace(alice.payment(node, bob, 1), expiration=window)
+    with pytest.raises(TransactionRefused, match="Invalid chain ID"):
+        node.simulate(data)
+    assert node.simulate(data, Mode.INSPECT)[0].effects.status == Success()
 
 
 def test_a_transaction_on_an_old_version_is_refused_and_changes_nothing(node, alice, bob):

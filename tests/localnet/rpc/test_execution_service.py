@@ -261,11 +261,9 @@ def test_checks_can_be_switched_off(client, alice, bob):
     assert simulated.transaction.effects.status.success
 
 
-def test_an_input_that_is_not_resolved_is_refused_with_a_sentence(client, alice):
-    wanted = {
-        "sender": str(alice.address),
-        "kind": {"programmable_transaction": {"inputs": [{"object_id": "0x6"}]}},
-    }
-    code, details = refused(client.call, SIMULATE, transaction=wanted)
-    assert code is grpc.StatusCode.UNIMPLEMENTED
-    assert "does not resolve inputs" in details
+def test_system_transactions_are_not_simulated(client):
+    genesis = client.call("LedgerService/GetCheckpoint", "transactions", sequence_number=0)
+    data = genesis.checkpoint.transactions[0].transaction.bcs
+    code, details = refused(client.call, SIMULATE, transaction={"bcs": data}, do_gas_selection=True)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert details == "simulate does not support system transactions"

@@ -8,9 +8,10 @@ from nexus_tools.localnet.rpc.status import Code, RpcError
 from nexus_tools.localnet.rpc.transaction_request import parse_transaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring
+from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
+    FundsWithdrawal,
     GasCoin,
     GasData,
     InputArgument,
@@ -41,6 +42,8 @@ INPUTS = (
     ReceivingObject(REFERENCE),
     SharedObject(Address.of(6), 1, mutable=False),
     SharedObject(Address.of(9), 2**63, mutable=True),
+    FundsWithdrawal(2**64 - 1, Primitive.U8, 0),
+    FundsWithdrawal(5, GAS_COIN, 1),
 )
 COMMANDS = (
     MoveCall(
@@ -64,6 +67,8 @@ EXPIRATIONS = (
     EpochExpiration(5),
     ValidDuring(1, 2, None, None, Digest(bytes(32)), 9),
     ValidDuring(None, None, 1_500, 2_250, Digest(bytes(32)), 0),
+    Validity(1, 2, None, None, Digest(bytes(32)), 9, None),
+    Validity(None, None, None, None, Digest(bytes(32)), 0, (3, (0, 5))),
 )
 
 
@@ -85,6 +90,12 @@ def transaction(inputs=(), commands=(), gas=None, expiration=None):
         gas or GasData((REFERENCE,), BOB, 1000, 5_000_000),
         expiration or NoExpiration(),
     )
+
+
+def until(message, seconds):
+    """An expiration at a time."""
+    chain = str(Digest(bytes(32)))
+    return type(message.expiration)(kind=3, chain=chain, max_timestamp={"seconds": seconds})
 
 
 @pytest.mark.parametrize("value", INPUTS, ids=repr)
@@ -133,6 +144,13 @@ def test_bytes_count_more_than_fields(message_of):
             move_call={"package": "0x2", "module": "m", "function": "f", "type_arguments": ["?"]}
         ),
         lambda message: message.kind.programmable_transaction.inputs.add(kind=3, object_id="0x6"),
+        lambda message: message.kind.programmable_transaction.inputs.add(object_id="0x6"),
+        lambda message: message.kind.programmable_transaction.inputs.add(
+            kind=5, funds_withdrawal={"amount": 1, "coin_type": "0x2::sui::SUI", "source": 3}
+        ),
+        lambda message: setattr(message.expiration, "kind", 9),
+        lambda message: message.expiration.MergeFrom(until(message, -1)),
+        lambda message: message.expiration.MergeFrom(until(message, 2**63 - 1)),
     ],
 )
 def test_a_message_that_is_no_transaction_is_refused(message_of, spoil):
