@@ -7,6 +7,12 @@ from nexus_tools.client.executed import CreatedObject, Executed, Simulated
 from nexus_tools.client.faucet import Gift, request_sui
 from nexus_tools.client.gas import in_sui
 from nexus_tools.client.keys import KeyPair, Signer
+from nexus_tools.client.multisig import (
+    MultiSig,
+    MultiSigMember,
+    MultiSigPublicKey,
+    MultiSigSigner,
+)
 from nexus_tools.client.network import (
     DEVNET,
     LOCALNET,
@@ -36,6 +42,10 @@ __all__ = [
     "Executed",
     "Gift",
     "KeyPair",
+    "MultiSig",
+    "MultiSigMember",
+    "MultiSigPublicKey",
+    "MultiSigSigner",
     "Network",
     "Patience",
     "Progress",

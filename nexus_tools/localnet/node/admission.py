@@ -12,7 +12,7 @@ from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransactio
 def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> TransactionData:
     """Read a transaction that users sent to this chain, signed by those who have to.
 
-    Raises `BcsError`, `TransactionRefused` and `signature_invalid`.
+    Raises `BcsError`, `TransactionRefused`, `signature_malformed` and `signature_invalid`.
     """
     if len(data_bytes) > MAX_TX_SIZE_BYTES:  # before work is done that grows with the size
         raise TransactionRefused(

@@ -85,7 +85,7 @@ class Node:
         """Execute a signed transaction and commit it; the same one again changes nothing.
 
         `data_bytes` are BCS of `TransactionData`, signatures are serialized. Raises `BcsError`,
-        `signature_invalid` and `TransactionRefused`; then nothing happened.
+        `signature_malformed`, `signature_invalid` and `TransactionRefused`; then nothing happened.
         """
         data = admit(data_bytes, signatures, self.chain_id)
         known = self.ledger.transaction(transaction_digest(data_bytes))

@@ -1,5 +1,9 @@
-"""Who has to sign a transaction, and whether they did."""
+"""Who has to sign a transaction, and whether they did.
 
+Source: `sui-types/src/signature_verification.rs`, whose order of checks and wording are followed.
+"""
+
+import json
 from collections.abc import Sequence
 
 from nexus_tools.errors import NotAllowedError
@@ -18,20 +22,20 @@ def required_signers(data: TransactionData) -> tuple[Address, ...]:
 def check_signatures(data: TransactionData, data_bytes: bytes, signatures: Sequence[bytes]) -> None:
     """Refuse a transaction unless each signer signed it, once, and nobody else.
 
-    Raises `signature_invalid`.
+    The order of the signatures is free. Raises `signature_malformed` and `signature_invalid`.
     """
     parsed = [UserSignature.parse(signature) for signature in signatures]
     signers = required_signers(data)
-    found = [signature.address() for signature in parsed]
-    if sorted(found) != sorted(signers):
-        raise NotAllowedError(
-            "signature_invalid",
-            f"the transaction is to be signed by {_names(signers)}, and is by {_names(found)}",
-        )
-    message = TRANSACTION_INTENT + data_bytes
-    for signature in parsed:
-        signature.verify(message)
+    if len(parsed) != len(signers):
+        raise _refused(f"Expect {len(signers)} signer signatures but got {len(parsed)}")
+    by_signer = {signature.address(): signature for signature in parsed}
+    for signer in signers:
+        if signer not in by_signer:
+            found = json.dumps([str(address) for address in sorted(by_signer)])
+            raise _refused(f"Required Signature from {signer} is absent {found}")
+    for signer in sorted(by_signer):
+        by_signer[signer].verify(TRANSACTION_INTENT + data_bytes)
 
 
-def _names(addresses: Sequence[Address]) -> str:
-    return ", ".join(map(str, addresses[:10])) or "nobody"
+def _refused(message: str) -> NotAllowedError:
+    return NotAllowedError("signature_invalid", message)

@@ -10,6 +10,7 @@ from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
 from nexus_tools.localnet.rpc.rendering.command import render_argument
 from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed, render_outcome
 from nexus_tools.localnet.rpc.resolution import is_complete, resolve_transaction
+from nexus_tools.localnet.rpc.signature_request import serialized_signature
 from nexus_tools.localnet.rpc.status import RpcError, invalid
 from nexus_tools.localnet.rpc.transaction_request import parse_transaction
 from nexus_tools.sui.bcs import BcsError
@@ -25,7 +26,7 @@ _CHECKS_DISABLED = 1
 def _execute_transaction(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), EXECUTION)
     data = _transaction_bytes(backend, request)
-    signatures = [_signature(index, each) for index, each in enumerate(request.signatures)]
+    signatures = [serialized_signature(each) for each in request.signatures]
     try:
         executed = backend.node.execute(data, signatures)
     except BcsError as error:
@@ -44,16 +45,6 @@ def _transaction_bytes(backend: Backend, request: Message) -> bytes:
         return bytes(request.transaction.bcs.value)
     price = backend.node.environment.reference_gas_price
     return parse_transaction(request.transaction, price).encode()
-
-
-def _signature(index: int, message: Message) -> bytes:
-    """A serialized signature, from its bytes or from its parts."""
-    if message.HasField("bcs"):
-        return bytes(message.bcs.value)
-    if message.WhichOneof("signature") == "simple":
-        simple = message.simple
-        return bytes([simple.scheme]) + bytes(simple.signature) + bytes(simple.public_key)
-    raise invalid(f"invalid signature: signatures[{index}] has neither bcs nor simple")
 
 
 def _refused(error: TransactionRefused) -> RpcError:

@@ -63,6 +63,19 @@ def test_ed25519_signatures_of_the_rfc_verify(call, ref, key, message, signature
     assert verified == [True, False]
 
 
+def test_ed25519_follows_zip_215(call, ref):
+    # Case 4 of "Taming the many EdDSAs" (eprint.iacr.org/2020/1244), table 6c: it is valid with
+    # the cofactor alone.
+    key = "cdb267ce40c5cd45306fa5d2f29731459387dbf9eb933b7bd5aed9a765b88d4d"
+    message = "e47d62c63f830dc7a6851a0b1f33ae4bb2f507fb6cffec4011eaccd55b53f56c"
+    signature = (
+        "160a1cb0dc9c0258cd0a7d23e94d8fa878bcb1925f2c64246b2dee1796bed512"
+        "5ec6bc982a269b723e0668e540911a9a6a58921d6925e434ab10aa7940551a09"
+    )
+    arguments = [ref(bytes.fromhex(each)) for each in (signature, key, message)]
+    assert call("ed25519", "ed25519_verify", *arguments) is True
+
+
 @pytest.mark.parametrize(
     ("signature", "key"), [(b"", bytes(32)), (bytes(64), b""), (bytes(63), bytes(32))]
 )

@@ -64,8 +64,8 @@ class Account:
         self._key = key
         self.address = key_address(key.scheme, key.public)
 
-    def sign(self, data_bytes):
-        digest = blake2b256(INTENT + data_bytes)
+    def sign(self, data_bytes, intent=INTENT):
+        digest = blake2b256(intent + data_bytes)
         return bytes([self._key.scheme]) + self._key.sign(digest) + self._key.public
 
     def coins(self, node):

@@ -1,4 +1,5 @@
 import base64
+from contextlib import suppress
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
@@ -156,13 +157,28 @@ def test_a_public_key_that_is_no_point_is_refused():
     "serialized",
     [b"", b"\0", b"\x07" + bytes(96), b"\xff" + bytes(96), bytes(96), bytes(98), b"\1" + bytes(96)]
     + [bytes([flag]) + bytes(97) for flag in (3, 4, 5, 6)],
+    ids=bytes.hex,
 )
-def test_what_is_no_signature_of_one_key_is_refused(serialized):
+def test_what_is_no_signature_of_a_user_is_refused(serialized):
     with pytest.raises(NotAllowedError) as caught:
         UserSignature.parse(serialized)
-    assert caught.value.code == "signature_invalid"
+    assert caught.value.code == "signature_malformed"
 
 
-@given(st.sampled_from([0, 1, 2]), st.binary(min_size=97, max_size=97))
-def test_noise_is_never_a_valid_signature(flag, noise):
-    refused(bytes([flag]) + (noise if flag else noise[:96]))
+@given(st.sampled_from([0, 1, 2]), st.binary(min_size=64, max_size=64))
+def test_noise_is_never_a_valid_signature_of_an_honest_key(scheme, noise):
+    serialized = signatures()[scheme]
+    refused(serialized[:1] + noise + serialized[65:])
+
+
+@given(st.integers(0, 7), st.binary(max_size=300))
+def test_noise_is_read_or_refused_and_nothing_else_happens(flag, noise):
+    with suppress(NotAllowedError):
+        UserSignature.parse(bytes([flag]) + noise).verify(MESSAGE)
+
+
+def test_a_key_that_is_no_point_is_named():
+    serialized = bytearray(signatures()[1])
+    serialized[65] = 0x07
+    with pytest.raises(NotAllowedError, match="Cannot parse pubkey"):
+        UserSignature.parse(bytes(serialized)).verify(MESSAGE)

@@ -1,0 +1,34 @@
+"""Signatures of users: by a key, a passkey or several of them; and whose addresses they are."""
+
+from nexus_tools.sui.signature.ed25519 import verifies_ed25519
+from nexus_tools.sui.signature.key_signature import KeySignature
+from nexus_tools.sui.signature.multisig import MemberSignature, MultiSig
+from nexus_tools.sui.signature.multisig_public_key import MultiSigMember, MultiSigPublicKey
+from nexus_tools.sui.signature.passkey import Passkey
+from nexus_tools.sui.signature.scheme import (
+    NOT_VALID,
+    PERSONAL_MESSAGE_INTENT,
+    TRANSACTION_INTENT,
+    SignatureScheme,
+    key_address,
+)
+from nexus_tools.sui.signature.user_signature import Authenticator, UserSignature
+from nexus_tools.sui.signature.zklogin import ZkLogin
+
+__all__ = [
+    "NOT_VALID",
+    "PERSONAL_MESSAGE_INTENT",
+    "TRANSACTION_INTENT",
+    "Authenticator",
+    "KeySignature",
+    "MemberSignature",
+    "MultiSig",
+    "MultiSigMember",
+    "MultiSigPublicKey",
+    "Passkey",
+    "SignatureScheme",
+    "UserSignature",
+    "ZkLogin",
+    "key_address",
+    "verifies_ed25519",
+]

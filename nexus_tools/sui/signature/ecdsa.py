@@ -1,0 +1,57 @@
+"""ECDSA over secp256k1 and secp256r1 with SHA-256, refusing the larger of the two possible s.
+
+Source: `fastcrypto`'s `secp256k1` and `secp256r1`; orders of the curves: SEC 2, sections 2.4.1
+and 2.4.2.
+"""
+
+from nexus_tools.sui.signature.scheme import SignatureScheme
+
+_CURVES = {
+    SignatureScheme.SECP256K1: "SECP256K1",
+    SignatureScheme.SECP256R1: "SECP256R1",
+}
+_ORDERS = {
+    SignatureScheme.SECP256K1: 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141,
+    SignatureScheme.SECP256R1: 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551,
+}
+
+
+def verifies_ecdsa(
+    scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes
+) -> bool:
+    """Whether a signature r || s of a message is the compressed key's."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - 40 ms
+    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+
+    r, s = _scalars(signature)
+    if not are_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
+        return False
+    try:
+        key = ec.EllipticCurvePublicKey.from_encoded_point(
+            getattr(ec, _CURVES[scheme])(), public_key
+        )
+        key.verify(utils.encode_dss_signature(r, s), message, ec.ECDSA(SHA256()))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def is_ecdsa_key(scheme: SignatureScheme, public_key: bytes) -> bool:
+    """Whether the bytes are a compressed point of the curve."""
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - 40 ms
+
+    try:
+        ec.EllipticCurvePublicKey.from_encoded_point(getattr(ec, _CURVES[scheme])(), public_key)
+    except ValueError:
+        return False
+    return len(public_key) == 33
+
+
+def are_scalars(scheme: SignatureScheme, signature: bytes) -> bool:
+    """Whether r and s are numbers that a signature can have."""
+    return all(0 < scalar < _ORDERS[scheme] for scalar in _scalars(signature))
+
+
+def _scalars(signature: bytes) -> tuple[int, int]:
+    return int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")

@@ -1,0 +1,66 @@
+"""Signatures of one key: a flag, 64 bytes of signature and the public key.
+
+Source: `sui-types/src/crypto.rs`.
+"""
+
+from dataclasses import dataclass
+
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, verifies_ecdsa
+from nexus_tools.sui.signature.ed25519 import is_ed25519_key, verifies_ed25519
+from nexus_tools.sui.signature.scheme import (
+    PUBLIC_KEY_LENGTHS,
+    SignatureScheme,
+    key_address,
+    malformed,
+    rejected,
+)
+
+KEY_SCHEMES = (SignatureScheme.ED25519, SignatureScheme.SECP256K1, SignatureScheme.SECP256R1)
+SIGNATURE_LENGTH = 64
+DOES_NOT_VERIFY = "Invalid signature was given to the function"
+
+
+@dataclass(frozen=True, slots=True)
+class KeySignature:
+    """A signature with the public key that checks it."""
+
+    scheme: SignatureScheme
+    signature: bytes
+    public_key: bytes
+
+    @classmethod
+    def parse(cls, data: bytes) -> "KeySignature":
+        """Read a serialized signature of one key. Raises `signature_malformed`."""
+        if not data or data[0] not in KEY_SCHEMES:
+            raise malformed("a signature of one key begins with the flag of its scheme")
+        scheme = SignatureScheme(data[0])
+        if len(data) != 1 + SIGNATURE_LENGTH + PUBLIC_KEY_LENGTHS[scheme]:
+            raise malformed(f"a signature of the scheme {scheme.name} has not {len(data)} bytes")
+        return cls(scheme, data[1 : 1 + SIGNATURE_LENGTH], data[1 + SIGNATURE_LENGTH :])
+
+    def address(self) -> Address:
+        """The address of the key."""
+        return key_address(self.scheme, self.public_key)
+
+    def verify(self, digest: bytes) -> None:
+        """Check that the digest of a message was signed. Raises `signature_invalid`."""
+        if verifies(self.scheme, self.public_key, self.signature, digest):
+            return
+        if not is_public_key(self.scheme, self.public_key):
+            raise rejected("Cannot parse pubkey")
+        raise rejected(f"Fail to verify user sig {DOES_NOT_VERIFY}")
+
+
+def verifies(scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether 64 bytes are a signature of the message by a key of one of the `KEY_SCHEMES`."""
+    if scheme is SignatureScheme.ED25519:
+        return verifies_ed25519(public_key, signature, message)
+    return verifies_ecdsa(scheme, public_key, signature, message)
+
+
+def is_public_key(scheme: SignatureScheme, public_key: bytes) -> bool:
+    """Whether the bytes are a point of the curve of one of the `KEY_SCHEMES`."""
+    if scheme is SignatureScheme.ED25519:
+        return is_ed25519_key(public_key)
+    return is_ecdsa_key(scheme, public_key)

@@ -1,0 +1,59 @@
+"""The first binary form of multisigs, which nodes still read: a roaring bitmap and keys as text.
+
+Sources: `sui-types/src/multisig_legacy.rs`, the RoaringFormatSpec for the bitmap, of which only
+what can name one of ten members is read: one container with a list of numbers.
+"""
+
+import struct
+from base64 import b64decode
+from typing import TypeVar
+
+from nexus_tools.sui.bcs import BcsError, Codec, byte_vector, record, string, u8, u16, vector
+from nexus_tools.sui.signature.key_signature import KEY_SCHEMES, is_public_key
+from nexus_tools.sui.signature.multisig_public_key import (
+    MAX_MEMBERS,
+    MultiSigMember,
+    MultiSigPublicKey,
+)
+from nexus_tools.sui.signature.scheme import SignatureScheme
+
+T = TypeVar("T")
+
+_COOKIE_WITHOUT_RUNS = 12346
+_HEADER = struct.Struct("<IIHHI")  # cookie, containers; of the container: key, size - 1, offset
+_MEMBERS = vector(record((string, u8)))
+
+
+def read_legacy(signatures: Codec[T], data: bytes) -> tuple[T, int, MultiSigPublicKey] | None:
+    """Members' signatures, the bitmap and the public key; nothing if the bytes are something else.
+
+    The members' signatures have the form that they have today.
+    """
+    codec = record((signatures, byte_vector, _MEMBERS, u16))
+    try:
+        parts, roaring, members, threshold = codec.decode(data)
+        public_key = MultiSigPublicKey(tuple(_member(*each) for each in members), threshold)
+        return parts, _bitmap(roaring), public_key
+    except (BcsError, ValueError, struct.error):
+        return None
+
+
+def _member(text: str, weight: int) -> MultiSigMember:
+    """A member whose key is base64 of its flag and its bytes. Raises `ValueError`."""
+    data = b64decode(text, validate=True)
+    scheme = SignatureScheme(data[0] if data else SignatureScheme.MULTISIG)
+    curve = SignatureScheme.SECP256R1 if scheme is SignatureScheme.PASSKEY else scheme
+    if curve not in KEY_SCHEMES or not is_public_key(curve, data[1:]):
+        raise ValueError("no public key")
+    return MultiSigMember(scheme, data[1:], weight)
+
+
+def _bitmap(roaring: bytes) -> int:
+    """A bit for each number. Raises `ValueError`, or `struct.error` if the bytes end early."""
+    cookie, containers, key, last, _ = _HEADER.unpack_from(roaring)
+    if cookie != _COOKIE_WITHOUT_RUNS or containers != 1 or key or last >= MAX_MEMBERS:
+        raise ValueError("not a bitmap of members")
+    numbers = struct.unpack_from(f"<{last + 1}H", roaring, _HEADER.size)
+    if max(numbers) >= MAX_MEMBERS:
+        raise ValueError("not a member")
+    return sum(1 << number for number in set(numbers))

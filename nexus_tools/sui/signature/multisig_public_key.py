@@ -1,0 +1,122 @@
+"""Who may sign together for an address: keys with weights, and the weight that is needed.
+
+Source: `MultiSigPublicKey` of `sui-types/src/multisig.rs`, `base_types.rs` for the address.
+"""
+
+from dataclasses import dataclass
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import (
+    BcsError,
+    Codec,
+    byte_vector,
+    fixed,
+    read_uleb128,
+    struct,
+    u8,
+    u16,
+    vector,
+    write_uleb128,
+)
+from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS, SignatureScheme, key_address
+
+MAX_MEMBERS = 10
+
+# The order is that of the variants of `PublicKey` and of `CompressedSignature`.
+MEMBER_SCHEMES = (
+    SignatureScheme.ED25519,
+    SignatureScheme.SECP256K1,
+    SignatureScheme.SECP256R1,
+    SignatureScheme.ZK_LOGIN,
+    SignatureScheme.PASSKEY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSigMember:
+    """A key and its weight, 1 to 255; the key of zkLogin is an issuer and an address seed."""
+
+    scheme: SignatureScheme
+    public_key: bytes
+    weight: int = 1
+
+    def address(self) -> Address:
+        """The address of the key alone."""
+        return key_address(self.scheme, self.public_key)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSigPublicKey:
+    """Up to ten members, in an order that counts, and a threshold, at least 1."""
+
+    members: tuple[MultiSigMember, ...]
+    threshold: int
+
+    @classmethod
+    def of(cls, members: tuple[MultiSigMember, ...], threshold: int) -> "MultiSigPublicKey":
+        """The public key of these members. Raises `multisig_invalid`."""
+        public_key = cls(tuple(members), threshold)
+        problem = public_key.problem()
+        if problem:
+            raise ValidationError("multisig_invalid", f"there is no such multisig: {problem}")
+        return public_key
+
+    def address(self) -> Address:
+        """The address that the members sign for together."""
+        parts = [bytes([SignatureScheme.MULTISIG]), self.threshold.to_bytes(2, "little")]
+        for member in self.members:
+            parts += [bytes([member.scheme]), member.public_key, bytes([member.weight])]
+        return Address(blake2b256(*parts))
+
+    def problem(self) -> str | None:
+        """Why nobody can sign for this key, if it is so."""
+        keys = {(member.scheme, member.public_key) for member in self.members}
+        if not 1 <= len(self.members) <= MAX_MEMBERS:
+            return f"it has {len(self.members)} members, not 1 to {MAX_MEMBERS}"
+        if len(keys) < len(self.members):
+            return "a key is there twice"
+        if not all(_is_well_formed(member) for member in self.members):
+            return "a member has a weight that is not 1 to 255, or a key of a wrong length"
+        if not 1 <= self.threshold <= sum(member.weight for member in self.members):
+            return "the threshold is 0, or beyond the weight of all members"
+        return None
+
+
+def _is_well_formed(member: MultiSigMember) -> bool:
+    length = PUBLIC_KEY_LENGTHS.get(member.scheme, len(member.public_key))
+    return (
+        1 <= member.weight <= 255
+        and len(member.public_key) == length
+        and member.scheme in MEMBER_SCHEMES
+    )
+
+
+# --- Binary form
+
+_KEY_CODECS: tuple[Codec[bytes], ...] = tuple(
+    fixed(PUBLIC_KEY_LENGTHS[scheme], bytes) if scheme in PUBLIC_KEY_LENGTHS else byte_vector
+    for scheme in MEMBER_SCHEMES
+)
+
+
+def _read_member(data: bytes, position: int) -> tuple[MultiSigMember, int]:
+    variant, position = read_uleb128(data, position)
+    if variant >= len(MEMBER_SCHEMES):
+        raise BcsError(f"a public key has no variant {variant}")
+    public_key, position = _KEY_CODECS[variant].read(data, position)
+    weight, position = u8.read(data, position)
+    return MultiSigMember(MEMBER_SCHEMES[variant], public_key, weight), position
+
+
+def _write_member(member: MultiSigMember, out: bytearray) -> None:
+    variant = MEMBER_SCHEMES.index(member.scheme)
+    write_uleb128(variant, out)
+    _KEY_CODECS[variant].write(member.public_key, out)
+    u8.write(member.weight, out)
+
+
+MULTISIG_PUBLIC_KEY: Codec[MultiSigPublicKey] = struct(
+    MultiSigPublicKey, vector(Codec(_read_member, _write_member)), u16
+)

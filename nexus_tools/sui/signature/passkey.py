@@ -1,0 +1,119 @@
+"""Signatures of passkeys: a WebAuthn authenticator signs a challenge, the digest of the message.
+
+Sources: SIP-9, `sui-types/src/passkey_authenticator.rs`; W3C WebAuthn Level 2, sections 5.8.1
+(client data) and 7.2 (what is signed).
+"""
+
+import hashlib
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
+from nexus_tools.sui.signature.ecdsa import are_scalars, is_ecdsa_key, verifies_ecdsa
+from nexus_tools.sui.signature.key_signature import KeySignature
+from nexus_tools.sui.signature.scheme import SignatureScheme, key_address, malformed, rejected
+
+_AUTHENTICATOR = record((byte_vector, string, byte_vector))
+_TYPES = ("webauthn.get", "webauthn.create", "payment.get")
+_CHALLENGE_LENGTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """What an authenticator answered when it was asked to sign.
+
+    `public_key` is a compressed point of secp256r1, `signature` is r || s.
+    """
+
+    authenticator_data: bytes
+    client_data_json: str
+    challenge: bytes
+    signature: bytes
+    public_key: bytes
+
+    @classmethod
+    def parse(cls, data: bytes) -> "Passkey":
+        """Read a serialized signature: the flag and BCS. Raises `signature_malformed`."""
+        if data[:1] != bytes([SignatureScheme.PASSKEY]):
+            raise malformed("a passkey's signature begins with the flag 6")
+        try:
+            authenticator_data, client_data_json, key_signature = _AUTHENTICATOR.decode(data[1:])
+        except BcsError as error:
+            raise malformed(f"the passkey authenticator cannot be read: {error.message}") from None
+        challenge = _challenge(client_data_json)
+        signed = KeySignature.parse(key_signature)
+        _check_key_signature(signed)
+        return cls(
+            authenticator_data, client_data_json, challenge, signed.signature, signed.public_key
+        )
+
+    def address(self) -> Address:
+        """The address of the passkey."""
+        return key_address(SignatureScheme.PASSKEY, self.public_key)
+
+    def verify(self, digest: bytes) -> None:
+        """Check that the digest of a message was signed. Raises `signature_invalid`."""
+        if self.challenge != digest:
+            raise rejected("Invalid challenge")
+        client_data_hash = hashlib.sha256(self.client_data_json.encode()).digest()
+        message = self.authenticator_data + client_data_hash
+        scheme = SignatureScheme.SECP256R1
+        if not verifies_ecdsa(scheme, self.public_key, self.signature, message):
+            raise rejected("Fails to verify")
+
+
+def _check_key_signature(signed: KeySignature) -> None:
+    if signed.scheme is not SignatureScheme.SECP256R1:
+        raise malformed("Invalid signature scheme")
+    if not is_ecdsa_key(signed.scheme, signed.public_key):
+        raise malformed("Invalid r1 pk")
+    if not are_scalars(signed.scheme, signed.signature):
+        raise malformed("Invalid r1 sig")
+
+
+def _challenge(client_data_json: str) -> bytes:
+    """The challenge in the client data, which has to be of an assertion."""
+    data = _client_data(client_data_json)
+    if data["type"] != "webauthn.get":
+        raise malformed("Invalid client data type")
+    text = data["challenge"]
+    try:
+        challenge = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        raise malformed("Invalid encoded challenge") from None
+    # The decoder skips what is no base64url and bits that are left over.
+    canonical = urlsafe_b64encode(challenge).rstrip(b"=").decode()
+    if canonical != text or len(challenge) != _CHALLENGE_LENGTH:
+        raise malformed("Invalid encoded challenge")
+    return challenge
+
+
+def _client_data(text: str) -> dict[str, Any]:
+    """The members of `CollectedClientData`; others may be there, no member twice."""
+    try:
+        data = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise malformed("Invalid client data json") from None
+    if not (
+        isinstance(data, dict)
+        and data.get("type") in _TYPES
+        and isinstance(data.get("challenge"), str)
+        and isinstance(data.get("origin"), str)
+        and isinstance(data.get("crossOrigin"), bool | None)
+    ):
+        raise malformed("Invalid client data json")
+    return data
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a member is there twice")
+    return members
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

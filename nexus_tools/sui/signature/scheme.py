@@ -1,0 +1,51 @@
+"""How signatures are made, what they sign, the addresses of keys, and how a signature is refused.
+
+Source: `sui-types/src/crypto.rs` and `error.rs`, `shared-crypto/src/intent.rs`.
+"""
+
+from enum import IntEnum
+
+from nexus_tools.errors import NotAllowedError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import blake2b256
+
+NOT_VALID = "Signature is not valid: "
+"""What Sui says before the reason."""
+
+TRANSACTION_INTENT = b"\0\0\0"
+PERSONAL_MESSAGE_INTENT = b"\x03\0\0"
+
+
+class SignatureScheme(IntEnum):
+    """How a signature is made; the value is its flag byte."""
+
+    ED25519 = 0
+    SECP256K1 = 1
+    SECP256R1 = 2
+    MULTISIG = 3
+    BLS12381 = 4
+    ZK_LOGIN = 5
+    PASSKEY = 6
+
+
+PUBLIC_KEY_LENGTHS = {
+    SignatureScheme.ED25519: 32,
+    SignatureScheme.SECP256K1: 33,
+    SignatureScheme.SECP256R1: 33,
+    SignatureScheme.PASSKEY: 33,
+}
+
+
+def key_address(scheme: SignatureScheme, public_key: bytes) -> Address:
+    """The address of a public key."""
+    return Address(blake2b256(bytes([scheme]), public_key))
+
+
+def malformed(reason: str) -> NotAllowedError:
+    """The bytes are no signature."""
+    return NotAllowedError("signature_malformed", reason)
+
+
+def rejected(reason: str) -> NotAllowedError:
+    """The signature is one, but not a valid one of this message."""
+    return NotAllowedError("signature_invalid", NOT_VALID + reason)

@@ -1,0 +1,62 @@
+"""Any signature of a user, as it comes with a transaction or a message.
+
+Source: `GenericSignature` of `sui-types/src/signature.rs`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.signature.key_signature import KeySignature
+from nexus_tools.sui.signature.multisig import MultiSig
+from nexus_tools.sui.signature.passkey import Passkey
+from nexus_tools.sui.signature.scheme import SignatureScheme, malformed
+from nexus_tools.sui.signature.zklogin import ZkLogin
+
+
+class Authenticator(Protocol):
+    """What a signature of one scheme can tell."""
+
+    def address(self) -> Address:
+        """The address that is signed for. Raises `signature_invalid` if there is none."""
+
+    def verify(self, digest: bytes, /) -> None:
+        """Check that the digest of a message was signed. Raises `signature_invalid`."""
+
+
+_PARSERS: dict[int, Callable[[bytes], Authenticator]] = {
+    SignatureScheme.ED25519: KeySignature.parse,
+    SignatureScheme.SECP256K1: KeySignature.parse,
+    SignatureScheme.SECP256R1: KeySignature.parse,
+    SignatureScheme.MULTISIG: MultiSig.parse,
+    SignatureScheme.ZK_LOGIN: ZkLogin.parse,
+    SignatureScheme.PASSKEY: Passkey.parse,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UserSignature:
+    """A signature of any scheme that users have."""
+
+    scheme: SignatureScheme
+    authenticator: Authenticator
+
+    @classmethod
+    def parse(cls, data: bytes) -> "UserSignature":
+        """Read a serialized signature: a flag, and what its scheme has.
+
+        Raises `signature_malformed`.
+        """
+        if not data or data[0] not in _PARSERS:
+            raise malformed("it does not begin with the flag of a scheme that users sign with")
+        return cls(SignatureScheme(data[0]), _PARSERS[data[0]](data))
+
+    def address(self) -> Address:
+        """The address that is signed for. Raises `signature_invalid` for zkLogin."""
+        return self.authenticator.address()
+
+    def verify(self, message: bytes) -> None:
+        """Check the signature of `message` (intent and BCS bytes). Raises `signature_invalid`."""
+        self.authenticator.verify(blake2b256(message))

@@ -1,0 +1,53 @@
+"""Signatures of zkLogin: read, and refused, for their proofs are not checked here.
+
+Source: `sui-types/src/zk_login_authenticator.rs` and `ZkLoginInputs` of `fastcrypto-zkp`.
+"""
+
+from dataclasses import dataclass
+
+from nexus_tools.errors import NotAllowedError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import BcsError, byte_vector, record, string, u8, u64, vector
+from nexus_tools.sui.signature.key_signature import KeySignature
+from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejected
+
+_PROOF = record((vector(string), vector(vector(string)), vector(string)))
+_ISSUER = record((string, u8))
+_INPUTS = record((_PROOF, _ISSUER, string, string))
+_AUTHENTICATOR = record((_INPUTS, u64, byte_vector))
+
+
+@dataclass(frozen=True, slots=True)
+class ZkLogin:
+    """A signature of a key that lives until `max_epoch`, with a proof of who logged in with it."""
+
+    address_seed: str
+    max_epoch: int
+    key_signature: KeySignature
+
+    @classmethod
+    def parse(cls, data: bytes) -> "ZkLogin":
+        """Read a serialized signature: the flag and BCS. Raises `signature_malformed`."""
+        if data[:1] != bytes([SignatureScheme.ZK_LOGIN]):
+            raise malformed("a zkLogin signature begins with the flag 5")
+        try:
+            inputs, max_epoch, key_signature = _AUTHENTICATOR.decode(data[1:])
+        except BcsError as error:
+            raise malformed(f"the zkLogin authenticator cannot be read: {error.message}") from None
+        _, _, _, address_seed = inputs
+        return cls(address_seed, max_epoch, KeySignature.parse(key_signature))
+
+    def address(self) -> Address:
+        """Raises `signature_invalid`: there are no accounts of zkLogin on this network."""
+        raise not_supported()
+
+    def verify(self, _digest: bytes, /) -> None:
+        """Raises `signature_invalid`, whatever was signed."""
+        raise not_supported()
+
+
+def not_supported() -> NotAllowedError:
+    """What everything of zkLogin is refused with."""
+    return rejected(
+        "zkLogin is not supported on this network; sign with a key, a passkey or a multisig"
+    )
