@@ -31,6 +31,20 @@ class CoalescingTransport(asyncio.Transport):
         if data and not self._transport.is_closing():
             self._transport.write(data)
 
+    def write_eof(self) -> None:
+        """Send what is waiting, and that there is no more."""
+        self._flush()
+        if not self._transport.is_closing():
+            self._transport.write_eof()
+
+    def pause_reading(self) -> None:
+        """Let the client wait."""
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Take bytes from the client again."""
+        self._transport.resume_reading()
+
     def close(self) -> None:
         """Send what is waiting, and close."""
         self._flush()

@@ -10,8 +10,11 @@ from nexus_tools.errors import NexusError
 from nexus_tools.localnet.rpc import (
     execution_service,
     forking_service,
+    health_service,
     ledger_service,
     move_package_service,
+    name_service,
+    reflection_service,
     signature_verification_service,
     state_service,
     subscription_service,
@@ -26,12 +29,18 @@ _UNARY: dict[str, Mapping[str, Unary]] = {
     "sui.rpc.v2.MovePackageService": move_package_service.UNARY,
     "sui.rpc.v2.TransactionExecutionService": execution_service.UNARY,
     "sui.rpc.v2.SignatureVerificationService": signature_verification_service.UNARY,
+    "sui.rpc.v2.NameService": name_service.UNARY,
     "sui.forking.v1alpha.ForkingService": forking_service.UNARY,
+    "grpc.health.v1.Health": health_service.UNARY,
+    "grpc.reflection.v1.ServerReflection": reflection_service.UNARY,
+    "grpc.reflection.v1alpha.ServerReflection": reflection_service.UNARY,
 }
 _STREAMING: dict[str, Mapping[str, Streaming]] = {
     "sui.rpc.v2.LedgerService": ledger_service.STREAMING,
     "sui.rpc.v2.SubscriptionService": subscription_service.STREAMING,
+    "grpc.health.v1.Health": health_service.STREAMING,
 }
+_LASTING = frozenset({"Watch", "ServerReflectionInfo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,17 @@ class Endpoint:
     procedure: Procedure
     unary: Unary | None
     streaming: Streaming | None
+
+    @property
+    def converses(self) -> bool:
+        """Whether every message of the request is answered with one, until the client ends it."""
+        return self.unary is not None and self.procedure.streaming
+
+    @property
+    def lasts(self) -> bool:
+        """Whether a call goes on for as long as the client wants."""
+        name = self.procedure.path.rpartition("/")[2]
+        return name.startswith("Subscribe") or name in _LASTING
 
     def answer(self, body: bytes) -> bytes:
         """Serve a procedure with one response. Raises `RpcError`."""

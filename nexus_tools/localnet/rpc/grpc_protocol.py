@@ -6,21 +6,22 @@ and settings of HTTP/2 are grpclib's and h2's affair.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import aclosing, suppress
-from urllib.parse import quote
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from grpclib.config import Configuration
-from grpclib.metadata import Deadline
 from grpclib.protocol import AbstractHandler, H2Protocol, Stream
 from h2.config import H2Configuration
 from h2.exceptions import ProtocolError
 
 from nexus_tools.localnet.rpc.backend import Backend
+from nexus_tools.localnet.rpc.call import ClientGoneError, serve_call
 from nexus_tools.localnet.rpc.coalescing_transport import CoalescingTransport
-from nexus_tools.localnet.rpc.endpoints import Endpoint, endpoint
+from nexus_tools.localnet.rpc.grpc_web import message_frame
+from nexus_tools.localnet.rpc.http2_exchange import serve_exchange
 from nexus_tools.localnet.rpc.info_headers import info_headers
 from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
+from nexus_tools.localnet.rpc.trailers import status_trailers
 
 _LOG = logging.getLogger(__name__)
 
@@ -94,36 +95,16 @@ class _Calls(AbstractHandler):
 
 
 async def _serve(backend: Backend, stream: Stream, headers: list[tuple[str, str]]) -> None:
-    """Serve one call from its headers to its trailers."""
-    reply = _Reply(backend, stream)
-    try:
-        await _answer(backend, reply, dict(headers))
-    except RpcError as error:
-        await reply.finish(error.code, error.message)
-    except TimeoutError:
-        await reply.finish(Code.DEADLINE_EXCEEDED, "the call took too long")
-    except ProtocolError:
-        _LOG.debug("the client is gone", exc_info=True)
-    except Exception:  # noqa: BLE001 - the edge of the server
-        _LOG.exception("a call failed")
-        await reply.finish(Code.INTERNAL, "the local network failed; its log says why")
-
-
-async def _answer(backend: Backend, reply: "_Reply", headers: dict[str, str]) -> None:
-    if not _is_grpc(headers):
-        await reply.refuse()
+    """Serve one exchange: a call, or what else HTTP/2 can carry."""
+    found = dict(headers)
+    if not _is_grpc(found):
+        await serve_exchange(backend, stream, found)
         return
-    found = endpoint(backend, headers.get(":path", ""))
-    patience = _patience(backend, found, headers)
-    async with asyncio.timeout(patience):
-        body = await _receive(reply.stream, backend.limits.request_bytes)
-        if found.unary is not None:
-            await reply.send(found.answer(body))
-        else:
-            async with aclosing(found.stream(body)) as frames:
-                async for frame in frames:
-                    await reply.send(frame)
-    await reply.finish(Code.OK)
+
+    def receive() -> Awaitable[bytes | None]:
+        return _receive(stream, backend.limits.request_bytes)
+
+    await serve_call(backend, found.get(":path", ""), found, receive, _Reply(backend, stream))
 
 
 def _is_grpc(headers: dict[str, str]) -> bool:
@@ -131,26 +112,12 @@ def _is_grpc(headers: dict[str, str]) -> bool:
     return headers.get(":method") == "POST" and content_type in _ACCEPTED
 
 
-def _patience(backend: Backend, found: Endpoint, headers: dict[str, str]) -> float | None:
-    """Seconds that a call may take: the client's deadline, and ours but for subscriptions."""
-    try:
-        deadline = Deadline.from_headers(list(headers.items()))
-    except ValueError:
-        raise invalid("the header grpc-timeout is not valid") from None
-    is_subscription = "SubscriptionService" in found.procedure.path
-    own = None if is_subscription else backend.limits.request_seconds
-    if deadline is None:
-        return own
-    left = deadline.time_remaining()
-    return left if own is None else min(own, left)
-
-
-async def _receive(stream: Stream, limit: int) -> bytes:
-    """The one message of a request. Raises `RpcError`."""
+async def _receive(stream: Stream, limit: int) -> bytes | None:
+    """The next message of a request; None behind the last. Raises `RpcError`."""
     try:
         prefix = await stream.recv_data(_PREFIX_BYTES)
-        if len(prefix) < _PREFIX_BYTES:
-            raise invalid("the request has no message")
+        if not prefix:
+            return None
         if prefix[0]:
             raise RpcError(Code.UNIMPLEMENTED, "compressed messages are not read")
         size = int.from_bytes(prefix[1:], "big")
@@ -167,33 +134,29 @@ class _Reply:
     """The response of one call: headers, messages, trailers."""
 
     def __init__(self, backend: Backend, stream: Stream) -> None:
-        self.stream = stream
+        self._stream = stream
         self._backend = backend
         self._begun = False
 
     async def send(self, message: bytes) -> None:
         """Send a message, when the client has room for it."""
-        if not self._begun:
-            self._begun = True
-            await self.stream.send_headers(self._headers())
-        await self.stream.send_data(b"\0" + len(message).to_bytes(4, "big") + message)
+        try:
+            if not self._begun:
+                self._begun = True
+                await self._stream.send_headers(self._headers())
+            await self._stream.send_data(message_frame(message))
+        except ProtocolError:
+            raise ClientGoneError from None
 
-    async def finish(self, code: Code, message: str = "") -> None:
+    async def finish(self, error: RpcError | None) -> None:
         """Send how the call ended. A client that is gone, or takes nothing, is left alone."""
         trailers = [] if self._begun else self._headers()
-        trailers.append(("grpc-status", str(int(code))))
-        if message:
-            trailers.append(("grpc-message", quote(message, safe=" !#$&'()*+,/:;=?@[]^`{|}~\"<>")))
+        trailers += status_trailers(self._backend.messages, error)
         with suppress(ProtocolError, TimeoutError):
             async with asyncio.timeout(_FAREWELL_SECONDS):
-                await self.stream.send_headers(trailers, end_stream=True)
-            if self.stream.closable:  # the client has not ended its own half
-                self.stream.reset_nowait()
-
-    async def refuse(self) -> None:
-        """Answer something that is not gRPC."""
-        with suppress(ProtocolError):
-            await self.stream.send_headers([(":status", "415")], end_stream=True)
+                await self._stream.send_headers(trailers, end_stream=True)
+            if self._stream.closable:  # the client has not ended its own half
+                self._stream.reset_nowait()
 
     def _headers(self) -> list[tuple[str, str]]:
         return [

@@ -3,11 +3,15 @@
 Source: `sui-rpc-api/src/{response,types}.rs`.
 """
 
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from nexus_tools.localnet.node import Node
 
 CHAIN_NAME = "localnet"
+SERVER = "nexus-tools-localnet"
+
+_LAST_MS = 253_402_300_799_999  # a calendar ends with the year 9999, and no clock here does
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -26,6 +30,14 @@ def _headers(chain: str, epoch: int, height: int, timestamp_ms: int) -> Headers:
         ("x-sui-epoch", str(epoch)),
         ("x-sui-checkpoint-height", str(height)),
         ("x-sui-timestamp-ms", str(timestamp_ms)),
+        ("x-sui-timestamp", _rfc3339(timestamp_ms)),
         ("x-sui-lowest-available-checkpoint", "0"),
         ("x-sui-lowest-available-checkpoint-objects", "0"),
+        ("server", SERVER),
     )
+
+
+def _rfc3339(timestamp_ms: int) -> str:
+    time = datetime.fromtimestamp(min(timestamp_ms, _LAST_MS) / 1000, UTC)
+    precision = "milliseconds" if timestamp_ms % 1000 else "seconds"
+    return time.isoformat(timespec=precision).replace("+00:00", "Z")

@@ -9,7 +9,7 @@ from nexus_tools.localnet.rpc.history_service import (
     list_events,
     list_transactions,
 )
-from nexus_tools.localnet.rpc.info_headers import CHAIN_NAME
+from nexus_tools.localnet.rpc.info_headers import CHAIN_NAME, SERVER
 from nexus_tools.localnet.rpc.limits import BATCH_ITEMS
 from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.read_mask import (
@@ -26,12 +26,11 @@ from nexus_tools.localnet.rpc.rendering.checkpoint import render_checkpoint
 from nexus_tools.localnet.rpc.rendering.epoch import render_epoch
 from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed
 from nexus_tools.localnet.rpc.rendering.object import render_object
+from nexus_tools.localnet.rpc.rendering.status import render_status
 from nexus_tools.localnet.rpc.request_fields import address, digest, parsed
 from nexus_tools.localnet.rpc.status import RpcError, invalid, not_found
 from nexus_tools.sui.address import CLOCK
 from nexus_tools.sui.digest import Digest
-
-SERVER = "nexus-tools-localnet"
 
 
 def _get_service_info(backend: Backend, _: Message, response: Message) -> None:
@@ -63,7 +62,7 @@ def _batch_get_objects(backend: Backend, request: Message, response: Message) ->
         def render(result: Message, wanted: Message = each) -> None:
             _render_found_object(backend, wanted, result.object, mask)
 
-        _render_result(response.objects.add(), render)
+        _render_result(backend, response.objects.add(), render)
 
 
 def _render_found_object(backend: Backend, request: Message, message: Message, mask: Mask) -> None:
@@ -100,7 +99,7 @@ def _batch_get_transactions(backend: Backend, request: Message, response: Messag
             found = _find_transaction(backend, parsed("digest", text, Digest.parse))
             render_executed(result.transaction, found, mask, backend.node, backend.json)
 
-        _render_result(response.transactions.add(), render)
+        _render_result(backend, response.transactions.add(), render)
 
 
 def _find_transaction(backend: Backend, wanted: Digest) -> ExecutedTransaction:
@@ -115,13 +114,12 @@ def _check_batch(size: int) -> None:
         raise invalid(f"the batch has {size} items; at most {BATCH_ITEMS} are served")
 
 
-def _render_result(result: Message, render: Callable[[Message], None]) -> None:
+def _render_result(backend: Backend, result: Message, render: Callable[[Message], None]) -> None:
     """One item of a batch: a message, or why there is none."""
     try:
         render(result)
     except RpcError as error:
-        result.error.code = error.code
-        result.error.message = error.message
+        render_status(result.error, error, backend.messages)
 
 
 # --- Checkpoints and epochs

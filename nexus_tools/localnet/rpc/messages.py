@@ -15,6 +15,11 @@ from google.protobuf.message_factory import GetMessageClass
 
 from nexus_tools.localnet.rpc.definitions import SUI_FILE, read_definitions
 from nexus_tools.localnet.rpc.forking_definitions import FORKING_FILE, forking_definitions
+from nexus_tools.localnet.rpc.standard_definitions import (
+    HEALTH_FILE,
+    REFLECTION_FILES,
+    standard_definitions,
+)
 
 Message = Any
 """A protobuf message. Its class is made at run time, so the type checker knows no fields."""
@@ -29,6 +34,11 @@ class Procedure:
     response: type[Message]
     streaming: bool
 
+    @property
+    def service(self) -> str:
+        """The full name of the service that it belongs to."""
+        return self.path[1:].partition("/")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Messages:
@@ -36,6 +46,7 @@ class Messages:
 
     pool: DescriptorPool
     procedures: Mapping[str, Procedure]
+    services: frozenset[str]
 
     def descriptor(self, name: str) -> Descriptor:
         """The descriptor of a message, by its full name."""
@@ -54,14 +65,15 @@ def load_messages(cache: Path | None = None) -> Messages:
     """
     definitions = _cached_definitions(cache) if cache else read_definitions()
     pool = DescriptorPool()
-    for file in (*definitions.file, forking_definitions()):
+    for file in (*definitions.file, forking_definitions(), *standard_definitions()):
         pool.AddSerializedFile(file.SerializeToString())
     procedures = {found.path: found for found in _procedures(pool)}
-    return Messages(pool, procedures)
+    services = frozenset(each.service for each in procedures.values())
+    return Messages(pool, procedures, services)
 
 
 def _procedures(pool: DescriptorPool) -> Iterator[Procedure]:
-    for file in (SUI_FILE, FORKING_FILE):
+    for file in (SUI_FILE, FORKING_FILE, HEALTH_FILE, *REFLECTION_FILES):
         for service in pool.FindFileByName(file).services_by_name.values():
             for method in service.methods:
                 yield Procedure(

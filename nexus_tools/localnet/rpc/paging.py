@@ -42,7 +42,7 @@ def token_for(place: bytes, question: Sequence[str]) -> bytes:
 
 def bad_token() -> RpcError:
     """A page token that was not made for this request."""
-    return invalid("invalid page_token")
+    return invalid("invalid page_token", "page_token")
 
 
 def _hash(question: Sequence[str]) -> bytes:

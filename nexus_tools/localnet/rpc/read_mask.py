@@ -77,7 +77,10 @@ def requested_mask(request: Message, wanted: Descriptor, default: str) -> Mask:
         return compile_mask(tuple(default.split(",")), wanted)
     paths = request.read_mask.paths
     if len(paths) > MAX_PATHS:
-        raise invalid(f"invalid read_mask: it has {len(paths)} paths; at most {MAX_PATHS} are read")
+        raise invalid(
+            f"invalid read_mask: it has {len(paths)} paths; at most {MAX_PATHS} are read",
+            "read_mask",
+        )
     return compile_mask(tuple(paths), wanted)
 
 
@@ -86,7 +89,7 @@ def compile_mask(paths: tuple[str, ...], wanted: Descriptor) -> Mask:
     """Check paths against a message type and join them to a tree."""
     for path in paths:
         if path != "*" and not _exists(path.split("."), wanted):
-            raise invalid(f"invalid read_mask path: {path[:200]}")
+            raise invalid(f"invalid read_mask path: {path[:200]}", "read_mask")
     if "*" in paths:
         return EVERYTHING
     return _join(path.split(".") for path in paths)

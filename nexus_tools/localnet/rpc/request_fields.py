@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.status import invalid
+from nexus_tools.localnet.rpc.status import invalid, missing
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
@@ -18,13 +18,13 @@ def parsed(name: str, text: str, parse: Callable[[str], T]) -> T:
     try:
         return parse(text)
     except ValidationError as error:
-        raise invalid(f"invalid {name}: {error.message}") from None
+        raise invalid(f"invalid {name}: {error.message}", name) from None
 
 
 def required(request: Message, name: str) -> str:
     """A text field that has to be there. Raises `RpcError`."""
     if not request.HasField(name):
-        raise invalid(f"missing {name}")
+        raise missing(name)
     return str(getattr(request, name))
 
 

@@ -3,7 +3,9 @@
 Source of codes and wording: `sui-rpc-api/src/error.rs`.
 """
 
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal
 
 from nexus_tools.errors import (
     NexusError,
@@ -32,17 +34,33 @@ class Code(IntEnum):
 
 
 class RpcError(Exception):
-    """What a call ends with instead of a response."""
+    """What a call ends with instead of a response; `violation` says which field is to blame."""
 
-    def __init__(self, code: Code, message: str) -> None:
+    def __init__(self, code: Code, message: str, violation: "Violation | None" = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.violation = violation
 
 
-def invalid(message: str) -> RpcError:
-    """The request itself is wrong."""
-    return RpcError(Code.INVALID_ARGUMENT, message)
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A field of a request, and what is wrong with it (`sui.rpc.v2.ErrorReason`)."""
+
+    field: str
+    reason: Literal["FIELD_MISSING", "FIELD_INVALID"]
+
+
+def invalid(message: str, field: str | None = None) -> RpcError:
+    """The request itself is wrong: this field has a value that it cannot have."""
+    violation = Violation(field, "FIELD_INVALID") if field else None
+    return RpcError(Code.INVALID_ARGUMENT, message, violation)
+
+
+def missing(field: str) -> RpcError:
+    """The request has not a field that it needs."""
+    violation = Violation(field, "FIELD_MISSING")
+    return RpcError(Code.INVALID_ARGUMENT, f"missing {field}", violation)
 
 
 def not_found(message: str) -> RpcError:

@@ -4,11 +4,13 @@ One network serves all tests of a session; each test begins at the same point of
 """
 
 import json
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import grpc
+import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -71,6 +73,45 @@ class Client:
 
     def close(self):
         self.channel.close()
+
+
+class WebClient:
+    """Calls procedures in gRPC-web over HTTP/1.1, with bytes put together by hand."""
+
+    def __init__(self, url, messages):
+        self.url = url
+        self.messages = messages
+        self.http = httpx.Client(base_url=url, timeout=20)
+
+    def post(self, path, body, content_type="application/grpc-web+proto", **headers):
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.http.post(path, content=body, headers={"content-type": content_type, **names})
+
+    def call(self, path, **fields):
+        """Messages and trailers of a call in binary."""
+        procedure = self.messages.procedures[path]
+        message = procedure.request(**fields).SerializeToString()
+        answer = self.post(path, b"\0" + len(message).to_bytes(4, "big") + message)
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "application/grpc-web+proto"
+        if not answer.content:
+            return [], answer.headers
+        *frames, (flags, trailers) = self.frames(answer.content)
+        assert flags == 0x80
+        assert all(flags == 0 for flags, _ in frames)
+        lines = trailers.decode().removesuffix("\r\n").split("\r\n")
+        found = [procedure.response.FromString(frame) for _, frame in frames]
+        return found, dict(line.split(":", 1) for line in lines)
+
+    def frames(self, body):
+        """Flags and contents of each frame of a body."""
+        found = []
+        while body:
+            end = 5 + int.from_bytes(body[1:5], "big")
+            assert end <= len(body)
+            found.append((body[0], body[5:end]))
+            body = body[end:]
+        return found
 
 
 class Account:
@@ -201,6 +242,40 @@ def published(stage):
 @pytest.fixture
 def client(localnet, make_client):
     return make_client(localnet.url)
+
+
+@pytest.fixture
+def web(localnet, make_web):
+    return make_web(localnet.url)
+
+
+@pytest.fixture
+def make_web(messages):
+    """Clients in gRPC-web of other networks than the session's."""
+    clients = []
+
+    def make(url):
+        clients.append(WebClient(url, messages))
+        return clients[-1]
+
+    yield make
+    for each in clients:
+        each.http.close()
+
+
+@pytest.fixture
+def dial(localnet):
+    """Connections to the network, for bytes as they are."""
+    connections = []
+
+    def connect(url=localnet.url):
+        parts = urlsplit(url)
+        connections.append(socket.create_connection((parts.hostname, parts.port), timeout=20))
+        return connections[-1]
+
+    yield connect
+    for each in connections:
+        each.close()
 
 
 @pytest.fixture

@@ -1,0 +1,130 @@
+"""HTTP/2 that is not native gRPC: gRPC-web as proxies forward it, and plain requests."""
+
+import json
+
+import h2.connection
+import h2.events
+import pytest
+
+from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.localnet.rpc import Limits
+
+INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
+EMPTY = b"\0\0\0\0\0"
+WEB = ("content-type", "application/grpc-web+proto")
+TEXT = ("content-type", "application/grpc-web-text")
+
+
+class Exchanges:
+    """One HTTP/2 connection, used for one exchange at a time."""
+
+    def __init__(self, connection):
+        self.socket = connection
+        self.http = h2.connection.H2Connection()
+        self.http.initiate_connection()
+
+    def send(self, method, path, *headers, parts=()):
+        stream = self.http.get_next_available_stream_id()
+        head = [(":method", method), (":path", path), (":scheme", "http"), (":authority", "a")]
+        self.http.send_headers(stream, [*head, *headers], end_stream=not parts)
+        for index, part in enumerate(parts, 1):
+            self.http.send_data(stream, part, end_stream=index == len(parts))
+        self.socket.sendall(self.http.data_to_send())
+        return stream
+
+    def receive(self):
+        """The headers and body of what comes next."""
+        headers, body = {}, b""
+        while True:
+            for event in self.http.receive_data(self.socket.recv(65536)):
+                if isinstance(event, h2.events.ResponseReceived):
+                    headers = {name.decode(): value.decode() for name, value in event.headers}
+                elif isinstance(event, h2.events.DataReceived):
+                    body += event.data
+                    self.http.acknowledge_received_data(
+                        event.flow_controlled_length, event.stream_id
+                    )
+                elif isinstance(event, h2.events.StreamEnded):
+                    return headers, body
+            self.socket.sendall(self.http.data_to_send())
+
+    def __call__(self, *arguments, parts=()):
+        self.send(*arguments, parts=parts)
+        return self.receive()
+
+
+@pytest.fixture
+def exchange(dial):
+    return Exchanges(dial())
+
+
+@pytest.mark.parametrize("parts", [[EMPTY], [b"\0", b"\0\0\0", b"\0"], [EMPTY, b""]])
+def test_a_call_is_answered_whatever_the_parts_it_comes_in(exchange, web, parts):
+    headers, body = exchange("POST", INFO, WEB, parts=parts)
+    assert headers[":status"] == "200"
+    assert headers["content-type"] == "application/grpc-web+proto"
+    (flags, message), last = web.frames(body)
+    assert flags == 0
+    response = web.messages.procedures[INFO].response.FromString(message)
+    assert response.chain_id == headers["x-sui-chain-id"]
+    assert last == (0x80, b"grpc-status:0\r\n")
+
+
+def test_text_is_answered_with_text(exchange):
+    headers, body = exchange(
+        "POST", INFO, TEXT, ("accept", "application/grpc-web-text"), parts=[b"AAAA", b"AAA="]
+    )
+    assert headers["content-type"] == "application/grpc-web-text+proto"
+    assert body.endswith(b"gAAAAA9ncnBjLXN0YXR1czowDQo=")  # the frame of `grpc-status:0`
+
+
+def test_an_error_is_in_the_head(exchange):
+    headers, body = exchange("POST", "/no.Such/Procedure", WEB, parts=[EMPTY])
+    assert headers["grpc-status"] == "12"
+    assert body == b""
+
+
+def test_one_connection_carries_many_exchanges(exchange):
+    for _ in range(3):
+        headers, _ = exchange("POST", INFO, WEB, parts=[EMPTY])
+        assert headers[":status"] == "200"
+
+
+def test_a_stream_is_cut_when_the_client_resets_it(exchange):
+    path = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
+    stream = exchange.send("POST", path, WEB, parts=[EMPTY])
+    while not any(
+        isinstance(event, h2.events.DataReceived)
+        for event in exchange.http.receive_data(exchange.socket.recv(65536))
+    ):
+        pass
+    exchange.http.reset_stream(stream)
+    exchange.socket.sendall(exchange.http.data_to_send())
+    headers, _ = exchange("POST", INFO, WEB, parts=[EMPTY])
+    assert headers[":status"] == "200"
+
+
+def test_a_preflight_is_answered(exchange):
+    headers, body = exchange("OPTIONS", INFO, ("origin", "https://dapp.example"))
+    assert headers[":status"] == "200"
+    assert headers["access-control-allow-origin"] == "*"
+    assert body == b""
+
+
+def test_plain_requests_are_served(exchange):
+    headers, body = exchange("GET", "/health")
+    assert headers[":status"] == "200"
+    assert json.loads(body)["status"] == "ok"
+    asked = json.dumps({"FixedAmountRequest": {"recipient": "0x5"}}).encode()
+    headers, body = exchange("POST", "/v2/gas", parts=[asked])
+    assert headers[":status"] == "200"
+    assert json.loads(body)["status"] == "Success"
+
+
+def test_bodies_that_are_too_large_are_refused(dial):
+    with ThreadedLocalnet(limits=Limits(request_bytes=100, http_body_bytes=100)) as localnet:
+        exchange = Exchanges(dial(localnet.url))
+        headers, _ = exchange("POST", INFO, WEB, parts=[bytes(106)])
+        assert headers["grpc-status"] == "8"
+        headers, _ = exchange("POST", "/v2/gas", parts=[bytes(101)])
+        assert headers[":status"] == "413"
