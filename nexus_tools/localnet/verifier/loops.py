@@ -1,0 +1,91 @@
+"""Loops have one entrance each, and are nested no deeper than Sui allows.
+
+Source: `move-bytecode-verifier/src/control_flow.rs`; Tarjan, "Testing flow graph reducibility"
+(1974): with loops collapsed from the inside out, whatever leads back to a loop's head must have
+come through that head.
+"""
+
+from collections.abc import Callable
+
+from nexus_tools.localnet.verifier.control_flow import ControlFlow
+from nexus_tools.localnet.verifier.errors import VerificationError
+from nexus_tools.localnet.verifier.limits import LOOP_DEPTH_MAX
+
+_Refused = Callable[[str, str, int], VerificationError]
+
+
+def verify_loops(flow: ControlFlow, refused: _Refused) -> None:
+    """Raise `refused(status, message, offset)` for a loop with two entrances, or too deep a one."""
+    _Loops(flow, refused).verify()
+
+
+class _Loops:
+    """Blocks are numbered in preorder; the descendants of a block follow it."""
+
+    def __init__(self, flow: ControlFlow, refused: _Refused) -> None:
+        self._refused = refused
+        self._starts: list[int] = []
+        self._last_descendant: dict[int, int] = {}
+        self._back: dict[int, list[int]] = {}
+        self._predecessors: dict[int, list[int]] = {}
+        self._number(flow)
+        self._head_of = list(range(len(self._starts)))
+        self._depths = [0] * len(self._starts)
+
+    def verify(self) -> None:
+        for head in reversed(range(len(self._starts))):
+            if self._back.get(head):
+                self._collapse(head, self._body(head))
+
+    def _number(self, flow: ControlFlow) -> None:
+        numbers: dict[int, int] = {}
+        # (block, number of the one before it or -1, whether its descendants were all visited)
+        waiting = [(0, -1, False)]
+        while waiting:
+            start, origin, is_visited = waiting.pop()
+            if is_visited:
+                self._last_descendant[numbers[start]] = len(self._starts) - 1
+            elif start in numbers:
+                is_open = numbers[start] not in self._last_descendant
+                edges = self._back if is_open else self._predecessors
+                edges.setdefault(numbers[start], []).append(origin)
+            else:
+                number = numbers[start] = len(self._starts)
+                self._starts.append(start)
+                self._predecessors[number] = [origin] if origin >= 0 else []
+                waiting.append((start, origin, True))
+                waiting.extend((item, number, False) for item in flow.blocks[start].successors)
+
+    def _body(self, head: int) -> set[int]:
+        """The blocks of the loop, without its head; inner loops by their heads."""
+        body = {self._containing(node) for node in self._back[head]} - {head}
+        frontier = list(body)
+        while frontier:
+            for predecessor in self._predecessors[frontier.pop()]:
+                node = self._containing(predecessor)
+                if not head <= node <= self._last_descendant[head]:
+                    message = "a loop has two entrances"
+                    raise self._refused("INVALID_LOOP_SPLIT", message, self._starts[node])
+                if node != head and node not in body:
+                    body.add(node)
+                    frontier.append(node)
+        return body
+
+    def _containing(self, node: int) -> int:
+        """The head of the outermost loop so far that the block is in, or the block itself."""
+        path = []
+        while self._head_of[node] != node:
+            path.append(node)
+            node = self._head_of[node]
+        for passed in path:
+            self._head_of[passed] = node
+        return node
+
+    def _collapse(self, head: int, body: set[int]) -> None:
+        depth = 1 + max(self._depths[node] for node in (head, *body))
+        self._depths[head] = depth
+        for node in body:
+            self._head_of[node] = head
+        if depth > LOOP_DEPTH_MAX:
+            message = f"loops are nested deeper than {LOOP_DEPTH_MAX}"
+            raise self._refused("LOOP_MAX_DEPTH_REACHED", message, self._starts[head])

@@ -1,0 +1,104 @@
+"""What is known of the references at one place of a function.
+
+Source: `move-bytecode-verifier/src/reference_safety/abstract_state.rs`.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.localnet.verifier.borrow_graph import BorrowGraph, Label
+from nexus_tools.localnet.verifier.meter import Meter
+
+VALUE = -1
+"""Stands for a value that is no reference; references are numbers from 0."""
+
+_GRAPH_UNITS = 4
+_BORROW_UNITS = 3
+_RELEASE_UNITS = 3
+_RELEASE_MANY = 5
+
+
+class ReferenceState:
+    """The locals, each a reference or `VALUE`, and the graph of borrows.
+
+    The number after those of the locals is the frame itself, of which locals are borrowed.
+    Between blocks, the reference in a local has the number of the local.
+    """
+
+    __slots__ = ("frame", "graph", "locals", "meter", "next_number")
+
+    def __init__(self, values: list[int], graph: BorrowGraph, meter: Meter) -> None:
+        self.locals = values
+        self.graph = graph
+        self.meter = meter
+        self.frame = len(values)
+        self.next_number = self.frame + 1
+
+    def copy(self) -> "ReferenceState":
+        """A state that changes independently."""
+        return ReferenceState(list(self.locals), self.graph.copy(), self.meter)
+
+    def settled(self) -> "ReferenceState":
+        """The state with each reference numbered by its local."""
+        numbers = {ref: local for local, ref in enumerate(self.locals) if ref != VALUE}
+        values = [VALUE if ref == VALUE else local for local, ref in enumerate(self.locals)]
+        return ReferenceState(values, self.graph.renumbered(numbers), self.meter)
+
+    def new(self, *, mutable: bool) -> int:
+        """A new reference."""
+        ref = self.next_number
+        self.next_number += 1
+        self.graph.add(ref, mutable=mutable)
+        return ref
+
+    def copied(self, ref: int, *, mutable: bool) -> int:
+        """A new reference to the same."""
+        return self.borrowed_at(ref, None, mutable=mutable)
+
+    def borrowed_at(self, ref: int, label: Label | None, *, mutable: bool) -> int:
+        """A new reference to a local of the frame, a field of what `ref` leads to, or the same."""
+        new = self.new(mutable=mutable)
+        self.meter.add(_BORROW_UNITS)
+        self.graph.borrow_at(ref, () if label is None else (label,), new)
+        return new
+
+    def borrowed_from(self, refs: Sequence[int], *, mutable: bool) -> int:
+        """A new reference that leads somewhere into what the others lead to."""
+        new = self.new(mutable=mutable)
+        self.meter.add(_BORROW_UNITS * len(refs))
+        for ref in refs:
+            self.graph.borrow(ref, new)
+        return new
+
+    def release(self, value: int) -> None:
+        """Forget a value; what was borrowed through a reference is kept in mind."""
+        if value != VALUE:
+            made = max(self.graph.release(value), 1)
+            self.meter.add(_RELEASE_UNITS * max(made, made * made // _RELEASE_MANY))
+
+    def is_writable(self, ref: int) -> bool:
+        """Whether nothing is borrowed from a mutable reference."""
+        self.charge_graph()
+        return not self.graph.is_borrowed(ref)
+
+    def is_readable(self, ref: int, label: Label | None = None) -> bool:
+        """Whether nothing is borrowed mutably from a reference, or at a field of it."""
+        if not self.graph.is_mutable(ref):
+            return True
+        self.charge_graph()
+        return not self.graph.is_mutably_borrowed(ref, label)
+
+    def is_local_borrowed(self, local: int, *, mutably: bool) -> bool:
+        """Whether there is a reference to a local."""
+        self.charge_graph()
+        if mutably:
+            return self.graph.is_mutably_borrowed(self.frame, local_label(local))
+        return self.graph.is_borrowed(self.frame, local_label(local))
+
+    def charge_graph(self) -> None:
+        """Pay for looking at the graph."""
+        self.meter.add(_GRAPH_UNITS * max(self.graph.size, 1))
+
+
+def local_label(local: int) -> Label:
+    """The label of borrows of a local."""
+    return ("local", local)

@@ -1,0 +1,124 @@
+"""The types of one module, each of them one value: equal types are the same object.
+
+Types that cannot be told apart are found by the identity of their parts, so that comparing two
+types, and replacing type parameters in a type seen before, takes the same short time for all.
+"""
+
+from nexus_tools.localnet.bytecode.module import (
+    CompiledModule,
+    DatatypeToken,
+    ReferenceToken,
+    Signature,
+    SignatureToken,
+    TypeParameterToken,
+    VectorToken,
+)
+from nexus_tools.localnet.verifier.abilities import Abilities
+from nexus_tools.localnet.verifier.tokens import PRIMITIVES
+
+NO_ARGUMENTS = -1
+
+
+class TypeTable:
+    """Makes the types of a module."""
+
+    def __init__(self, module: CompiledModule) -> None:
+        self._module = module
+        self._primitives: dict[str, SignatureToken] = {name: name for name in PRIMITIVES}
+        self._types: dict[tuple[object, ...], SignatureToken] = {}
+        self._sizes: dict[int, int] = {id(name): 1 for name in PRIMITIVES}
+        self._signatures: dict[int, Signature] = {NO_ARGUMENTS: ()}
+        self._substituted: dict[tuple[int, int], SignatureToken] = {}
+        self._abilities: dict[tuple[int, ...], Abilities] = {}
+        self._written: dict[int, tuple[SignatureToken, SignatureToken]] = {}
+
+    def size(self, type_: SignatureToken) -> int:
+        """How many types a type of this table is made of."""
+        return self._sizes[id(type_)]
+
+    def abilities(self, type_parameters: tuple[int, ...]) -> Abilities:
+        """What types can do where the type parameters have these abilities."""
+        found = self._abilities.get(type_parameters)
+        if found is None:
+            found = Abilities(self._module, type_parameters)
+            self._abilities[type_parameters] = found
+        return found
+
+    def signature(self, index: int) -> Signature:
+        """The types of a signature of the module, `NO_ARGUMENTS` for none."""
+        found = self._signatures.get(index)
+        if found is None:
+            found = tuple([self.intern(token) for token in self._module.signatures[index]])
+            self._signatures[index] = found
+        return found
+
+    def reference(self, target: SignatureToken, *, mutable: bool) -> SignatureToken:
+        """The type of references to values of a type of this table."""
+        key = (mutable, id(target))
+        found = self._types.get(key)
+        return found or self._add(key, ReferenceToken(target, mutable), 1 + self.size(target))
+
+    def vector(self, element: SignatureToken) -> SignatureToken:
+        """The type of vectors of values of a type of this table."""
+        key = ("vector", id(element))
+        found = self._types.get(key)
+        return found or self._add(key, VectorToken(element), 1 + self.size(element))
+
+    def datatype(self, handle: int, arguments: Signature) -> SignatureToken:
+        """A struct or enum with type arguments of this table."""
+        key = ("datatype", handle, *map(id, arguments))
+        found = self._types.get(key)
+        size = 1 + sum(map(self.size, arguments)) if found is None else 0
+        return found or self._add(key, DatatypeToken(handle, arguments), size)
+
+    def intern(self, token: SignatureToken) -> SignatureToken:
+        """The type of this table that is equal to a type of the module."""
+        if isinstance(token, str):
+            return self._primitives[token]
+        written = self._written.get(id(token))
+        if written is not None:
+            return written[1]
+        found = self._intern(token)
+        # The token itself is kept, so that nothing else can have its identity.
+        self._written[id(token)] = (token, found)
+        return found
+
+    def substitute(self, token: SignatureToken, arguments: int) -> SignatureToken:
+        """A type of this table with its type parameters replaced by a signature of the module."""
+        if isinstance(token, str) or arguments == NO_ARGUMENTS:
+            return token
+        key = (id(token), arguments)
+        found = self._substituted.get(key)
+        if found is None:
+            found = self._substitute(token, arguments)
+            self._substituted[key] = found
+        return found
+
+    def _add(self, key: tuple[object, ...], type_: SignatureToken, size: int) -> SignatureToken:
+        self._types[key] = type_
+        self._sizes[id(type_)] = size
+        return type_
+
+    def _intern(self, token: SignatureToken) -> SignatureToken:
+        if isinstance(token, ReferenceToken):
+            return self.reference(self.intern(token.target), mutable=token.mutable)
+        if isinstance(token, VectorToken):
+            return self.vector(self.intern(token.element))
+        if isinstance(token, DatatypeToken):
+            arguments = tuple([self.intern(argument) for argument in token.type_arguments])
+            return self.datatype(token.handle, arguments)
+        assert isinstance(token, TypeParameterToken)
+        key = ("parameter", token.index)
+        return self._types.get(key) or self._add(key, token, 1)
+
+    def _substitute(self, token: SignatureToken, arguments: int) -> SignatureToken:
+        if isinstance(token, TypeParameterToken):
+            return self.signature(arguments)[token.index]
+        if isinstance(token, ReferenceToken):
+            target = self.substitute(token.target, arguments)
+            return self.reference(target, mutable=token.mutable)
+        if isinstance(token, VectorToken):
+            return self.vector(self.substitute(token.element, arguments))
+        assert isinstance(token, DatatypeToken)
+        inner = [self.substitute(argument, arguments) for argument in token.type_arguments]
+        return self.datatype(token.handle, tuple(inner))

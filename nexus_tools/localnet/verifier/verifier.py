@@ -1,0 +1,80 @@
+"""Verifying a module: the passes, in the order in which the Move verifier makes them.
+
+Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
+"""
+
+from nexus_tools.localnet.bytecode.module import CompiledModule
+from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.verifier.bounds import verify_bounds
+from nexus_tools.localnet.verifier.consistency import verify_consistency
+from nexus_tools.localnet.verifier.constants import verify_constants
+from nexus_tools.localnet.verifier.context import function_context
+from nexus_tools.localnet.verifier.dependencies import Dependencies, verify_dependencies
+from nexus_tools.localnet.verifier.duplication import verify_duplication
+from nexus_tools.localnet.verifier.errors import VerificationError
+from nexus_tools.localnet.verifier.fields import verify_fields
+from nexus_tools.localnet.verifier.friends import verify_friends
+from nexus_tools.localnet.verifier.instantiation_loops import verify_instantiation_loops
+from nexus_tools.localnet.verifier.limits import BACK_EDGES_MAX, verify_limits
+from nexus_tools.localnet.verifier.locals_safety import verify_locals
+from nexus_tools.localnet.verifier.meter import Meter
+from nexus_tools.localnet.verifier.recursion import verify_recursion
+from nexus_tools.localnet.verifier.reference_safety import verify_references
+from nexus_tools.localnet.verifier.signatures import verify_signatures
+from nexus_tools.localnet.verifier.stack_usage import verify_stack_usage
+from nexus_tools.localnet.verifier.type_safety import verify_types
+from nexus_tools.localnet.verifier.type_table import TypeTable
+
+_DEPRECATED = frozenset(opcode for opcode in Opcode if opcode.name.endswith("_DEPRECATED"))
+
+
+def verify_module(module: CompiledModule, dependencies: Dependencies) -> None:
+    """Decide whether a module is well formed: raise `VerificationError` if it is not.
+
+    `dependencies` gives the module with an address of 32 bytes and a name, None if there is none;
+    it is asked for each module that this one names. They are taken to be verified themselves.
+    The work is bounded, whatever the module: beyond the bound it is refused as too complex.
+    """
+    verify_bounds(module)
+    _refuse_global_storage(module)
+    types = TypeTable(module)
+    verify_limits(module)
+    verify_duplication(module)
+    verify_signatures(module, types)
+    verify_consistency(module)
+    verify_constants(module)
+    verify_friends(module)
+    verify_fields(module, types)
+    verify_recursion(module)
+    verify_instantiation_loops(module)
+    _verify_code(module, types)
+    verify_dependencies(module, dependencies)
+
+
+def _verify_code(module: CompiledModule, types: TypeTable) -> None:
+    meter = Meter(module.name)
+    back_edges = 0
+    for function in module.function_definitions:
+        if function.code is None:
+            continue
+        meter.enter(module.function_id(function.handle)[2])
+        context = function_context(module, function, types, meter)
+        verify_stack_usage(context)
+        verify_types(context)
+        verify_locals(context)
+        verify_references(context)
+        back_edges += len(context.flow.back_edges)
+    if back_edges > BACK_EDGES_MAX:
+        message = f"the code jumps back in more than {BACK_EDGES_MAX} places"
+        raise VerificationError("TOO_MANY_BACK_EDGES", message, module.name)
+
+
+def _refuse_global_storage(module: CompiledModule) -> None:
+    """The instructions of Move's own global storage are there to be read, not to be run."""
+    for function in module.function_definitions:
+        for offset, instruction in enumerate(function.code.instructions if function.code else ()):
+            if instruction.opcode in _DEPRECATED:
+                name = module.function_id(function.handle)[2]
+                message = f"{instruction.opcode.name} is of the global storage, which Sui has not"
+                status = "DEPRECATED_BYTECODE_FORMAT"
+                raise VerificationError(status, message, module.name, name, offset)
