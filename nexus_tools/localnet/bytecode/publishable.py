@@ -2,8 +2,8 @@
 
 Source: `sui-protocol-config` (protocol versions 38 and later), `check_no_extraneous_bytes` in
 `move-binary-format/src/deserializer.rs`, and the duplication and definition checks of
-`move-bytecode-verifier`. The types and borrows of foreign code are not verified: publish what a
-Move compiler made.
+`move-bytecode-verifier`. Its types and borrows are verified afterwards, when the modules that it
+depends on are known.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence

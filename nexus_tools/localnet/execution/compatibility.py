@@ -46,9 +46,10 @@ def check_compatible(
 def _check_module(current: NormalizedModule, new: NormalizedModule, policy: UpgradePolicy) -> str:
     if policy is UpgradePolicy.COMPATIBLE:
         return _check_datatypes(current, new) or _check_functions(current, new)
-    if policy is UpgradePolicy.DEP_ONLY:
-        return "" if current == new else "the module has changed"
-    return _check_inclusion(current, new)
+    reason = _check_inclusion(current, new)
+    if not reason and policy is UpgradePolicy.DEP_ONLY:
+        return _check_nothing_new(current, new)
+    return reason
 
 
 def _check_datatypes(current: NormalizedModule, new: NormalizedModule) -> str:
@@ -94,6 +95,8 @@ def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> boo
 
 def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
     """All that was there is there unchanged, code included."""
+    if current.version > new.version:
+        return "the version of its file format is older than before"
     for kind, before, after in (
         ("type", current.datatypes, new.datatypes),
         ("function", current.functions, new.functions),
@@ -102,3 +105,14 @@ def _check_inclusion(current: NormalizedModule, new: NormalizedModule) -> str:
             if after.get(name) != thing:
                 return f"the {kind} {name} is missing or has changed"
     return ""
+
+
+def _check_nothing_new(current: NormalizedModule, new: NormalizedModule) -> str:
+    """Besides what was there, there is nothing. Of friends only the number counts."""
+    for kind, before, after in (
+        ("type", current.datatypes, new.datatypes),
+        ("function", current.functions, new.functions),
+    ):
+        for name in after.keys() - before.keys():
+            return f"the {kind} {name} is new"
+    return "" if current.friend_count == new.friend_count else "its friends have changed"

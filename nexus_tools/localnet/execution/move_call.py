@@ -9,7 +9,7 @@ from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
 from nexus_tools.localnet.execution.type_arguments import resolve_type_arguments
-from nexus_tools.localnet.execution.verifier import PRIVATE_TRANSFERS
+from nexus_tools.localnet.verifier.sui import is_internal
 from nexus_tools.localnet.vm import (
     Function,
     Reference,
@@ -107,12 +107,7 @@ def _function(context: ExecutionContext, command: MoveCall) -> Function:
 
 
 def _is_private_generic(function: Function) -> bool:
-    module = function.module
-    if module.address != SUI_FRAMEWORK:
-        return False
-    return module.name == "event" or (
-        module.name == "transfer" and function.name in PRIVATE_TRANSFERS
-    )
+    return is_internal(function.module.address, function.module.name, function.name)
 
 
 def _return_types(

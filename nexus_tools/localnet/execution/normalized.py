@@ -49,11 +49,12 @@ class NormalizedFunction:
 
 @dataclass(frozen=True, slots=True)
 class NormalizedModule:
-    """Types and functions by their names."""
+    """Types and functions by their names; `version` is that of the file format."""
 
+    version: int
     datatypes: Mapping[str, NormalizedDatatype]
     functions: Mapping[str, NormalizedFunction]
-    friends: frozenset[tuple[bytes, str]]
+    friend_count: int
 
 
 def normalize(module: CompiledModule) -> NormalizedModule:
@@ -67,11 +68,9 @@ class _Normalizer:
 
     def module(self) -> NormalizedModule:
         module = self._module
-        friends = frozenset(
-            (module.addresses[friend.address], module.identifiers[friend.name])
-            for friend in module.friends
+        return NormalizedModule(
+            module.version, self._datatypes(), self._functions(), len(module.friends)
         )
-        return NormalizedModule(self._datatypes(), self._functions(), friends)
 
     def _datatypes(self) -> dict[str, NormalizedDatatype]:
         module = self._module
@@ -131,6 +130,7 @@ class _Normalizer:
     # --- Code
 
     def _code(self, code: Any) -> tuple[Any, ...]:
+        # The types of the locals follow from the instructions: the network does not compare them.
         if code is None:
             return ()
         tables = tuple(
@@ -138,7 +138,7 @@ class _Normalizer:
             for table in code.jump_tables
         )
         instructions = tuple(map(self._instruction, code.instructions))
-        return (self._signature(code.locals), instructions, tables)
+        return (instructions, tables)
 
     def _instruction(self, instruction: Instruction) -> tuple[Any, ...]:
         operand = instruction.operand

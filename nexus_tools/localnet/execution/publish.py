@@ -4,9 +4,9 @@ from nexus_tools.localnet.execution.arguments import Arguments
 from nexus_tools.localnet.execution.command import CommandOutcome
 from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
 from nexus_tools.localnet.execution.errors import CommandFailed
-from nexus_tools.localnet.execution.initializer import check_initializer, run_initializer
+from nexus_tools.localnet.execution.initializer import run_initializer
 from nexus_tools.localnet.execution.package import new_package, read_modules
-from nexus_tools.localnet.execution.verifier import verify_module
+from nexus_tools.localnet.execution.verifier import verify_modules
 from nexus_tools.localnet.vm import LinkError
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.execution_status import ErrorKind
@@ -25,13 +25,9 @@ def publish(context: ExecutionContext, command: Publish) -> CommandOutcome:
     modules = read_modules(command.modules, package_id)
     package = new_package(context, package_id, modules, command.dependencies)
     introduce(context, package)
+    verify_modules(context, package, modules)
     for module in modules:
-        verify_module(module.compiled)
-    names = [module.compiled.name for module in modules]
-    for name in names:
-        check_initializer(context, package_id, name)
-    for name in names:
-        run_initializer(context, package_id, name)
+        run_initializer(context, package_id, module.compiled.name)
     cap = [[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]
     return CommandOutcome([ResultValue(UPGRADE_CAP, cap)], Arguments(context))
 

@@ -18,7 +18,7 @@ from nexus_tools.localnet.execution.package import (
     upgraded_package,
 )
 from nexus_tools.localnet.execution.publish import introduce
-from nexus_tools.localnet.execution.verifier import verify_module
+from nexus_tools.localnet.execution.verifier import verify_modules
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.execution_status import ErrorKind, PackageUpgradeError, UpgradeErrorKind
@@ -42,8 +42,7 @@ def upgrade(context: ExecutionContext, command: Upgrade) -> CommandOutcome:
     package_id = context.runtime.transaction.fresh_id()
     package = upgraded_package(context, package_id, previous, modules, command.dependencies)
     introduce(context, package)
-    for module in modules:
-        verify_module(module.compiled)
+    verify_modules(context, package, modules)
     _check_upgrade(previous, modules, policy)
     receipt: Value = [[cap], [bytes(package_id)]]
     return CommandOutcome([ResultValue(UPGRADE_RECEIPT, receipt)], arguments)

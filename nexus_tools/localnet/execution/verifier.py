@@ -1,77 +1,50 @@
-"""What Sui asks of modules beyond the rules of Move, before a package is published.
+"""Verifying the modules of a package that is published, with the modules that it links to."""
 
-Source: `sui-verifier/src/{struct_with_key_verifier,private_generics,entry_points_verifier}.rs`.
-The compiler enforces these rules as well; they are checked here for bytecode of other origin. Not
-checked are the leaks of ids (`id_leak_verifier.rs`) and misuse of one-time witnesses.
-"""
+from collections.abc import Sequence
 
-from collections.abc import Iterator
-
-from nexus_tools.localnet.bytecode import CompiledModule, Opcode
-from nexus_tools.localnet.bytecode.module import Ability, DatatypeToken, SignatureToken
+from nexus_tools.localnet.bytecode import CompiledModule
+from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.errors import CommandFailed
-from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.localnet.execution.package import NewModule
+from nexus_tools.localnet.verifier import Dependencies, VerificationError, verify_package
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.execution_status import ErrorKind
+from nexus_tools.sui.object import MovePackage
 
-PRIVATE_TRANSFERS = frozenset(
-    {"transfer", "freeze_object", "share_object", "receive", "party_transfer"}
-)
-"""Functions of `sui::transfer` that only the module of the type may call."""
-
-_UID = (bytes(SUI_FRAMEWORK), "object", "UID")
-
-
-def verify_module(module: CompiledModule) -> None:
-    """Refuse a module that breaks a rule of this file. Raises `CommandFailed`."""
-    _verify_objects(module)
-    for function, token in _private_generics(module):
-        if not _is_defined_here(module, token):
-            raise _broken(f"{module.name} calls {function} for a type of another module")
+# What breaks a rule of Move has a Move status code, which the effects do not have.
+_KINDS = {
+    kind.name: kind
+    for kind in (
+        ErrorKind.SUI_MOVE_VERIFICATION_ERROR,
+        ErrorKind.SUI_MOVE_VERIFICATION_TIMEDOUT,
+        ErrorKind.INVARIANT_VIOLATION,
+    )
+}
 
 
-def _verify_objects(module: CompiledModule) -> None:
-    """A struct with the ability key begins with `id: UID`; an enum has not the ability."""
-    for struct in module.struct_definitions:
-        if not module.datatype_handles[struct.handle].abilities & Ability.KEY:
-            continue
-        first = struct.fields[0] if struct.fields else None
-        named = first is not None and module.identifiers[first.name] == "id"
-        if first is None or not named or not _is_uid(module, first.type):
-            name = module.datatype_id(struct.handle)[2]
-            raise _broken(f"the first field of {module.name}::{name} is not `id: UID`")
-    for enum in module.enum_definitions:
-        if module.datatype_handles[enum.handle].abilities & Ability.KEY:
-            raise _broken(f"an enum of {module.name} has the ability key")
+def verify_modules(
+    context: ExecutionContext, package: MovePackage, modules: Sequence[NewModule]
+) -> None:
+    """Refuse modules of a package that the machine knows already. Raises `CommandFailed`."""
+    dependencies = _linked_modules(context.machine, package)
+    try:
+        verify_package([module.compiled for module in modules], dependencies)
+    except VerificationError as error:
+        kind = _KINDS.get(error.status, ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR)
+        raise CommandFailed(kind, message=str(error)) from None
 
 
-def _is_uid(module: CompiledModule, token: SignatureToken) -> bool:
-    return isinstance(token, DatatypeToken) and module.datatype_id(token.handle) == _UID
+def _linked_modules(machine: Machine, package: MovePackage) -> Dependencies:
+    linkage = {link.original_id: link.upgraded_id for link in package.linkage}
 
+    def find(module_id: tuple[bytes, str]) -> CompiledModule | None:
+        address, name = module_id
+        original = Address(address)
+        linked = machine.package(linkage.get(original, package.id))
+        if linked is None or linked.original_id != original:
+            return None
+        module = linked.module(name)
+        return module.compiled if module else None
 
-def _private_generics(module: CompiledModule) -> Iterator[tuple[str, SignatureToken]]:
-    """Calls of private transfers and of `event::emit`, with the types that they are for."""
-    for definition in module.function_definitions:
-        for instruction in definition.code.instructions if definition.code else ():
-            if instruction.opcode is not Opcode.CALL_GENERIC:
-                continue
-            assert isinstance(instruction.operand, int)
-            row = module.function_instantiations[instruction.operand]
-            address, name, function = module.function_id(row.target)
-            if address == SUI_FRAMEWORK and _is_private(name, function):
-                yield f"{name}::{function}", module.signatures[row.type_arguments][0]
-
-
-def _is_private(module: str, function: str) -> bool:
-    if module == "event":
-        return function == "emit"
-    return module == "transfer" and function in PRIVATE_TRANSFERS
-
-
-def _is_defined_here(module: CompiledModule, token: SignatureToken) -> bool:
-    if not isinstance(token, DatatypeToken):
-        return False
-    return module.datatype_handles[token.handle].module == module.self_handle
-
-
-def _broken(message: str) -> CommandFailed:
-    return CommandFailed(ErrorKind.SUI_MOVE_VERIFICATION_ERROR, message=message)
+    return find

@@ -17,9 +17,7 @@ class VerificationError(Exception):
         function: str | None = None,
         offset: int | None = None,
     ) -> None:
-        place = module if function is None else f"{module}::{function}"
-        at = "" if offset is None else f" at instruction {offset}"
-        super().__init__(f"{status}: {message} (in {place}{at})")
+        super().__init__(message or status)
         self.status = status
         self.message = message
         self.module = module

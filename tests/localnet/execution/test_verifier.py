@@ -1,86 +1,67 @@
-"""Modules that break a rule of Sui, made by editing a module that keeps it."""
+"""Modules that break a rule of Sui, made by editing the bytes of one that keeps it."""
 
-from dataclasses import replace
-
-import pytest
-
-from nexus_tools.localnet.bytecode import Opcode, deserialize
-from nexus_tools.localnet.bytecode.module import Ability, Instruction
-from nexus_tools.localnet.execution.errors import CommandFailed
-from nexus_tools.localnet.execution.verifier import verify_module
+from nexus_tools.localnet.bytecode import package_digest
+from nexus_tools.localnet.execution import Mode
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import byte_vector, u8
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import created_object_id
 from nexus_tools.sui.execution_status import ErrorKind
 
-
-@pytest.fixture
-def module(world):
-    return deserialize(world.probe_modules["probe"])
+DEPENDENCIES = (Address.of(1), Address.of(2))
+REFUSED = ErrorKind.SUI_MOVE_VERIFICATION_ERROR
 
 
-def refused(module):
-    with pytest.raises(CommandFailed) as failure:
-        verify_module(module)
-    assert failure.value.error.kind is ErrorKind.SUI_MOVE_VERIFICATION_ERROR
-    return str(failure.value)
+def nameless_ids(world):
+    """The probe with objects whose first field is called otherwise."""
+    data = world.probe_modules["probe"]
+    assert data.count(b"\x02id") == 1
+    return data.replace(b"\x02id", b"\x02no")
 
 
-def with_abilities(module, name, abilities):
-    handles = [
-        replace(row, abilities=abilities) if module.identifiers[row.name] == name else row
-        for row in module.datatype_handles
+def test_a_module_that_breaks_a_rule_is_refused_with_the_words_of_the_network(world, build):
+    build.publish([nameless_ids(world)], DEPENDENCIES)
+    result = world.run(build)
+    status = result.effects.status
+    assert (status.error.kind, status.error.data, status.command) == (REFUSED, None, 0)
+    assert result.failure == "First field of struct Thing must be 'id', no found"
+
+
+def test_a_refused_package_is_not_known_afterwards(world, build):
+    build.publish([nameless_ids(world)], DEPENDENCIES)
+    result = world.run(build)
+    package = created_object_id(result.effects.transaction_digest, 0)
+    assert world.executor.machine.package(package) is None
+    assert list(result.written) == [world.gas]
+
+
+def test_a_refused_package_is_paid_for_by_its_size(world, build):
+    build.publish([nameless_ids(world)], DEPENDENCIES)
+    small = world.run(build).effects.gas_used
+    other = TransactionBuilder()
+    other.publish([nameless_ids(world), b"\0" * 50_000], DEPENDENCIES)
+    large = world.run(other).effects.gas_used
+    assert small.computation_cost < large.computation_cost
+    assert small.storage_cost == large.storage_cost
+
+
+def test_a_simulation_refuses_it_too(world, build):
+    build.publish([nameless_ids(world)], DEPENDENCIES)
+    status = world.execute(world.data(build), Mode.SIMULATE).effects.status
+    assert status.error.kind is REFUSED
+
+
+def test_an_upgrade_is_verified_before_it_is_compared(probed, build):
+    modules = (nameless_ids(probed),)
+    cap = next(v for v in probed.store.live.values() if v.type and v.type.name == "UpgradeCap")
+    arguments = [
+        build.resolved(probed.argument(cap.id)),
+        build.pure(u8, 0),
+        build.pure(byte_vector, package_digest(modules, DEPENDENCIES)),
     ]
-    return replace(module, datatype_handles=tuple(handles))
-
-
-def test_a_module_that_keeps_the_rules_passes(module):
-    verify_module(module)
-
-
-def test_an_object_begins_with_its_id(module):
-    assert "Note is not `id: UID`" in refused(with_abilities(module, "Note", Ability.KEY)).replace(
-        "the first field of probe::", ""
-    )
-
-
-def test_the_first_field_is_called_id(module):
-    renamed = tuple("key" if name == "id" else name for name in module.identifiers)
-    assert "is not `id: UID`" in refused(replace(module, identifiers=renamed))
-
-
-def test_an_event_is_emitted_by_the_module_of_its_type_alone(module):
-    emitting = next(
-        index
-        for index, row in enumerate(module.function_instantiations)
-        if module.function_id(row.target)[1:] == ("event", "emit")
-    )
-    foreign = next(
-        index
-        for index, tokens in enumerate(module.signatures)
-        if len(tokens) == 1 and tokens[0] == "u64"
-    )
-    rows = list(module.function_instantiations)
-    rows[emitting] = replace(rows[emitting], type_arguments=foreign)
-    assert "event::emit" in refused(replace(module, function_instantiations=tuple(rows)))
-
-
-def test_a_private_transfer_is_for_types_of_the_module_alone(module):
-    public = next(
-        index
-        for index, row in enumerate(module.function_handles)
-        if module.function_id(index)[1:] == ("transfer", "share_object")
-    )
-    thing = next(
-        index
-        for index, row in enumerate(module.function_instantiations)
-        if module.function_id(row.target)[1:] == ("dynamic_field", "add")
-    )
-    rows = list(module.function_instantiations)
-    rows[thing] = replace(rows[thing], target=public)
-    assert "transfer::share_object" in refused(replace(module, function_instantiations=tuple(rows)))
-    assert Instruction(Opcode.CALL_GENERIC, thing) in {
-        instruction
-        for function in module.function_definitions
-        for instruction in function.code.instructions
-    }
+    ticket = build.move_call(DEPENDENCIES[1], "package", "authorize_upgrade", arguments)
+    build.upgrade(modules, DEPENDENCIES, probed.package, ticket)
+    assert probed.fail(build) == (REFUSED, None, 1)
 
 
 def test_code_whose_types_do_not_fit_fails_without_a_python_error(world, build):

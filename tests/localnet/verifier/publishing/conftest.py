@@ -1,0 +1,53 @@
+"""A node, and packages whose bytes were changed after they were compiled."""
+
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.localnet.bytecode.header import TableKind, read_header
+from nexus_tools.localnet.compiler.install import WASM_PATH
+from nexus_tools.localnet.node import Node
+
+ROOT = Path(__file__).parents[4]
+DIST = ROOT / ".cache" / "sui-move-builder" / "dist"
+MANIFEST = '[package]\nname = "sample"\nedition = "2024"\n\n[addresses]\nsample = "0x0"\n'
+
+
+@pytest.fixture(scope="session")
+def build_module():
+    """Compile the body of a module `sample::main`."""
+    if not (DIST / WASM_PATH).is_file():
+        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
+    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
+    from nexus_tools.localnet.compiler import MoveBuilder
+
+    builder = MoveBuilder(DIST, ROOT / ".cache" / "wasmtime")
+
+    def build(body):
+        sources = {"Move.toml": MANIFEST, "sources/main.move": f"module sample::main;\n{body}\n"}
+        (module,) = builder.build(sources).modules
+        return module
+
+    return build
+
+
+def edit(data, table, old, new):
+    """Replace bytes, which occur once in the table, by as many others."""
+    start, end = read_header(data).tables[TableKind[table]]
+    rows = data[start:end]
+    assert rows.count(old) == 1
+    assert len(old) == len(new)
+    return data[:start] + rows.replace(old, new) + data[end:]
+
+
+@pytest.fixture
+def edited():
+    return edit
+
+
+@pytest.fixture(scope="module")
+def node():
+    """A node that the tests of a file share."""
+    node = Node.open()
+    yield node
+    node.close()

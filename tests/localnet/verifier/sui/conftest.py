@@ -1,0 +1,222 @@
+"""Genuine modules, and modules put together by hand, which no compiler would make."""
+
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.localnet.bytecode import Opcode, deserialize
+from nexus_tools.localnet.bytecode.module import (
+    Ability,
+    Code,
+    CompiledModule,
+    Constant,
+    DatatypeHandle,
+    DatatypeToken,
+    EnumDefinition,
+    FieldDefinition,
+    FunctionDefinition,
+    FunctionHandle,
+    Instantiation,
+    Instruction,
+    JumpTable,
+    ModuleHandle,
+    ReferenceToken,
+    StructDefinition,
+    VariantDefinition,
+    Visibility,
+)
+from nexus_tools.localnet.framework import load_framework
+from nexus_tools.localnet.verifier import VerificationError
+from nexus_tools.localnet.verifier.sui import verify_sui_module
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+
+ROOT = Path(__file__).parents[4]
+HERE = Address.of(0x77)
+
+
+class Sketch:
+    """A module that grows row by row; rows are made where they are first asked for."""
+
+    def __init__(self, name="m", address=HERE):
+        self.tables = {
+            "addresses": [],
+            "identifiers": [],
+            "module_handles": [],
+            "datatype_handles": [],
+            "function_handles": [],
+            "signatures": [],
+            "function_instantiations": [],
+            "struct_definitions": [],
+            "enum_definitions": [],
+            "function_definitions": [],
+        }
+        self.self_handle = self.module(address, name)
+        self.uid = self.foreign("object", "UID", Ability.STORE)
+        self.context = self.foreign("tx_context", "TxContext", Ability.DROP)
+        self.new = self.callee("object", "new", [self.mutable(self.context)], [self.uid])
+
+    def row(self, table, row):
+        rows = self.tables[table]
+        if row not in rows:
+            rows.append(row)
+        return rows.index(row)
+
+    def name(self, text):
+        return self.row("identifiers", text)
+
+    def module(self, address, name):
+        handle = ModuleHandle(self.row("addresses", bytes(address)), self.name(name))
+        return self.row("module_handles", handle)
+
+    def signature(self, tokens):
+        return self.row("signatures", tuple(tokens))
+
+    # --- Types
+
+    def mutable(self, token):
+        return ReferenceToken(token, mutable=True)
+
+    def foreign(self, module, name, abilities=Ability.NONE, parameters=(), address=SUI_FRAMEWORK):
+        """A type of another module, of the framework unless it is said."""
+        handle = DatatypeHandle(
+            self.module(address, module), self.name(name), abilities, tuple(parameters)
+        )
+        return DatatypeToken(self.row("datatype_handles", handle))
+
+    def own(self, name, abilities, parameters=()):
+        handle = DatatypeHandle(self.self_handle, self.name(name), abilities, tuple(parameters))
+        return DatatypeToken(self.row("datatype_handles", handle))
+
+    def fields(self, fields):
+        return tuple(FieldDefinition(self.name(name), token) for name, token in fields.items())
+
+    def struct(self, name, abilities, fields, parameters=()):
+        """A struct of the module; gives its type."""
+        token = self.own(name, abilities, parameters)
+        self.row("struct_definitions", StructDefinition(token.handle, self.fields(fields)))
+        return token
+
+    def object(self, name):
+        return self.struct(name, Ability.KEY, {"id": self.uid})
+
+    def enum(self, name, abilities, variants):
+        token = self.own(name, abilities)
+        rows = tuple(VariantDefinition(self.name(v), self.fields(f)) for v, f in variants.items())
+        self.row("enum_definitions", EnumDefinition(token.handle, rows))
+        return token
+
+    def definition(self, token):
+        """The operand of PACK and UNPACK."""
+        rows = self.tables["struct_definitions"]
+        return next(index for index, row in enumerate(rows) if row.handle == token.handle)
+
+    # --- Functions
+
+    def handle(self, module, name, parameters=(), returns=(), type_parameters=()):
+        row = FunctionHandle(
+            module,
+            self.name(name),
+            self.signature(parameters),
+            self.signature(returns),
+            tuple(type_parameters),
+        )
+        return self.row("function_handles", row)
+
+    def callee(self, module, name, parameters=(), returns=(), generic=None, address=SUI_FRAMEWORK):
+        """The operand of CALL; of CALL_GENERIC if `generic` has the type arguments."""
+        constraints = [Ability.NONE] * len(generic or ())
+        handle = self.handle(self.module(address, module), name, parameters, returns, constraints)
+        if generic is None:
+            return handle
+        row = Instantiation(handle, self.signature(generic))
+        return self.row("function_instantiations", row)
+
+    def function(
+        self,
+        name,
+        code,
+        parameters=(),
+        returns=(),
+        *,
+        type_parameters=(),
+        visibility=Visibility.PRIVATE,
+        entry=False,
+        switch=None,
+    ):
+        """Code is a sequence of opcodes, or of pairs with their operands."""
+        handle = self.handle(self.self_handle, name, parameters, returns, type_parameters)
+        rows = tuple(Instruction(*(row if isinstance(row, tuple) else (row,))) for row in code)
+        tables = () if switch is None else (JumpTable(0, tuple(switch)),)
+        body = Code(self.signature(()), rows, tables)
+        self.tables["function_definitions"].append(
+            FunctionDefinition(handle, visibility, entry, (), body)
+        )
+        return handle
+
+    def build(self):
+        rows = {name: tuple(table) for name, table in self.tables.items()}
+        empty = (
+            "struct_instantiations",
+            "field_handles",
+            "field_instantiations",
+            "friends",
+            "metadata",
+            "enum_instantiations",
+            "variant_handles",
+            "variant_instantiations",
+        )
+        return CompiledModule(
+            version=7,
+            flavor=5,
+            self_handle=self.self_handle,
+            constants=(Constant("bool", b"\1"),),
+            **rows,
+            **dict.fromkeys(empty, ()),
+        )
+
+    # --- Verdicts
+
+    def verify(self):
+        verify_sui_module(self.build())
+
+    def refused(self):
+        """What the module is refused for, as a `VerificationError`."""
+        with pytest.raises(VerificationError) as caught:
+            self.verify()
+        return caught.value
+
+    def reason(self):
+        """The message that it is refused with; its own address is `_` and the framework's `sui`."""
+        error = self.refused()
+        assert error.status == "SUI_MOVE_VERIFICATION_ERROR"
+        assert error.module == self.build().name
+        text = str(error).replace(HERE.hex(), "_").replace(SUI_FRAMEWORK.hex(), "sui")
+        return text.replace("0x77::", "_::").replace("0x2::", "sui::")
+
+
+@pytest.fixture
+def sketch():
+    """An empty module `m`."""
+    return Sketch()
+
+
+@pytest.fixture
+def sketched():
+    """Makes empty modules by name and address."""
+    return Sketch
+
+
+@pytest.fixture(scope="session")
+def genuine():
+    """All modules of the framework and of our own package."""
+    modules = [deserialize(data) for row in load_framework().values() for data in row.modules]
+    folder = resources.files("nexus_tools.registry") / "bytecode"
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(".mv")]
+    return modules + [deserialize(entry.read_bytes()) for entry in files]
+
+
+@pytest.fixture
+def returning():
+    """Code of a function that does nothing."""
+    return [Opcode.RET]
