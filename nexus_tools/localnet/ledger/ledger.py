@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -37,10 +37,15 @@ _LAST_NUMBER = 2**63 - 1  # the largest that the durable log knows
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A point of the chain to which the ledger can go back, as often as wanted."""
+    """A point of the chain to which the ledger can go back, as often as wanted.
+
+    `head` is that checkpoint itself, which is then not read again, large as it may be; without it
+    a snapshot is the same.
+    """
 
     checkpoint: int
     digest: Digest
+    head: Checkpoint | None = field(default=None, repr=False, compare=False)
 
 
 class Ledger:
@@ -251,8 +256,8 @@ class Ledger:
     # --- Going back
 
     def snapshot(self) -> Snapshot:
-        """The point at which the chain is now; takes no time and no memory."""
-        return Snapshot(self.latest.number, self.latest.digest)
+        """The point at which the chain is now; it takes no time, and keeps one checkpoint alive."""
+        return Snapshot(self.latest.number, self.latest.digest, self.latest)
 
     def revert(self, snapshot: Snapshot, settings: Settings | None = None) -> set[Address]:
         """Go back to a snapshot, in time proportional to what changed since.
@@ -270,14 +275,18 @@ class Ledger:
         with self._state.commit():
             concerned = chain.delete_after(self._state, snapshot.checkpoint)
             self._write_settings(settings)
-        self._recent.clear()
-        self._latest = chain.read_checkpoint(self._state, snapshot.checkpoint)
+        self._forget_after(snapshot.checkpoint)
+        self._latest = snapshot.head or chain.read_checkpoint(self._state, snapshot.checkpoint)
         packages = {object_id for object_id in concerned if self._is_package(object_id)}
         for object_id in concerned:
             self._live.remove(object_id)
         for value in read_newest(self._state, concerned):
             self._live.set(value)
         return packages
+
+    def _forget_after(self, checkpoint: int) -> None:
+        while self._recent and next(reversed(self._recent.values())).checkpoint > checkpoint:
+            self._recent.popitem()
 
     def _is_package(self, object_id: Address) -> bool:
         value = self._live.get(object_id)

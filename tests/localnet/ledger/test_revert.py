@@ -2,7 +2,7 @@ import pytest
 
 from nexus_tools.errors import NotNowError
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.ledger import CoinBalance
+from nexus_tools.localnet.ledger import CoinBalance, Snapshot
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import Immutable, MovePackage, Object, ObjectOwner
@@ -66,6 +66,23 @@ def test_one_snapshot_serves_any_number_of_reverts(chain, ledger):
         chain.commit(chain.coin(1, balance))
         ledger.revert(snapshot)
         assert balance_of(ledger.get(Address.of(1))) == 100
+
+
+def test_the_checkpoint_of_a_snapshot_is_not_read_again(chain, ledger):
+    head = chain.commit(chain.coin(1, 100))
+    snapshot = ledger.snapshot()
+    chain.commit(chain.coin(1, 10))
+    ledger.revert(snapshot)
+    assert ledger.latest is head
+
+
+def test_a_snapshot_that_is_known_by_number_and_digest_alone_serves_as_well(chain, ledger):
+    head = chain.commit(chain.coin(1, 100))
+    snapshot = ledger.snapshot()
+    chain.commit(chain.coin(1, 10))
+    ledger.revert(Snapshot(snapshot.checkpoint, snapshot.digest))
+    assert ledger.latest == head
+    assert balance_of(ledger.get(Address.of(1))) == 100
 
 
 def test_nested_snapshots_unwind_in_their_order(chain, ledger):
