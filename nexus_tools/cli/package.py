@@ -163,6 +163,49 @@ def build(
         _compare(session, built.modules)
 
 
+@command.command()
+@click.argument("folder", type=_FOLDER, required=False)
+@click.option("--filter", "names", default="", help="Only tests whose module::name contains this.")
+@click.option("--list", "listed", is_flag=True, help="List the tests, and run none.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Seconds that one test may take.",
+)
+@click.option(
+    "--gas-limit",
+    type=click.IntRange(min=1),
+    default=200_000_000,
+    show_default=True,
+    help="Instructions that one test may take.",
+)
+@click.option("--seed", type=int, help="Where the arguments of random tests come from.")
+@local
+def test(
+    session: Session,
+    folder: Path | None,
+    *,
+    names: str,
+    listed: bool,
+    timeout: float,
+    gas_limit: int,
+    seed: int | None,
+) -> None:
+    """Run the unit tests of the Move package in FOLDER; without it, of our own.
+
+    They run in the VM of the localnet. The compiler is fetched with `npm` the first time.
+    """
+    from nexus_tools.cli.package_test import (  # noqa: PLC0415 - not for `--help`
+        Selection,
+        run_package_tests,
+    )
+
+    selection = Selection(names, listed, timeout, gas_limit, seed)
+    run_package_tests(session, folder or _our_sources(), selection)
+
+
 def _our_sources() -> Path:
     folder = Path(__file__).parents[2] / "move" / "nexus_tools"
     if not folder.is_dir():

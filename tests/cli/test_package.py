@@ -89,5 +89,42 @@ def test_what_does_not_compile_is_said_in_the_words_of_the_compiler(home, tmp_pa
     assert "u63" in result.error["message"]
 
 
+@pytest.fixture
+def tested(tmp_path):
+    """A package with a test that passes, one that does not, and a random one."""
+    folder = tmp_path / "tested"
+    (folder / "sources").mkdir(parents=True)
+    (folder / "Move.toml").write_text(
+        '[package]\nname = "tested"\nedition = "2024"\n\n[addresses]\ntested = "0x0"\n'
+    )
+    (folder / "sources" / "main.move").write_text(
+        "module tested::main;\nconst EWrong: u64 = 4;\n#[test] fun holds() {}\n"
+        "#[test] fun breaks() {\n    abort EWrong\n}\n#[random_test] fun any(_: u8) {}\n"
+    )
+    return folder
+
+
+@pytest.mark.usefixtures("compiler")
+def test_tests_are_selected_and_their_results_are_json(home, tested):
+    report = home.json("package", "test", tested, "--filter", "holds")
+    assert [(test["test"], test["verdict"]) for test in report["tests"]] == [
+        ("tested::main::holds", "pass")
+    ]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_test_that_does_not_pass_fails_the_command(home, tested):
+    result = home.run("package", "test", tested, "--seed", 5)
+    assert result.code == 7
+    assert "aborted with EWrong 4 in main::breaks, sources/main.move:5" in result.stdout
+    assert "seed 5" in result.stderr
+
+
+@pytest.mark.usefixtures("compiler")
+def test_tests_are_listed_without_being_run(home, tested):
+    listed = home.json("package", "test", tested, "--list")
+    assert [test["test"].rsplit("::", 1)[-1] for test in listed] == ["holds", "breaks", "any"]
+
+
 def test_a_folder_without_a_package_is_said_so(home, tmp_path):
     assert home.run("package", "build", tmp_path / "nothing").code == 2

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,10 @@ class MoveTestReport:
     output: str
 
 
+# A folder with the framework's sources, or its packages as path -> text, by address.
+Framework = Path | Mapping[bytes, Mapping[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class _ResolvedPackage:
     """The files of a package and of what it depends on, as the compiler wants them."""
@@ -67,17 +71,26 @@ class MoveBuilder:
     def __init__(self, dist: Path, cache: Path) -> None:
         self._wasm = WasmModule(verified_wasm(dist), cache)
 
-    def build(self, sources: Mapping[str, str], framework: Path | None = None) -> BuiltPackage:
+    def build(
+        self,
+        sources: Mapping[str, str],
+        framework: Framework | None = None,
+        modes: Sequence[str] = (),
+    ) -> BuiltPackage:
         """Compile a package: path -> text, with `Move.toml` and `sources/`.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
         without it the package is compiled against stubs of the installed bytecode, which have no
-        macros. Raises `ValidationError` with the compiler's words.
+        macros. Code with the attribute `mode` of one of `modes` is compiled too; modules then
+        have a magic by which no network takes them. Raises `ValidationError` with the compiler's
+        words.
         """
-        options = {"compileIntent": "dump", "modes": [], "ansiColor": False}
+        options = {"compileIntent": "dump", "modes": list(modes), "ansiColor": False}
         try:
             with self._wasm.instance(BUILD_TIMEOUT_S) as compiler:
-                package = _resolve(compiler, published_sources(sources), framework, modes=[])
+                package = _resolve(
+                    compiler, published_sources(sources), framework, modes=list(modes)
+                )
                 succeeded, output = compiler.verdict(
                     "compile",
                     "wasmcompileresult",
@@ -121,7 +134,10 @@ def _build_failed(message: str) -> ValidationError:
 
 
 def _resolve(
-    compiler: WasmInstance, sources: Mapping[str, str], framework: Path | None, modes: list[str]
+    compiler: WasmInstance,
+    sources: Mapping[str, str],
+    framework: Framework | None,
+    modes: list[str],
 ) -> _ResolvedPackage:
     """Give the compiler the packages that it asks for until it has all of them."""
     packages: list[dict[str, Any]] = []
@@ -145,7 +161,7 @@ def _resolve(
     raise _build_failed("the dependencies of the package have no end")
 
 
-def _dependency(requested: Mapping[str, str], framework: Path | None) -> dict[str, Any]:
+def _dependency(requested: Mapping[str, str], framework: Framework | None) -> dict[str, Any]:
     """The package that the compiler asks for, which has to be one of the framework's."""
     path = requested.get("subdir") or requested.get("local") or ""
     folder = path.rsplit("/", 1)[-1]
@@ -159,7 +175,10 @@ def _dependency(requested: Mapping[str, str], framework: Path | None) -> dict[st
     source = dict(requested)
     if source["type"] == "git":
         source["rev"] = _FRAMEWORK_REVISION
-    files = framework_stubs(address) if framework is None else _genuine(framework / folder)
+    if isinstance(framework, Path):
+        files = _genuine(framework / folder)
+    else:
+        files = framework_stubs(address) if framework is None else framework[address]
     return {"source": source, "requestedSource": dict(requested), "files": dict(files)}
 
 

@@ -72,6 +72,7 @@ class LoadedModule:
             for index, definition in enumerate(compiled.enum_definitions)
         }
         self._loaded: dict[tuple[str, int], Function | Datatype] = {}
+        self._extension: LoadedModule | None = None
         if len(self._functions) != len(compiled.function_definitions):
             raise InvalidCode(f"the module {self.id.name} defines a function twice")
 
@@ -83,7 +84,13 @@ class LoadedModule:
     def function(self, name: str) -> Function | None:
         """The function with this name."""
         index = self._functions.get(name)
-        return None if index is None else self.function_at(index)
+        if index is not None:
+            return self.function_at(index)
+        return self._extension.function(name) if self._extension else None
+
+    def extend(self, extension: "LoadedModule") -> None:
+        """Offer the functions of another module of the package too, as those for tests alone."""
+        self._extension = extension
 
     def functions(self) -> Iterator[Function]:
         """All functions, in the order of their definitions."""

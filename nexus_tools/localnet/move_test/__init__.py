@@ -1,0 +1,32 @@
+"""Unit tests of Move packages, run in the localnet's VM: no framework sources are needed."""
+
+from nexus_tools.localnet.move_test.attributes import MoveTest
+from nexus_tools.localnet.move_test.build import MoveTestBuild, build_tests
+from nexus_tools.localnet.move_test.report import (
+    failure_lines,
+    result_line,
+    result_record,
+    summary_line,
+)
+from nexus_tools.localnet.move_test.runner import (
+    GAS_LIMIT,
+    TIMEOUT_S,
+    MoveTestResult,
+    MoveTestRunner,
+    Verdict,
+)
+
+__all__ = [
+    "GAS_LIMIT",
+    "TIMEOUT_S",
+    "MoveTest",
+    "MoveTestBuild",
+    "MoveTestResult",
+    "MoveTestRunner",
+    "Verdict",
+    "build_tests",
+    "failure_lines",
+    "result_line",
+    "result_record",
+    "summary_line",
+]

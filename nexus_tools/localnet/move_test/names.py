@@ -1,0 +1,122 @@
+"""What names in sources stand for: modules, named addresses, constants."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.localnet.move_test.attributes import Argument, MoveTestSource
+
+ConstantName = tuple[str, str]
+
+_NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
+
+
+class Names:
+    """The names of a package under test. A module is known by how its source names it."""
+
+    def __init__(self, manifest: str, sources: Iterable[MoveTestSource]) -> None:
+        self._addresses = _addresses(manifest)
+        self._constants: dict[ConstantName, Argument] = {}
+        self._uses: dict[tuple[str, str], str] = {}
+        self.functions: dict[tuple[str, str], int] = {}
+        for source in sources:
+            self._constants |= source.constants
+            self._uses |= source.uses
+            self.functions |= source.functions
+        self._modules = {
+            self._parsed(module): module
+            for module in {module for module, _ in (*self._constants, *self.functions)}
+        }
+
+    def module_name(self, address: bytes, name: str) -> str | None:
+        """How the source names a module; None if it is not of the package."""
+        return self._modules.get((address, name))
+
+    def module_id(self, module: str, path: Argument | None) -> tuple[bytes, str]:
+        """Address and name of the module that a path in `module` means; None is `module`."""
+        return self._parsed(module if path is None else self._resolved(module, "".join(path)))
+
+    def constant(self, module: str, path: Argument) -> ConstantName:
+        """The constant that a path in `module` means. Raises `ValidationError`."""
+        if len(path) == 1:
+            found = (module, path[0])
+            if found not in self._constants and found in self._uses:
+                owner, _, name = self._uses[found].rpartition("::")
+                found = (self._resolved(module, owner), name)
+        else:
+            found = (self._resolved(module, "".join(path[:-2])), path[-1])
+        known = {self._parsed(owner): owner for owner, _ in self._constants}
+        owner = known.get(self._parsed(found[0]), found[0])
+        if (owner, found[1]) not in self._constants:
+            raise ValidationError(
+                "constant_unknown",
+                f"{module} expects {''.join(path)}, whose value is not in the package's sources",
+                hint="name the number, with `location` for the module",
+            )
+        return owner, found[1]
+
+    def value(self, constant: ConstantName) -> int | None:
+        """The number that a constant is; None if it is something else."""
+        return _number(self._constants[constant])
+
+    def number(self, module: str, path: Argument) -> int:
+        """A number, or the constant that is one. Raises `ValidationError`."""
+        literal = _number(path)
+        found = literal if literal is not None else self.value(self.constant(module, path))
+        if found is None:
+            raise ValidationError("constant_unknown", f"{module}: {''.join(path)} is no number")
+        return found
+
+    def constants_of(self, module: str, code: int) -> list[str]:
+        """The names of a module's constants with this value, errors first."""
+        names = [
+            name
+            for (owner, name), value in self._constants.items()
+            if owner == module and _number(value) == code
+        ]
+        return sorted(names, key=lambda name: (not re.match(r"E[A-Z]", name), name))
+
+    def lines_of(self, module: str) -> list[int]:
+        """Where the functions of a module begin."""
+        return [line for (owner, _), line in self.functions.items() if owner == module]
+
+    def address(self, text: str) -> bytes:
+        """An address literal or a named address, with or without `@`. Raises `ValidationError`."""
+        text = text.removeprefix("@")
+        if text in self._addresses:
+            return self._addresses[text]
+        try:
+            return (int(text, 16 if text.startswith("0x") else 10)).to_bytes(32, "big")
+        except ValueError:
+            raise ValidationError("address_unknown", f"no address is named {text}") from None
+
+    def _resolved(self, module: str, path: str) -> str:
+        """The whole path of a module that `module` names."""
+        if path == "Self":
+            return module
+        if "::" not in path:
+            return self._uses.get((module, path), path)
+        return path
+
+    def _parsed(self, path: str) -> tuple[bytes, str]:
+        address, separator, name = path.rpartition("::")
+        if not separator:
+            raise ValidationError("module_unknown", f"there is no module {path}")
+        return self.address(address), name
+
+
+def _addresses(manifest: str) -> Mapping[str, bytes]:
+    """The named addresses; that of the package itself is 0x0."""
+    parsed = tomllib.loads(manifest)
+    names = {parsed.get("package", {}).get("name", ""): "0x0"}
+    names |= {**parsed.get("addresses", {}), **parsed.get("dev-addresses", {})}
+    names |= {"std": "0x1", "sui": "0x2"}
+    return {
+        name: int(value, 16).to_bytes(32, "big") for name, value in names.items() if value != "_"
+    }
+
+
+def _number(tokens: Argument) -> int | None:
+    match = _NUMBER.fullmatch("".join(tokens).replace("_", ""))
+    return int(match[1], 0) if match else None

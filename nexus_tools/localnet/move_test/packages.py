@@ -1,0 +1,67 @@
+"""The packages of a test run: the framework with what it has for tests, and the tested one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from nexus_tools.localnet.bytecode import CompiledModule, deserialize
+from nexus_tools.localnet.bytecode.relocate import relocate_module
+from nexus_tools.localnet.genesis.framework_packages import framework_packages
+from nexus_tools.localnet.move_test.build import EXTENSION, MoveTestBuild
+from nexus_tools.localnet.move_test.natives import TEST_NATIVES
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+
+
+def machine_for_tests(build: MoveTestBuild) -> Machine:
+    """A machine with the packages of a test run; the tested one has the address 0x0."""
+    packages = {
+        package.id: _extended(package, build.framework.get(bytes(package.id), ()))
+        for package in framework_packages()
+    }
+    tested = [deserialize(data) for data in build.modules]
+    linkage = tuple(Linkage(package, package, 1) for package in packages)
+    files = _files(tested, build.modules)
+    packages[ZERO] = MovePackage(ZERO, 1, files, _origins(ZERO, tested), linkage)
+    machine = Machine(TEST_NATIVES, packages.get)
+    _offer_extensions(machine, packages)
+    return machine
+
+
+def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
+    compiled = [deserialize(data) for data in modules]
+    moved = [
+        relocate_module(data, module, package.id)
+        for data, module in zip(modules, compiled, strict=True)
+    ]
+    files = tuple(sorted((*package.modules, *_files(compiled, moved))))
+    origins = (*package.type_origins, *_origins(package.id, compiled))
+    return replace(package, modules=files, type_origins=origins)
+
+
+def _offer_extensions(machine: Machine, packages: Mapping[Address, MovePackage]) -> None:
+    for address, package in packages.items():
+        loaded = machine.package(address)
+        for name, _ in package.modules:
+            if loaded is None or not name.endswith(EXTENSION) or address == ZERO:
+                continue
+            module, extension = loaded.module(name.removesuffix(EXTENSION)), loaded.module(name)
+            if module is not None and extension is not None:
+                module.extend(extension)
+
+
+def _files(
+    compiled: Sequence[CompiledModule], modules: Sequence[bytes]
+) -> tuple[tuple[str, bytes], ...]:
+    names = (module.name for module in compiled)
+    return tuple(sorted(zip(names, modules, strict=True)))
+
+
+def _origins(package: Address, modules: Sequence[CompiledModule]) -> tuple[TypeOrigin, ...]:
+    origins = []
+    for module in modules:
+        handles = [definition.handle for definition in module.struct_definitions]
+        handles += [definition.handle for definition in module.enum_definitions]
+        names = [module.datatype_id(handle)[2] for handle in handles]
+        origins += [TypeOrigin(module.name, name, package) for name in names]
+    return tuple(origins)

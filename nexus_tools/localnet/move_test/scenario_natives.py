@@ -1,0 +1,193 @@
+"""The natives of `sui::test_scenario`.
+
+Source: the module's documentation; ids and contexts are those of the genuine test runner.
+"""
+
+from collections.abc import Iterable
+
+from nexus_tools.localnet.move_test.scenario import OBJECT_NOT_FOUND, Effects, scenario_of
+from nexus_tools.localnet.move_test.tx_context_natives import hinted_digest, replace_context
+from nexus_tools.localnet.natives import object_id_of
+from nexus_tools.localnet.natives.table import NativeTable, natives_of
+from nexus_tools.localnet.vm import Context, Native, NativeAbort, Reference, Value
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.object import AddressOwner, Immutable, MoveObject, Owner, Shared
+from nexus_tools.sui.type_tag import StructTag, TypeTag
+
+_CANT_RETURN_OBJECT = 2
+_TICKET_ALREADY_ALLOCATED = 6
+_UNABLE_TO_DEALLOCATE_TICKET = 7
+_SHARED, _IMMUTABLE = Shared(0), Immutable()
+
+Types = tuple[TypeTag, ...]
+
+# --- Transactions
+
+
+def begin(context: Context, _types: Types, sender: bytes) -> Value:
+    """The scenario, in its first transaction."""
+    return [0, replace_context(context, sender, hinted_digest(0))]
+
+
+def begin_transaction(
+    context: Context, _types: Types, ctx: Reference, sender: bytes, number: int
+) -> None:
+    """Go on with another transaction: another sender, and other ids."""
+    now = scenario_of(context).runtime.transaction
+    digest = hinted_digest(number)
+    ctx.write(replace_context(context, sender, digest, now.epoch, now.epoch_timestamp_ms))
+
+
+def pass_epochs(context: Context, _types: Types, ctx: Reference, epochs: int, ms: int) -> None:
+    """Let epochs and time pass."""
+    now = scenario_of(context).runtime.transaction
+    now.epoch += epochs
+    now.epoch_timestamp_ms += ms
+    ctx.write(now.as_move_value())
+
+
+def end_transaction(context: Context, _types: Types) -> Value:
+    """End the transaction: what it did."""
+    effects: Effects = scenario_of(context).end_transaction(context)
+    return [
+        _ids(effects.created),
+        _ids(effects.written),
+        _ids(effects.deleted),
+        [[[_id(key), bytes(value)] for key, value in effects.to_account.items()]],
+        # Dynamic fields are not transferred, and nothing else belongs to an object.
+        [[]],
+        _ids(effects.shared),
+        _ids(effects.frozen),
+        effects.events,
+    ]
+
+
+# --- Objects of an address
+
+
+def take_from_address_by_id(
+    context: Context, types: Types, _scenario: Reference, account: bytes, object_id: Value
+) -> Value:
+    """Take an object that an address owns."""
+    return scenario_of(context).take(_owner(account), Address(object_id[0]), _struct(types))
+
+
+def most_recent_id_for_address(context: Context, types: Types, account: bytes) -> Value:
+    """The object of a type that an address got last."""
+    return _last(context, _owner(account), types)
+
+
+def ids_for_address(context: Context, types: Types, account: bytes) -> Value:
+    """The objects of a type that an address owns."""
+    return _ids(scenario_of(context).ids(_owner(account), _struct(types)))
+
+
+def return_to_address(context: Context, types: Types, account: bytes, value: Value) -> None:
+    """Give an object back to the address that it was taken from."""
+    _give_back(context, _owner(account), types, value)
+
+
+def was_taken_from_address(
+    context: Context, _types: Types, account: bytes, object_id: Value
+) -> bool:
+    """Whether the transaction took an object from an address."""
+    return scenario_of(context).was_taken(_owner(account), Address(object_id[0]))
+
+
+# --- Shared and immutable objects
+
+
+def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]:
+    """What shared and immutable objects have alike."""
+
+    def take(context: Context, types: Types, _scenario: Reference, object_id: Value) -> Value:
+        return scenario_of(context).take(owner, Address(object_id[0]), _struct(types))
+
+    def most_recent(context: Context, types: Types) -> Value:
+        return _last(context, owner, types)
+
+    def give_back(context: Context, types: Types, value: Value) -> None:
+        _give_back(context, owner, types, value)
+
+    def was_taken(context: Context, _types: Types, object_id: Value) -> bool:
+        return scenario_of(context).was_taken(owner, Address(object_id[0]))
+
+    return {
+        f"take_{name}_by_id": take,
+        most_recent_name: most_recent,
+        f"return_{name}": give_back,
+        f"was_taken_{name}": was_taken,
+    }
+
+
+# --- Objects that are received
+
+
+def receiving_ticket_by_id(context: Context, _types: Types, object_id: Value) -> Value:
+    """A ticket by which an object can be received from another one."""
+    scenario, address = scenario_of(context), Address(object_id[0])
+    stored = scenario.objects.get(address)
+    if stored is None or not isinstance(stored.data, MoveObject):
+        raise NativeAbort(OBJECT_NOT_FOUND)
+    if address in scenario.tickets:
+        raise NativeAbort(_TICKET_ALREADY_ALLOCATED)
+    scenario.tickets[address] = stored.version
+    return [object_id, stored.version]
+
+
+def return_receiving_ticket(context: Context, _types: Types, ticket: Value) -> None:
+    """Give back a ticket that was not used."""
+    if scenario_of(context).tickets.pop(Address(ticket[0][0]), None) is None:
+        raise NativeAbort(_UNABLE_TO_DEALLOCATE_TICKET)
+
+
+# --- Values
+
+
+def _give_back(context: Context, owner: Owner, types: Types, value: Value) -> None:
+    scenario = scenario_of(context)
+    if not scenario.was_taken(owner, object_id_of(value)):
+        raise NativeAbort(_CANT_RETURN_OBJECT)
+    scenario.runtime.transfer(owner, _struct(types), value)
+
+
+def _last(context: Context, owner: Owner, types: Types) -> Value:
+    ids = list(scenario_of(context).ids(owner, _struct(types)))
+    return [_ids(ids[-1:])]
+
+
+def _owner(account: bytes) -> AddressOwner:
+    return AddressOwner(Address(account))
+
+
+def _id(address: Address) -> Value:
+    return [bytes(address)]
+
+
+def _ids(addresses: Iterable[Address]) -> Value:
+    return [_id(address) for address in addresses]
+
+
+def _struct(types: Types) -> StructTag:
+    tag = types[0]
+    assert isinstance(tag, StructTag)  # only structs have the ability key
+    return tag
+
+
+NATIVES: NativeTable = natives_of(
+    SUI_FRAMEWORK,
+    "test_scenario",
+    begin=begin,
+    begin_transaction=begin_transaction,
+    pass_epochs=pass_epochs,
+    end_transaction=end_transaction,
+    take_from_address_by_id=take_from_address_by_id,
+    most_recent_id_for_address=most_recent_id_for_address,
+    ids_for_address=ids_for_address,
+    return_to_address=return_to_address,
+    was_taken_from_address=was_taken_from_address,
+    receiving_ticket_by_id=receiving_ticket_by_id,
+    return_receiving_ticket=return_receiving_ticket,
+    **_common(_SHARED, "shared", "most_recent_id_shared"),
+    **_common(_IMMUTABLE, "immutable", "most_recent_immutable_id"),
+)

@@ -1,0 +1,58 @@
+"""The sample package and its tests, compiled once."""
+
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.localnet.compiler.install import WASM_PATH
+from nexus_tools.localnet.compiler.sources import read_sources
+
+ROOT = Path(__file__).parents[3]
+DIST = ROOT / ".cache" / "sui-move-builder" / "dist"
+SAMPLE = Path(__file__).parent / "sample"
+GAS_LIMIT = 100_000
+
+
+@pytest.fixture(scope="session")
+def builder():
+    if not (DIST / WASM_PATH).is_file():
+        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
+    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
+    from nexus_tools.localnet.compiler import MoveBuilder
+
+    return MoveBuilder(DIST, ROOT / ".cache" / "wasmtime")
+
+
+@pytest.fixture(scope="session")
+def sample(builder):
+    from nexus_tools.localnet.move_test import build_tests
+
+    return build_tests(builder, read_sources(SAMPLE))
+
+
+@pytest.fixture(scope="session")
+def results(sample):
+    """The result of each test of the sample by `module::name`."""
+    from nexus_tools.localnet.move_test import MoveTestRunner
+
+    runner = MoveTestRunner(sample, seed=1, gas_limit=GAS_LIMIT)
+    return {
+        result.test.title.removeprefix("sample::"): result for result in runner.run(sample.tests)
+    }
+
+
+@pytest.fixture
+def run(builder):
+    """Run the tests of a package with one module `sample::main` from the module's body."""
+    from nexus_tools.localnet.move_test import MoveTestRunner, build_tests
+
+    def run_tests(body, **options):
+        sources = {
+            "Move.toml": (SAMPLE / "Move.toml").read_text(),
+            "sources/main.move": f"module sample::main;\n{body}\n",
+        }
+        build = build_tests(builder, sources)
+        runner = MoveTestRunner(build, **({"seed": 1, "gas_limit": GAS_LIMIT} | options))
+        return {result.test.name: result for result in runner.run(build.tests)}
+
+    return run_tests

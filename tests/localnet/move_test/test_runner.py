@@ -1,0 +1,103 @@
+"""Tests of packages end as they do in the genuine runner.
+
+The sample's verdicts are those of the unit-test runner of Sui 1.71.1 with the framework's sources,
+which leaves out tests that take addresses.
+"""
+
+from nexus_tools.localnet.compiler.sources import read_sources
+from nexus_tools.localnet.move_test import MoveTestRunner, Verdict, build_tests
+
+
+def verdicts(results, module):
+    return {title: result.verdict for title, result in results.items() if title.startswith(module)}
+
+
+def test_tests_that_hold_pass(results):
+    found = verdicts(results, "passing::")
+    assert len(found) == 11
+    assert set(found.values()) == {Verdict.PASS}
+
+
+def test_failures_that_are_expected_pass(results):
+    found = verdicts(results, "expecting::")
+    assert len(found) == 14
+    assert set(found.values()) == {Verdict.PASS}
+
+
+def test_transactions_of_a_scenario_have_the_effects_of_the_genuine_ones(results):
+    found = verdicts(results, "effects::")
+    assert len(found) == 11
+    assert set(found.values()) == {Verdict.PASS}
+
+
+def test_failures_that_are_not_expected_fail(results):
+    found = verdicts(results, "failing::")
+    assert len(found) == 10
+    assert set(found.values()) == {Verdict.FAIL}
+
+
+def test_an_abort_is_shown_with_its_constant_line_and_call_stack(results):
+    explanation = results["failing::aborts_with_a_constant"].explanation
+    assert explanation.constant_name == ("sample::vault", "EEmpty")
+    assert (explanation.path, explanation.line) == ("sources/vault.move", 31)
+    assert explanation.stack == (
+        "sample::vault::take (sources/vault.move:30)",
+        "sample::failing::aborts_with_a_constant (tests/failing.move:9)",
+    )
+
+
+def test_an_assertion_without_a_code_is_shown_with_its_line(results):
+    explanation = results["failing::asserts_without_a_code"].explanation
+    assert (explanation.path, explanation.line) == ("tests/failing.move", 18)
+
+
+def test_values_that_are_not_equal_are_printed(results):
+    assert results["failing::compares"].printed == ('"left"', '"right"')
+
+
+def test_a_random_test_that_fails_shows_its_arguments(results):
+    (number,) = eval(results["failing::is_not_always_small"].arguments)
+    assert number >= 100
+
+
+def test_the_same_seed_gives_the_same_arguments(run):
+    body = "#[random_test] fun never(number: u256, list: vector<u64>) { abort 1 }"
+    one, again, other = (run(body, seed=seed)["never"].arguments for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+def test_a_test_that_does_not_end_is_stopped(run):
+    result = run("#[test] fun forever() { loop {} }", timeout_s=0.1, gas_limit=10**15)["forever"]
+    assert result.verdict is Verdict.TIMEOUT
+
+
+def test_a_test_that_needs_a_native_that_is_not_here_is_an_error(run):
+    body = """
+    #[test, expected_failure]
+    fun poseidon() { sui::poseidon::poseidon_bn254(&vector[1]); }
+    """
+    assert run(body)["poseidon"].verdict is Verdict.ERROR
+
+
+def test_a_constant_that_cannot_be_found_is_an_error(run):
+    body = """
+    #[test, expected_failure(abort_code = sui::balance::ENotEnough)]
+    fun split() { abort 2 }
+    """
+    result = run(body)["split"]
+    assert result.verdict is Verdict.ERROR
+    assert "sui::balance::ENotEnough" in result.reason
+
+
+def test_an_expectation_that_is_not_known_is_an_error(run):
+    body = "#[test, expected_failure(major_status = 4004)] fun status() { abort 2 }"
+    assert run(body)["status"].verdict is Verdict.ERROR
+
+
+def test_our_own_package_passes_its_tests(builder, request):
+    package = request.config.rootpath / "move" / "nexus_tools"
+    build = build_tests(builder, read_sources(package))
+    results = list(MoveTestRunner(build, seed=0).run(build.tests))
+    assert len(results) >= 177
+    assert [result.test.title for result in results if result.verdict is not Verdict.PASS] == []
