@@ -2,8 +2,11 @@
 
 import re
 import signal
+from pathlib import Path
 
 import pytest
+
+CACHE = Path(__file__).parents[1] / ".cache"
 
 
 def pytest_configure():
@@ -18,6 +21,25 @@ def pytest_configure():
 @pytest.fixture(scope="session")
 def anyio_backend():
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def compiler_cache():
+    """The folder in which `scripts/move build` has put the Move compiler."""
+    from nexus_tools.localnet.compiler.install import WASM_PATH
+
+    if not (CACHE / "sui-move-builder" / "dist" / WASM_PATH).is_file():
+        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
+    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
+    return CACHE
+
+
+@pytest.fixture(scope="session")
+def move_builder(compiler_cache):
+    """The Move compiler."""
+    from nexus_tools.localnet.compiler import MoveBuilder
+
+    return MoveBuilder(compiler_cache / "sui-move-builder" / "dist", compiler_cache / "wasmtime")
 
 
 def _patched(**modules):

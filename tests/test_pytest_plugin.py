@@ -13,7 +13,6 @@ from textwrap import dedent
 import pytest
 
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.localnet.compiler.install import WASM_PATH
 
 pytest_plugins = ["pytester"]
 
@@ -46,13 +45,6 @@ def run(pytester, monkeypatch, tmp_path):
         return pytester.runpytest_subprocess(*options, *arguments, timeout=100)
 
     return run
-
-
-@pytest.fixture
-def compiler():
-    if not (CACHE / "sui-move-builder" / "dist" / WASM_PATH).is_file():
-        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
-    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
 
 
 @pytest.fixture
@@ -250,7 +242,6 @@ def test_async_tests_use_clients_in_their_own_loop_under_anyio(run, project):
 
 @pytest.mark.parametrize("mode", ["auto", "strict"])
 def test_async_tests_use_clients_in_their_own_loop_under_pytest_asyncio(run, project, mode):
-    pytest.importorskip("pytest_asyncio")
     project(f"""
     import asyncio
     import pytest
@@ -311,7 +302,7 @@ def sample(pytester):
 
 
 def test_a_folder_is_compiled_once_as_long_as_its_sources_are_the_same(
-    run, project, sample, compiler
+    run, project, sample, compiler_cache
 ):
     sample(42)
     project("""
@@ -356,7 +347,7 @@ def test_a_folder_is_compiled_once_as_long_as_its_sources_are_the_same(
 
 
 def test_sources_that_do_not_compile_are_reported_in_the_words_of_the_compiler(
-    run, project, sample, compiler
+    run, project, sample, compiler_cache
 ):
     sample("no_such_thing")
     project("""
@@ -490,7 +481,7 @@ def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(
 
 
 @pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_the_example_and_the_code_of_the_guide_pass(run, pytester, compiler, arguments):
+def test_the_example_and_the_code_of_the_guide_pass(run, pytester, compiler_cache, arguments):
     shutil.copytree(EXAMPLE, pytester.path, dirs_exist_ok=True)
     code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     pytester.path.joinpath("test_guide.py").write_text("\n\n".join(code))

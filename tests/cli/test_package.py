@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-COMPILER = ROOT / ".cache"
 
 
 def test_the_package_is_shown_with_what_its_registries_ask_for(author):
@@ -59,14 +58,12 @@ def test_without_the_package_a_command_says_how_to_publish_it(author):
 
 
 @pytest.fixture
-def compiler(home):
+def compiler(home, compiler_cache):
     """The compiler, as it was fetched before."""
-    if not (COMPILER / "sui-move-builder").is_dir():
-        pytest.skip("the Move compiler is not installed: scripts/move build installs it")
     cache = home.folder / "cache" / "nexus-tools"
     cache.mkdir(parents=True)
-    (cache / "sui-move-builder").symlink_to(COMPILER / "sui-move-builder")
-    (cache / "wasmtime").symlink_to(COMPILER / "wasmtime")
+    (cache / "sui-move-builder").symlink_to(compiler_cache / "sui-move-builder")
+    (cache / "wasmtime").symlink_to(compiler_cache / "wasmtime")
 
 
 @pytest.mark.usefixtures("compiler")

@@ -1,30 +1,18 @@
 """The compiler, where it is installed: `scripts/move build` puts it into `.cache`."""
 
-from pathlib import Path
-
 import pytest
-
-from nexus_tools.localnet.compiler.install import WASM_PATH
-
-ROOT = Path(__file__).parents[3]
-DIST = ROOT / ".cache" / "sui-move-builder" / "dist"
 
 MANIFEST = '[package]\nname = "sample"\nedition = "2024"\n\n[addresses]\nsample = "0x0"\n'
 
 
 @pytest.fixture(scope="session")
-def dist():
-    if not (DIST / WASM_PATH).is_file():
-        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
-    return DIST
+def dist(compiler_cache):
+    return compiler_cache / "sui-move-builder" / "dist"
 
 
 @pytest.fixture(scope="session")
-def builder(dist):
-    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
-    from nexus_tools.localnet.compiler import MoveBuilder
-
-    return MoveBuilder(dist, ROOT / ".cache" / "wasmtime")
+def builder(move_builder):
+    return move_builder
 
 
 @pytest.fixture

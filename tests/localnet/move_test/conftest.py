@@ -4,23 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.compiler.install import WASM_PATH
 from nexus_tools.localnet.compiler.sources import read_sources
 
-ROOT = Path(__file__).parents[3]
-DIST = ROOT / ".cache" / "sui-move-builder" / "dist"
 SAMPLE = Path(__file__).parent / "sample"
 GAS_LIMIT = 100_000
 
 
 @pytest.fixture(scope="session")
-def builder():
-    if not (DIST / WASM_PATH).is_file():
-        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
-    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
-    from nexus_tools.localnet.compiler import MoveBuilder
-
-    return MoveBuilder(DIST, ROOT / ".cache" / "wasmtime")
+def builder(move_builder):
+    return move_builder
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from nexus_tools.localnet.bytecode import CompiledModule, Opcode
 from nexus_tools.localnet.bytecode.module import (
     Ability,
+    Code,
     Instruction,
     StructDefinition,
     VecOperand,
 )
-from nexus_tools.localnet.verifier.sui.control_flow import Block
+from nexus_tools.localnet.verifier.control_flow import Block
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
 Locals = dict[int, bool]
@@ -42,10 +43,13 @@ class StackFault(Exception):  # noqa: N818 - it says what happened
     offset = 0
 
 
-def run_block(module: CompiledModule, returns: int, block: Block, local_values: Locals) -> None:
+def run_block(
+    module: CompiledModule, returns: int, code: Code, block: Block, local_values: Locals
+) -> None:
     """Update the locals. Raises `StaleId` or `StackFault`."""
     run = _Run(module, returns, local_values)
-    for offset, instruction in enumerate(block.instructions, block.start):
+    for offset in range(block.start, block.end + 1):
+        instruction = code.instructions[offset]
         counts = _COUNTS.get(instruction.opcode)
         try:
             if counts is None:

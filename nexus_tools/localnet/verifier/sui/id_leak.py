@@ -6,12 +6,10 @@ makes new ones. Values are followed through the locals and the stack of each fun
 Source: `sui-verifier/src/id_leak_verifier.rs`.
 """
 
-from collections.abc import Sequence
-
 from nexus_tools.localnet.bytecode import CompiledModule
-from nexus_tools.localnet.bytecode.module import FunctionDefinition
+from nexus_tools.localnet.bytecode.module import Code, FunctionDefinition
+from nexus_tools.localnet.verifier.control_flow import ControlFlow, control_flow
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.sui.control_flow import Block, blocks_of
 from nexus_tools.localnet.verifier.sui.fresh_ids import Locals, StackFault, StaleId, run_block
 from nexus_tools.localnet.verifier.sui.meter import Meter
 from nexus_tools.localnet.verifier.sui.naming import module_text
@@ -52,44 +50,46 @@ def verify_id_leak(module: CompiledModule, meter: Meter) -> None:
         if module.function_id(function.handle) in _EXCEPTIONS:
             continue
         if function.code and function.code.instructions:
-            _verify_function(module, function, blocks_of(function.code), meter)
+            _verify_function(module, function, function.code, meter)
 
 
 def _verify_function(
-    module: CompiledModule, function: FunctionDefinition, blocks: Sequence[Block], meter: Meter
+    module: CompiledModule, function: FunctionDefinition, code: Code, meter: Meter
 ) -> None:
     """Visit blocks until the states before them change no more."""
     meter.add(_FUNCTION_COST)
+    flow = control_flow(code)
     handle = module.function_handles[function.handle]
-    before: list[Locals | None] = [None] * len(blocks)
-    before[0] = dict.fromkeys(range(len(module.signatures[handle.parameters])), False)
+    returns = len(module.signatures[handle.returns])
+    before = {0: dict.fromkeys(range(len(module.signatures[handle.parameters])), False)}
     place = 0
-    while place < len(blocks):
-        block, state = blocks[place], before[place]
-        assert state is not None  # in reverse postorder a predecessor comes first
-        meter.add(_BLOCK_COST + _STEP_COST * len(block.instructions))
-        after = dict(state)
+    while place < len(flow.order):
+        block = flow.blocks[flow.order[place]]
+        meter.add(_BLOCK_COST + _STEP_COST * (block.end - block.start + 1))
+        # In reverse postorder a predecessor comes first.
+        after = dict(before[block.start])
         try:
-            run_block(module, len(module.signatures[handle.returns]), block, after)
+            run_block(module, returns, code, block, after)
         except (StaleId, StackFault) as fault:
             raise _refused(module, function, fault) from None
-        place = _propagate(before, block, place, after, meter)
+        place = _propagate(before, flow, place, after, meter)
 
 
 def _propagate(
-    before: list[Locals | None], block: Block, place: int, after: Locals, meter: Meter
+    before: dict[int, Locals], flow: ControlFlow, place: int, after: Locals, meter: Meter
 ) -> int:
     """Hand the state after a block on; the place to go on at is a loop's head if it changed."""
-    for successor in block.successors:
+    start = flow.order[place]
+    for successor in flow.blocks[start].successors:
         meter.add(_EDGE_COST)
-        known = before[successor]
+        known = before.get(successor)
         if known is None:
             before[successor] = dict(after)
             continue
         meter.add(_JOIN_COST + _JOIN_COST_PER_LOCAL * len(after))
-        if _join(known, after) and successor <= place:
+        if _join(known, after) and (start, successor) in flow.back_edges:
             meter.add(_EDGE_COST)
-            return successor
+            return flow.order.index(successor)
     return place + 1
 
 

@@ -1,31 +1,20 @@
 """A node, and packages whose bytes were changed after they were compiled."""
 
-from pathlib import Path
-
 import pytest
 
 from nexus_tools.localnet.bytecode.header import TableKind, read_header
-from nexus_tools.localnet.compiler.install import WASM_PATH
 from nexus_tools.localnet.node import Node
 
-ROOT = Path(__file__).parents[4]
-DIST = ROOT / ".cache" / "sui-move-builder" / "dist"
 MANIFEST = '[package]\nname = "sample"\nedition = "2024"\n\n[addresses]\nsample = "0x0"\n'
 
 
 @pytest.fixture(scope="session")
-def build_module():
+def build_module(move_builder):
     """Compile the body of a module `sample::main`."""
-    if not (DIST / WASM_PATH).is_file():
-        pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
-    pytest.importorskip("wasmtime", reason="the extra `compiler` is not installed")
-    from nexus_tools.localnet.compiler import MoveBuilder
-
-    builder = MoveBuilder(DIST, ROOT / ".cache" / "wasmtime")
 
     def build(body):
         sources = {"Move.toml": MANIFEST, "sources/main.move": f"module sample::main;\n{body}\n"}
-        (module,) = builder.build(sources).modules
+        (module,) = move_builder.build(sources).modules
         return module
 
     return build
