@@ -1,7 +1,10 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
+import asyncio
 import re
 import signal
+import socket
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,34 @@ def pytest_configure():
 @pytest.fixture(scope="session")
 def anyio_backend():
     return "asyncio"
+
+
+@asynccontextmanager
+async def _served(app):
+    """The listening socket is there before the server runs: whoever connects waits for it."""
+    import uvicorn
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="auto", ws="none")
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server._serve([listener]))
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()
+
+
+@pytest.fixture
+async def serve_app():
+    """Serve an ASGI application until the test ends; gives its URL."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(app):
+            return await stack.enter_async_context(_served(app))
+
+        yield serve
 
 
 @pytest.fixture(scope="session")

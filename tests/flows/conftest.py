@@ -6,13 +6,10 @@ those that move the clock or come back to a snapshot are left out there.
 
 import asyncio
 import os
-import socket
-from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 
 import pytest
-import uvicorn
 
 from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
 from nexus_tools.leader import Leader
@@ -86,29 +83,10 @@ async def requester(stage):
         yield client
 
 
-@asynccontextmanager
-async def _serving(application):
-    """The listening socket is there before the server runs: whoever connects waits for it."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(application, log_config=None, ws="none", lifespan="on")
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve([listener]))
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await task
-
-
 @pytest.fixture
-async def serve():
-    """Serve an ASGI application; gives its URL."""
-    async with AsyncExitStack() as stack:
-
-        async def serve(server):
-            return await stack.enter_async_context(_serving(server))
-
-        yield serve
+def serve(serve_app):
+    """Serve tools; gives their URL."""
+    return serve_app
 
 
 @pytest.fixture

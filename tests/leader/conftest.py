@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 
 import pytest
-import uvicorn
 
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.leader import Leader
@@ -65,32 +64,6 @@ def settings(tmp_path):
         longest_pause_ms=2,
         check_meta=False,
     )
-
-
-@asynccontextmanager
-async def _uvicorn_server(app):
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, access_log=False, lifespan="auto", ws="none")
-    )
-    task = asyncio.create_task(server._serve([listener]))
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await task
-        listener.close()
-
-
-@pytest.fixture
-async def serve_app():
-    """Serve an ASGI application; gives its URL."""
-    async with AsyncExitStack() as stack:
-
-        async def serve(app):
-            return await stack.enter_async_context(_uvicorn_server(app))
-
-        yield serve
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """What the tests of MCP share: a catalogue in memory, ASGI applications on loopback."""
 
-import asyncio
 import importlib.util
 import json
 import os
-import socket
 import sys
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from nexus_tools.bridges import Host, Naming
 from nexus_tools.bridges.mcp import McpBridge
@@ -46,33 +43,6 @@ def catalogue(memory):
 def stdio_program():
     """The command line of the catalogue in memory, as a server over stdio."""
     return [sys.executable, str(HERE / "memory_catalogue.py")]
-
-
-@asynccontextmanager
-async def _uvicorn_server(app):
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", ws="none")
-    )
-    task = asyncio.create_task(server._serve([listener]))
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        server.force_exit = True
-        await task
-        listener.close()
-
-
-@pytest.fixture
-async def serve_app():
-    """Serve an ASGI application; gives its URL."""
-    async with AsyncExitStack() as stack:
-
-        async def serve(app):
-            return await stack.enter_async_context(_uvicorn_server(app))
-
-        yield serve
 
 
 class Told:
