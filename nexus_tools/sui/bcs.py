@@ -7,7 +7,6 @@ writes to a bytearray, so that nested values need no intermediate copies.
 import dataclasses
 from collections.abc import Callable, Sequence
 from enum import Enum
-from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from nexus_tools.errors import ValidationError
@@ -216,21 +215,24 @@ def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
     names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # T is one
     if len(names) != len(fields):
         raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(fields)}")
-    getters = [(attrgetter(name), codec.write) for name, codec in zip(names, fields, strict=True)]
-    readers = [codec.read for codec in fields]
+    return _compiled_struct(cls, names, fields)
 
-    def read(data: bytes, position: int) -> tuple[T, int]:
-        values = []
-        for read_field in readers:
-            value, position = read_field(data, position)
-            values.append(value)
-        return cls(*values), position
 
-    def write(value: T, out: bytearray) -> None:
-        for get, write_field in getters:
-            write_field(get(value), out)
-
-    return Codec(read, write)
+def _compiled_struct(cls: type[T], names: Sequence[str], fields: Sequence[Codec[Any]]) -> Codec[T]:
+    """The codec as straight-line code, as `dataclasses` makes methods: no loop over the fields."""
+    places = range(len(fields))
+    reads = [f"    value{i}, position = read{i}(data, position)\n" for i in places]
+    writes = [f"    write{i}(value.{name}, out)\n" for i, name in enumerate(names)]
+    values = ", ".join(f"value{i}" for i in places)
+    source = (
+        f"def read(data, position):\n{''.join(reads)}    return cls({values}), position\n"
+        f"def write(value, out):\n{''.join(writes) or '    pass'}"
+    )
+    scope: dict[str, Any] = {"cls": cls}
+    scope |= {f"read{i}": codec.read for i, codec in enumerate(fields)}
+    scope |= {f"write{i}": codec.write for i, codec in enumerate(fields)}
+    exec(source, scope)  # noqa: S102 - made of numbers, and of names of attributes
+    return Codec(scope["read"], scope["write"])
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:

@@ -83,8 +83,10 @@ def _read_digest(data: bytes, position: int) -> tuple[Digest, int]:
 
 
 def _write_digest(value: bytes, out: bytearray) -> None:
+    if len(value) != DIGEST_LENGTH:
+        raise BcsError(f"a digest has {DIGEST_LENGTH} bytes, not {len(value)}")
     out.append(DIGEST_LENGTH)
-    out.extend(Digest(value))
+    out += value
 
 
 DIGEST: Codec[Digest] = Codec(_read_digest, _write_digest)

@@ -1,6 +1,11 @@
 """Module file format -> `CompiledModule`."""
 
-from nexus_tools.localnet.bytecode.deserializer import deserialize, deserialize_at
+from nexus_tools.localnet.bytecode.deserializer import (
+    Outline,
+    deserialize,
+    deserialize_at,
+    read_outline,
+)
 from nexus_tools.localnet.bytecode.digest import package_digest
 from nexus_tools.localnet.bytecode.malformed import MalformedModule
 from nexus_tools.localnet.bytecode.module import CompiledModule
@@ -13,11 +18,13 @@ __all__ = [
     "CompiledModule",
     "MalformedModule",
     "Opcode",
+    "Outline",
     "UnpublishableModule",
     "check_publishable",
     "deserialize",
     "deserialize_at",
     "package_digest",
+    "read_outline",
     "relocate",
     "relocate_module",
 ]

@@ -6,6 +6,7 @@ the time is linear in the size of the file.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from nexus_tools.localnet.bytecode import definition, handle
@@ -31,6 +32,22 @@ def deserialize(data: bytes) -> CompiledModule:
     return module
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a module is called, and its structs and enums in the order of their definitions."""
+
+    name: str
+    datatypes: tuple[str, ...]
+
+
+def read_outline(data: bytes) -> Outline:
+    """As `deserialize`, but of the functions nothing is read, which is most of a module.
+
+    Raises `MalformedModule`, though not for all that is malformed.
+    """
+    return _Reading(data, read_header(data)).outline()
+
+
 def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
     """Read the module that starts at `offset` of a larger file, and say where it ends.
 
@@ -47,6 +64,18 @@ class _Reading:
         self._data = data
         self._header = header
         self._draft = Draft(header.version)
+
+    def outline(self) -> Outline:
+        self._read_names()
+        self._read_datatypes()
+        draft = self._draft
+        names = draft.identifiers
+        handles = [struct.handle for struct in draft.struct_definitions]
+        handles += [enum.handle for enum in draft.enum_definitions]
+        return Outline(
+            names[draft.module_handles[self._header.self_handle].name],
+            tuple(names[draft.datatype_handles[handle].name] for handle in handles),
+        )
 
     def module(self) -> CompiledModule:
         self._read_names()

@@ -20,7 +20,6 @@ from nexus_tools.localnet.execution.limits import (
     MAX_PROGRAMMABLE_TX_COMMANDS,
     MAX_PUBLISH_OR_UPGRADE_PER_PTB,
     MAX_PURE_ARGUMENT_SIZE,
-    MAX_TX_SIZE_BYTES,
     MAX_TYPE_ARGUMENT_DEPTH,
     MAX_TYPE_ARGUMENTS,
 )
@@ -51,9 +50,6 @@ _IDENTIFIER = re.compile(r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)\Z", re.ASCII
 def check_transaction(data: TransactionData, environment: Environment) -> None:
     """Refuse a transaction that no state of the ledger could make acceptable."""
     assert isinstance(data.kind, ProgrammableTransaction)
-    size = len(data.encode())
-    if size > MAX_TX_SIZE_BYTES:
-        raise _too_large("serialized transaction size", MAX_TX_SIZE_BYTES)
     _check_expiration(data.expiration, environment)
     _check_gas(data, environment)
     check_programmable(data.kind)

@@ -7,7 +7,6 @@ digests below, so that a localnet runs the framework that it was written for and
 import importlib.util
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import metadata
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
@@ -86,6 +85,8 @@ def _identify(packages: Iterator[tuple[bytes, ...]]) -> Iterator[tuple[bytes, Fr
 
 
 def _installed_version() -> str:
+    from importlib import metadata  # noqa: PLC0415 - 25 ms, for an error alone
+
     try:
         return metadata.version(WHEEL)
     except metadata.PackageNotFoundError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from nexus_tools.localnet.bytecode import CompiledModule, deserialize
+from nexus_tools.localnet.bytecode import Outline, read_outline
 from nexus_tools.localnet.framework import FrameworkPackage, load_framework
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
@@ -19,23 +19,21 @@ def framework_packages() -> tuple[MovePackage, ...]:
 
 
 def _move_package(package: FrameworkPackage) -> MovePackage:
-    compiled = [deserialize(data) for data in package.modules]
-    named = zip((module.name for module in compiled), package.modules, strict=True)
+    outlines = [read_outline(data) for data in package.modules]
+    named = zip((module.name for module in outlines), package.modules, strict=True)
     package_id = Address(package.address)
     linkage = (Linkage(Address(each), Address(each), _VERSION) for each in package.dependencies)
     return MovePackage(
         id=package_id,
         version=_VERSION,
         modules=tuple(sorted(named)),
-        type_origins=tuple(_type_origins(package_id, compiled)),
+        type_origins=tuple(_type_origins(package_id, outlines)),
         linkage=tuple(sorted(linkage, key=lambda link: link.original_id)),
     )
 
 
-def _type_origins(package_id: Address, modules: Sequence[CompiledModule]) -> Iterator[TypeOrigin]:
+def _type_origins(package_id: Address, modules: Sequence[Outline]) -> Iterator[TypeOrigin]:
     """All types, in the order of the modules and their definitions."""
     for module in modules:
-        structs = (definition.handle for definition in module.struct_definitions)
-        enums = (definition.handle for definition in module.enum_definitions)
-        for handle in (*structs, *enums):
-            yield TypeOrigin(module.name, module.datatype_id(handle)[2], package_id)
+        for name in module.datatypes:
+            yield TypeOrigin(module.name, name, package_id)

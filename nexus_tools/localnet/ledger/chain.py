@@ -16,7 +16,7 @@ from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import BcsError, Codec, byte_vector, record, u64, vector
 from nexus_tools.sui.checkpoint import CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY, CheckpointSummary
-from nexus_tools.sui.digest import Digest, effects_digest, transaction_digest
+from nexus_tools.sui.digest import Digest, checkpoint_digest, effects_digest, transaction_digest
 from nexus_tools.sui.effects import TRANSACTION_EFFECTS
 from nexus_tools.sui.transaction import TRANSACTION_DATA
 
@@ -40,8 +40,8 @@ def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
             checkpoint.digest,
             first,
             checkpoint.summary.timestamp_ms,
-            checkpoint.summary.encode(),
-            checkpoint.contents.encode(),
+            checkpoint.summary_bytes,
+            checkpoint.contents_bytes,
         ),
     )
     for number, transaction in enumerate(checkpoint.transactions, first):
@@ -139,9 +139,11 @@ def read_checkpoint(state: State, number: int) -> Checkpoint | None:
     count = len(contents.transactions)
     first = summary.network_total_transactions - count
     transactions = read_transactions(state, first, count)
-    if summary.digest() != digest or len(transactions) != count:
+    if checkpoint_digest(summary_bytes) != digest or len(transactions) != count:
         raise damaged(state.path, f"checkpoint {number} is not whole")
-    return Checkpoint(Digest(digest), summary, contents, transactions)
+    return Checkpoint(
+        Digest(digest), summary, summary_bytes, contents, contents_bytes, transactions
+    )
 
 
 def read_summary(state: State, number: int) -> CheckpointSummary | None:

@@ -6,7 +6,7 @@ from typing import Self
 
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary
-from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.digest import Digest, checkpoint_contents_digest, checkpoint_digest
 from nexus_tools.sui.effects import GasCostSummary
 
 # `CheckpointVersionSpecificData::V1` without randomness rounds; genesis has none.
@@ -19,7 +19,9 @@ class Checkpoint:
 
     digest: Digest
     summary: CheckpointSummary
+    summary_bytes: bytes
     contents: CheckpointContents
+    contents_bytes: bytes
     transactions: tuple[ExecutedTransaction, ...]
 
     @classmethod
@@ -35,13 +37,14 @@ class Checkpoint:
             tuple((executed.digest, executed.effects_digest) for executed in transactions),
             tuple(executed.signatures if previous else () for executed in transactions),
         )
+        contents_bytes = contents.encode()
         before = previous.summary if previous else None
         summary = CheckpointSummary(
             epoch=epoch,
             sequence_number=before.sequence_number + 1 if before else 0,
             network_total_transactions=len(transactions)
             + (before.network_total_transactions if before else 0),
-            content_digest=contents.digest(),
+            content_digest=checkpoint_contents_digest(contents_bytes),
             previous_digest=previous.digest if previous else None,
             epoch_rolling_gas_cost_summary=_gas_used(before, transactions),
             timestamp_ms=timestamp_ms,
@@ -49,7 +52,9 @@ class Checkpoint:
             end_of_epoch_data=None,
             version_specific_data=_NO_RANDOMNESS if before else b"",
         )
-        return cls(summary.digest(), summary, contents, tuple(transactions))
+        summary_bytes = summary.encode()
+        digest = checkpoint_digest(summary_bytes)
+        return cls(digest, summary, summary_bytes, contents, contents_bytes, tuple(transactions))
 
     @property
     def number(self) -> int:

@@ -14,11 +14,7 @@ def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> T
 
     Raises `BcsError`, `TransactionRefused`, `signature_malformed` and `signature_invalid`.
     """
-    if len(data_bytes) > MAX_TX_SIZE_BYTES:  # before work is done that grows with the size
-        raise TransactionRefused(
-            "size_limit_exceeded",
-            f"Size limit exceeded: serialized transaction size is {MAX_TX_SIZE_BYTES}",
-        )
+    check_size(data_bytes)  # before work is done that grows with the size
     data = TRANSACTION_DATA.decode(data_bytes)
     if not isinstance(data.kind, ProgrammableTransaction):
         raise TransactionRefused(
@@ -27,6 +23,15 @@ def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> T
     check_chain(data, chain_id)
     check_signatures(data, data_bytes, signatures)
     return data
+
+
+def check_size(data_bytes: bytes) -> None:
+    """Refuse a transaction that is too large."""
+    if len(data_bytes) > MAX_TX_SIZE_BYTES:
+        raise TransactionRefused(
+            "size_limit_exceeded",
+            f"Size limit exceeded: serialized transaction size is {MAX_TX_SIZE_BYTES}",
+        )
 
 
 def check_chain(data: TransactionData, chain_id: Digest) -> None:

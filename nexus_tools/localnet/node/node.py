@@ -14,7 +14,7 @@ from nexus_tools.localnet.execution import (
 )
 from nexus_tools.localnet.genesis import found_network
 from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Snapshot
-from nexus_tools.localnet.node.admission import admit, check_chain
+from nexus_tools.localnet.node.admission import admit, check_chain, check_size
 from nexus_tools.localnet.node.checkpoint_builder import CheckpointBuilder
 from nexus_tools.localnet.node.clock import ADVANCES, NetworkClock, WallClock, milliseconds
 from nexus_tools.localnet.node.faucet import Faucet
@@ -100,9 +100,11 @@ class Node:
         self, data: TransactionData, mode: Mode = Mode.SIMULATE
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
         """What a transaction would do now. Raises `TransactionRefused`."""
+        data_bytes = data.encode()
         if mode is not Mode.INSPECT:
+            check_size(data_bytes)
             check_chain(data, self.chain_id)
-        return self._builder_for(data).execute(data, data.encode(), (), mode)
+        return self._builder_for(data).execute(data, data_bytes, (), mode)
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
         """Give a coin of each amount from the faucet's account.

@@ -20,6 +20,7 @@ from nexus_tools.localnet.rpc.coalescing_transport import CoalescingTransport
 from nexus_tools.localnet.rpc.grpc_web import message_frame
 from nexus_tools.localnet.rpc.http2_exchange import serve_exchange
 from nexus_tools.localnet.rpc.info_headers import info_headers
+from nexus_tools.localnet.rpc.response_encoder import ResponseEncoder
 from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
 from nexus_tools.localnet.rpc.trailers import status_trailers
 
@@ -53,6 +54,8 @@ class GrpcConnection(H2Protocol):
         """Begin."""
         assert isinstance(transport, asyncio.Transport)
         super().connection_made(CoalescingTransport(transport))
+        # grpclib makes the connection and has no other way to it.
+        self.connection._connection.encoder = ResponseEncoder()  # noqa: SLF001
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the client."""

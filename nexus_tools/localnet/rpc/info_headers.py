@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from nexus_tools.localnet.node import Node
+from nexus_tools.sui.digest import Digest
 
 CHAIN_NAME = "localnet"
 SERVER = "nexus-tools-localnet"
@@ -19,7 +20,14 @@ Headers = tuple[tuple[str, str], ...]
 def info_headers(node: Node) -> Headers:
     """The headers as of the latest checkpoint."""
     latest = node.ledger.latest.summary
-    return _headers(str(node.chain_id), latest.epoch, latest.sequence_number, latest.timestamp_ms)
+    return _headers(
+        _base58(node.chain_id), latest.epoch, latest.sequence_number, latest.timestamp_ms
+    )
+
+
+@lru_cache(maxsize=16)
+def _base58(digest: Digest) -> str:
+    return str(digest)
 
 
 @lru_cache(maxsize=16)

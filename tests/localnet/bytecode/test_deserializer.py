@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.localnet.bytecode import MalformedModule, Opcode, deserialize, deserialize_at
+from nexus_tools.localnet.bytecode import (
+    MalformedModule,
+    Opcode,
+    Outline,
+    deserialize,
+    deserialize_at,
+    read_outline,
+)
 from nexus_tools.localnet.bytecode.module import Visibility
 from nexus_tools.localnet.framework import load_framework
 
@@ -132,3 +139,15 @@ def is_refused(data):
         assert 0 <= error.offset <= len(data)  # noqa: PT017 - the loop needs the outcome
         return True
     return False
+
+
+def test_an_outline_has_the_name_of_the_module_and_its_types_in_the_order_of_the_source():
+    outlines = [read_outline(data) for data in load_framework()[bytes(31) + b"\2"].modules]
+
+    # sui-framework/packages/sui-framework/sources/kiosk/kiosk_extension.move
+    assert Outline("kiosk_extension", ("Extension", "ExtensionKey")) in outlines
+
+
+def test_an_outline_of_what_is_no_module_is_refused():
+    with pytest.raises(MalformedModule):
+        read_outline(b"\xa1\x1c\xeb\x0b")
