@@ -1,6 +1,7 @@
 """The process of a localnet: run it, start it in the background, stop it, start it anew."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -42,6 +43,8 @@ async def run_localnet(
     localnet = Localnet(port=port, state=folder, cache=session.settings.cache_directory)
     with _hint_at_free_port():
         await localnet.start()
+    # What there is by now stays for ever, and need not be looked through for garbage.
+    gc.freeze()
     try:
         told = str(folder) if folder else None
         running = RunningLocalnet(os.getpid(), localnet.url, told, detached)

@@ -15,7 +15,15 @@ from types import FrameType
 from benchmarks.figure import Figure, table
 
 # How long each part may take, in seconds; the sum is what a whole run takes at most.
-PARTS = {"vm": 60, "transactions": 80, "invocations": 60, "server": 70, "help": 20}
+PARTS = {
+    "vm": 60,
+    "transactions": 80,
+    "ethereum": 180,
+    "state": 120,
+    "invocations": 60,
+    "server": 70,
+    "help": 20,
+}
 
 
 class OutOfTime(Exception):  # noqa: N818 - it says what happened

@@ -1,19 +1,21 @@
 """Transactions per second and their latency, over gRPC, on a localnet in a process of its own.
 
-Transfers are sent by a bare client; registrations and settlements by ours, which also simulates
-each transaction before it signs it.
+Transfers and calls are sent by a bare client; registrations and settlements by ours, which also
+simulates each transaction before it signs it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from benchmarks import chain, transfers
-from benchmarks.figure import Figure, at_least
+from benchmarks import chain, sender
+from benchmarks.compiled import compiled
+from benchmarks.figure import Figure, at_least, at_most
 from benchmarks.requests import request_many
-from nexus_tools.client import Network, SuiClient
+from benchmarks.signed import COIN_MIST, Content, call_of, signed, transfer
+from nexus_tools.client import KeyPair, Network, SuiClient
 from nexus_tools.leader import LeaderSettings
 from nexus_tools.registry import (
     Deployment,
@@ -23,13 +25,18 @@ from nexus_tools.registry import (
     Tool,
     ToolRegistry,
 )
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.transaction import SharedObject
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
 
-TARGET_PER_S = 300
+TRANSFERS_PER_S = 1_000
+CALLS_PER_S = 500
+IDLE_MS = 3
 ROUNDS = 5
-TRANSFERS = 400
-IDLE_TRANSFERS = 100
+EACH = 400
+IDLE = 50
 REGISTRATIONS = 15
 SETTLEMENTS = 30
 BATCHES = 6
@@ -41,40 +48,75 @@ _INTEGER = {"type": "integer"}
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Transfers, then registrations, then settlements."""
+    """Transfers and calls, then registrations, then settlements."""
     with chain.localnet(folder) as network:
-        yield from asyncio.run(_transfers(network))
+        yield from asyncio.run(_bare(network))
         yield from asyncio.run(_registry(network))
 
 
-# --- Transfers
+# --- Transfers and calls
 
 
-async def _transfers(network: Network) -> list[Figure]:
-    requests = await _signed(network, ROUNDS * TRANSFERS + IDLE_TRANSFERS)
-    async with transfers.connected(network) as sender:
-        await sender.latencies([requests.pop() for _ in range(IDLE_TRANSFERS // 2)], 1)
-        idle = await sender.latencies([requests.pop() for _ in range(IDLE_TRANSFERS // 2)], 1)
-        rounds = [
-            await sender.rate([requests.pop() for _ in range(TRANSFERS)]) for _ in range(ROUNDS)
+async def _bare(network: Network) -> list[Figure]:
+    key = await chain.funded_key(network, 2 * chain.SUI)
+    contents = {"transfer": transfer, "call": await _counter_call(network, key)}
+    coins = await _coins(network, key.address, 2 * ROUNDS * EACH + 2 * IDLE)
+    note = f"{sender.IN_FLIGHT} in flight on {sender.CONNECTIONS} connections"
+    figures = []
+    async with sender.connected(network) as connection:
+        idle = await _idle(connection, sender.requests_of(signed(key, coins[: 2 * IDLE], transfer)))
+        rates = await _rates(connection, key, coins[2 * IDLE :], contents)
+    for (name, rounds), target in zip(rates.items(), (TRANSFERS_PER_S, CALLS_PER_S), strict=True):
+        rate, latency = (median(values) for values in zip(*rounds, strict=True))
+        figures += [
+            Figure(f"transactions {name}", rate, "tx/s", target=at_least(target), note=note),
+            Figure(f"transactions {name} latency", latency * 1e3, "ms", note=note),
         ]
-    rate, latency = (median(values) for values in zip(*rounds, strict=True))
-    note = f"{transfers.IN_FLIGHT} in flight on {transfers.CONNECTIONS} connections"
-    return [
-        Figure("transactions transfer", rate, "tx/s", target=at_least(TARGET_PER_S), note=note),
-        Figure("transactions transfer latency", latency * 1e3, "ms", note=note),
-        Figure("transactions transfer idle latency", median(idle) * 1e3, "ms"),
-    ]
+    return [*figures, Figure("transactions idle latency", idle, "ms", target=at_most(IDLE_MS))]
 
 
-async def _signed(network: Network, count: int) -> list[bytes]:
-    """So many transfers, signed, each with a coin of its own."""
-    spender = await chain.funded_key(network, chain.SUI)
-    bank = await chain.funded_key(network, (count * transfers.COIN_MIST) + chain.SUI)
+async def _idle(connection: sender.Sender, requests: Sequence[bytes]) -> float:
+    """The median latency in ms of one after the other, when the first half has warmed up."""
+    await connection.latencies(requests[:IDLE], 1)
+    return median(await connection.latencies(requests[IDLE:], 1)) * 1e3
+
+
+async def _rates(
+    connection: sender.Sender,
+    key: KeyPair,
+    coins: Sequence[ObjectReference],
+    contents: Mapping[str, Content],
+) -> dict[str, list[tuple[float, float]]]:
+    """For each content rate and latency of each round; the contents take turns."""
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in contents}
+    left = list(coins)
+    for _ in range(ROUNDS):
+        for name, content in contents.items():
+            used, left = left[:EACH], left[EACH:]
+            rates[name].append(
+                await connection.rate(sender.requests_of(signed(key, used, content)))
+            )
+    return rates
+
+
+async def _coins(network: Network, owner: Address, count: int) -> list[ObjectReference]:
+    """So many coins for transactions."""
+    bank = await chain.funded_key(network, count * COIN_MIST + chain.SUI)
     async with SuiClient(network, bank) as client:
-        coins = await chain.split_coins(client, spender.address, [transfers.COIN_MIST] * count)
-    own = [coin for coin in coins if coin.balance == transfers.COIN_MIST]
-    return transfers.signed_transfers(spender, own)
+        coins = await chain.split_coins(client, owner, [COIN_MIST] * count)
+    return [coin.reference for coin in coins if coin.balance == COIN_MIST]
+
+
+async def _counter_call(network: Network, key: KeyPair) -> Content:
+    """Publish a counter; the call that increases it."""
+    async with SuiClient(network, key) as client:
+        builder = TransactionBuilder()
+        cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])
+        builder.transfer_objects([cap], key.address)
+        executed = await client.execute(builder)
+    [counter] = executed.created_of("counter", "Counter")
+    version = executed.effects.lamport_version
+    return call_of(executed.published(), SharedObject(counter, version, mutable=True))
 
 
 # --- Registrations and settlements

@@ -1,11 +1,10 @@
-"""Transfers over gRPC, by a client that does as little as possible: signed before they are timed.
+"""A client that does as little as possible: it sends signed transactions over gRPC.
 
-The client is grpcio with several connections; every transfer pays with a coin of its own, so that
-none waits for another.
+It is grpcio with several connections.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import cycle
 from statistics import median
@@ -15,37 +14,24 @@ from urllib.parse import urlsplit
 
 import grpc.aio
 
-from nexus_tools.client import Coin, KeyPair, Network
+from nexus_tools.client import Network
 from nexus_tools.localnet.rpc.messages import Procedure, load_messages
-from nexus_tools.sui.address import Address
-from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.transaction import GasData, TransactionData
 
 CONNECTIONS = 4
 IN_FLIGHT = 16
-COIN_MIST = 20_000_000
-
-_BUDGET_MIST = 10_000_000
-_GAS_PRICE = 1_000
 _EXECUTE = "/sui.rpc.v2.TransactionExecutionService/ExecuteTransaction"
-_RECIPIENT = Address(b"\x0b" * 32)
 
 
-def signed_transfers(key: KeyPair, coins: Sequence[Coin]) -> list[bytes]:
-    """A request for each coin: one MIST to somebody else."""
+def requests_of(transactions: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
+    """A request for each transaction and its signature."""
     procedure = _procedure()
-    return [_request(procedure, key, coin) for coin in coins]
+    return [_request(procedure, data, signature) for data, signature in transactions]
 
 
-def _request(procedure: Procedure, key: KeyPair, coin: Coin) -> bytes:
-    builder = TransactionBuilder()
-    builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], _RECIPIENT)
-    gas = GasData((coin.reference,), key.address, _GAS_PRICE, _BUDGET_MIST)
-    data = TransactionData(builder.finish(), key.address, gas, NoExpiration()).encode()
+def _request(procedure: Procedure, data: bytes, signature: bytes) -> bytes:
     request = procedure.request(
         transaction={"bcs": {"name": "TransactionData", "value": data}},
-        signatures=[{"bcs": {"name": "UserSignature", "value": key.sign(data)}}],
+        signatures=[{"bcs": {"name": "UserSignature", "value": signature}}],
         read_mask={"paths": ["effects.status"]},
     )
     return bytes(request.SerializeToString())
@@ -79,10 +65,10 @@ class Sender:
             response = await call(request, timeout=20)
             taken.append(perf_counter() - begin)
             if not response.transaction.effects.status.success:
-                raise RuntimeError(f"a transfer failed: {response.transaction.effects.status}")
+                raise RuntimeError(f"a transaction failed: {response.transaction.effects.status}")
 
     async def rate(self, requests: Sequence[bytes]) -> tuple[float, float]:
-        """Transfers per second, and their median latency in seconds."""
+        """Transactions per second, and their median latency in seconds."""
         begin = perf_counter()
         taken = await self.latencies(requests, IN_FLIGHT)
         return len(requests) / (perf_counter() - begin), median(taken)

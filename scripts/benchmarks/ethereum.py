@@ -1,0 +1,155 @@
+"""Transfers and calls in one process, beside eth-tester with py-evm, and how soon each is ready.
+
+Both execute signed transactions, each a block or a checkpoint of its own, without a network in
+between: eth-tester has none. A call increases a number that is kept on the chain.
+"""
+
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.compiled import compiled
+from benchmarks.figure import Figure, at_least_of_peer, at_most, compared
+from benchmarks.processes import ROOT, SCRIPTS, Process, home, nexus_tools, started
+from benchmarks.rounds import interleaved
+from benchmarks.signed import COIN_MIST, Content, call_of, signed, transfer
+from nexus_tools.client import KeyPair
+from nexus_tools.localnet.ledger import ExecutedTransaction
+from nexus_tools.localnet.node import Node
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.object import AddressOwner, MovePackage, ObjectReference, Shared
+from nexus_tools.sui.signature import SignatureScheme
+from nexus_tools.sui.transaction import SharedObject
+
+ROUNDS = 5
+EACH = 100
+STARTS = 3
+START_S = 0.5
+
+_PEER = "eth-tester"
+# coincurve is what makes its signatures fast.
+_REQUIREMENTS = ("eth-tester[py-evm]==0.14.0b1", "coincurve")
+_NOTE = f"in one process, {EACH} signed transactions a round, each final when the next begins"
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """Start-up, transfers, calls."""
+    peer_command = [str(_peer_python()), str(SCRIPTS / "benchmarks" / "ethereum_peer.py")]
+    yield _start(folder, peer_command)
+    ours = _Ours()
+    with started(peer_command, folder / "eth-tester.log") as peer:
+        peer.line()
+        for name in ("transfer", "call"):
+            rates = interleaved(
+                ROUNDS,
+                {
+                    "ours": lambda name=name: ours.rate(name),
+                    "peer": lambda name=name: _peer_rate(peer, name),
+                },
+            )
+            yield compared(
+                f"ethereum {name}",
+                "tx/s",
+                rates["ours"],
+                {_PEER: rates["peer"]},
+                target=at_least_of_peer(1),
+                note=_NOTE,
+            )
+
+
+def _peer_python() -> Path:
+    """The interpreter of an environment that has eth-tester; it is made once."""
+    folder = ROOT / ".cache" / "eth-tester"
+    python = folder / "bin" / "python"
+    stamp = folder / "installed"
+    wanted = " ".join((*_REQUIREMENTS, sys.version))
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        venv.create(folder, clear=True, with_pip=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, *_REQUIREMENTS], check=True, stdout=sys.stderr)
+        stamp.write_text(wanted)
+    return python
+
+
+# --- Start-up
+
+
+def _start(folder: Path, peer_command: list[str]) -> Figure:
+    """From the start of the process until transactions can be sent."""
+    ours = nexus_tools("localnet", "start", "--port", "0", "--json")
+    times = interleaved(
+        STARTS,
+        {
+            "ours": lambda: _seconds_to_start(ours, folder),
+            "peer": lambda: _seconds_to_start(peer_command, folder),
+        },
+    )
+    return compared(
+        "ethereum start",
+        "s",
+        times["ours"],
+        {_PEER: times["peer"]},
+        target=at_most(START_S),
+        note="ours answers over gRPC when it is ready",
+    )
+
+
+def _seconds_to_start(command: list[str], folder: Path) -> float:
+    begin = perf_counter()
+    with started(command, folder / "start.log", home(folder)) as process:
+        process.line()
+        return perf_counter() - begin
+
+
+# --- Transactions
+
+
+def _peer_rate(peer: Process, name: str) -> float:
+    return EACH / float(peer.ask([name, EACH]))
+
+
+class _Ours:
+    """A node in this process, and a key with coins on it."""
+
+    def __init__(self) -> None:
+        self._node = Node.open()
+        self._key = KeyPair.from_secret(SignatureScheme.ED25519, os.urandom(32))
+        self._contents: dict[str, Content] = {"transfer": transfer, "call": self._publish()}
+
+    def rate(self, name: str) -> float:
+        """Transactions per second, which are signed before."""
+        transactions = list(signed(self._key, self._coins(EACH), self._contents[name]))
+        begin = perf_counter()
+        for data, signature in transactions:
+            self._execute(data, signature)
+        return EACH / (perf_counter() - begin)
+
+    def _coins(self, count: int) -> list[ObjectReference]:
+        given = self._node.fund(self._key.address, *[COIN_MIST] * count)
+        own = AddressOwner(self._key.address)
+        return [value.reference() for value in given.output_objects if value.owner == own]
+
+    def _publish(self) -> Content:
+        """Publish the counter; the call that increases it."""
+
+        def publish(builder: TransactionBuilder) -> None:
+            cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])
+            builder.transfer_objects([cap], self._key.address)
+
+        [(data, signature)] = signed(self._key, self._coins(1), publish)
+        written = self._execute(data, signature).output_objects
+        [package] = [value.id for value in written if isinstance(value.data, MovePackage)]
+        [counter] = [value for value in written if isinstance(value.owner, Shared)]
+        return call_of(package, SharedObject(counter.id, counter.version, mutable=True))
+
+    def _execute(self, data: bytes, signature: bytes) -> ExecutedTransaction:
+        executed = self._node.execute(data, [signature])
+        if not isinstance(executed.effects.status, Success):
+            raise RuntimeError(f"a transaction failed: {executed.effects.status}")
+        return executed

@@ -1,0 +1,48 @@
+"""Transactions that are signed before they are timed, each with a coin of its own for gas.
+
+So none waits for another.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from nexus_tools.client import KeyPair
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.expiration import NoExpiration
+from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.transaction import GasData, SharedObject, TransactionData
+
+COIN_MIST = 20_000_000
+"""What a coin has that pays for one of them."""
+
+_BUDGET_MIST = 15_000_000
+_GAS_PRICE = 1_000
+_RECIPIENT = Address(b"\x0b" * 32)
+
+Content = Callable[[TransactionBuilder], None]
+
+
+def transfer(builder: TransactionBuilder) -> None:
+    """One MIST to somebody else."""
+    builder.transfer_objects([builder.split_coins(builder.gas, [1])[0]], _RECIPIENT)
+
+
+def call_of(package: Address, counter: SharedObject) -> Content:
+    """A call that increases a counter of `move/counter`."""
+
+    def call(builder: TransactionBuilder) -> None:
+        builder.move_call(package, "counter", "increase", [builder.resolved(counter)])
+
+    return call
+
+
+def signed(
+    key: KeyPair, coins: Sequence[ObjectReference], content: Content
+) -> Iterator[tuple[bytes, bytes]]:
+    """A transaction for each coin, and its signature."""
+    for coin in coins:
+        builder = TransactionBuilder()
+        content(builder)
+        gas = GasData((coin,), key.address, _GAS_PRICE, _BUDGET_MIST)
+        data = TransactionData(builder.finish(), key.address, gas, NoExpiration()).encode()
+        yield data, key.sign(data)

@@ -1,0 +1,31 @@
+"""What a network of many objects takes: memory, and a snapshot with its revert.
+
+Each size is a process of its own, in which nothing else was.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from benchmarks.figure import Figure, at_most
+from benchmarks.processes import python, started
+
+SIZES = (1_000, 100_000)
+ROUNDS = 20
+MEMORY_MIB = 300
+REVERT_MS = 5
+
+_NOTE = "a revert takes back one transaction"
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """Memory and revert of each size."""
+    for size in SIZES:
+        with started(python("state_node", str(size)), folder / f"state-{size}.log") as node:
+            node.line()
+            memory = float(node.ask("memory"))
+            times = [float(node.ask("revert")) * 1e3 for _ in range(ROUNDS)]
+        yield Figure(f"state {size} objects", memory, "MiB", target=at_most(MEMORY_MIB))
+        yield Figure(
+            f"state {size} revert", median(times), "ms", target=at_most(REVERT_MS), note=_NOTE
+        )
