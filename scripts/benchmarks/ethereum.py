@@ -150,6 +150,6 @@ class _Ours:
 
     def _execute(self, data: bytes, signature: bytes) -> ExecutedTransaction:
         executed = self._node.execute(data, [signature])
-        if not isinstance(executed.effects.status, Success):
+        if executed.effects.status != Success():
             raise RuntimeError(f"a transaction failed: {executed.effects.status}")
         return executed
