@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from nexus_tools.localnet import ThreadedLocalnet
     from nexus_tools.localnet.compiler import MoveBuilder
     from nexus_tools.localnet.ledger import Snapshot
+    from nexus_tools.localnet.trace import TransactionTrace
     from nexus_tools.registry import Deployment, ToolRegistry
     from nexus_tools.sui.address import Address
+    from nexus_tools.sui.digest import Digest
     from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 T = TypeVar("T")
@@ -74,7 +76,7 @@ class LocalnetFixture:
     def advance_clock(self, milliseconds: int) -> int:
         """Move the clock forwards at once; gives the time in ms that it shows then.
 
-        Skips the test with `--localnet-url`, as do `snapshot` and `revert`.
+        Skips the test with `--localnet-url`, as do `snapshot`, `revert` and `trace`.
         """
         return self._require_own("its clock is not ours to move").advance_clock(milliseconds)
 
@@ -85,6 +87,10 @@ class LocalnetFixture:
     def revert(self, snapshot: "Snapshot") -> None:
         """Go back to a snapshot: whatever happened since did not happen."""
         self._require_own("it cannot go back to a snapshot").revert(snapshot)
+
+    def trace(self, digest: "Digest") -> "TransactionTrace":
+        """What a transaction did, call by call."""
+        return self._require_own("its transactions cannot be traced").trace(digest)
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Wait for a coroutine, in a thread of its own: how sync tests use async clients."""

@@ -449,6 +449,21 @@ def test_each_worker_of_xdist_has_a_network_of_its_own(run, project, pytester):
     assert len(set(urls)) == len(urls) == 2
 
 
+def test_a_transaction_is_traced(run, project):
+    project("""
+        from nexus_tools.sui.builder import TransactionBuilder
+
+        def test_it(localnet, sui_client):
+            builder = TransactionBuilder()
+            builder.transfer_objects([builder.split_coins(builder.gas, [5])[0]], BOB)
+            executed = localnet.run(sui_client.execute(builder))
+            split, transfer = localnet.trace(executed.digest).commands
+            assert split.results[0]["balance"].content == 5
+            assert transfer.arguments[1].value.content == BOB
+    """)
+    run().assert_outcomes(passed=1)
+
+
 def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(run, project):
     project("""
         def test_url_and_money(localnet, wallet, sui_client):
@@ -464,15 +479,19 @@ def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(
 
         def test_snapshot(localnet):
             localnet.snapshot()
+
+        def test_trace(localnet):
+            localnet.trace(bytes(32))
     """)
     with ThreadedLocalnet() as net:
         result = run("--localnet-url", net.url)
-    result.assert_outcomes(passed=2, skipped=2)
+    result.assert_outcomes(passed=2, skipped=3)
     result.stdout.fnmatch_lines(
         [
             f"localnet: {net.url}, which keeps its state: no snapshot before a test, no revert",
             f"SKIPPED*{net.url} is another process's network: its clock is not ours to move",
             f"SKIPPED*{net.url} is another process's network: it cannot go back to a snapshot",
+            f"SKIPPED*{net.url} is another process's network: its transactions cannot be traced",
         ]
     )
 

@@ -167,6 +167,36 @@ async def revert(session: Session, snapshot: str, *, yes: bool) -> None:
         session.output.document({"snapshot": snapshot})
 
 
+@command.command()
+@click.argument("digest")
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    help="Levels of calls to show below a command.",
+)
+@click.option("--natives", is_flag=True, help="Show native functions, too.")
+@click.option("--framework", is_flag=True, help="Show what functions of 0x1, 0x2 and 0x3 call.")
+@click.option("--full", is_flag=True, help="Show values and addresses at full length.")
+@reads
+async def trace(
+    session: Session, digest: str, *, depth: int, natives: bool, framework: bool, full: bool
+) -> None:
+    """Show what the transaction DIGEST did, call by call.
+
+    With --json the whole trace is printed, whatever is to be shown.
+    """
+    from nexus_tools.cli.localnet_trace import View, fetch_trace, show_trace  # noqa: PLC0415
+
+    if session.output.as_json:
+        session.output.document(await fetch_trace(session.network(), digest, values="json"))
+        return
+    with session.output.progress("executing the transaction once more"):
+        document = await fetch_trace(session.network(), digest, values="text")
+    show_trace(session.output, document, View(depth, natives, framework, full))
+
+
 def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.done(f"a Sui network answers at {running.url}")
     session.output.record(_record(session, running))

@@ -96,6 +96,11 @@ class Output:
             yield
 
 
+def print_tree(tree: Any) -> None:
+    """Print a `rich.tree.Tree`."""
+    _console().print(tree)
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -8,7 +8,10 @@ from nexus_tools.errors import NotNowError
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc import Limits, Server
+from nexus_tools.localnet.trace import TransactionTrace, trace_simulation, trace_transaction
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.transaction import TRANSACTION_DATA
 
 
 class Localnet:
@@ -113,3 +116,17 @@ class Localnet:
     def revert(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot: whatever happened since did not happen."""
         self.node.revert(snapshot)
+
+    def trace(self, digest: Digest) -> TransactionTrace:
+        """What a transaction did, call by call: it is executed once more.
+
+        Raises `transaction_not_found` and `trace_impossible`.
+        """
+        return trace_transaction(self.node, digest)
+
+    def trace_transaction(self, data: bytes) -> TransactionTrace:
+        """What a transaction would do now, call by call; `data` are its BCS bytes.
+
+        Raises `BcsError` and `TransactionRefused`.
+        """
+        return trace_simulation(self.node, TRANSACTION_DATA.decode(data))

@@ -11,7 +11,9 @@ from typing import Self, TypeVar
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.localnet import Localnet
 from nexus_tools.localnet.rpc import Limits
+from nexus_tools.localnet.trace import TransactionTrace
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
 
 T = TypeVar("T")
 
@@ -78,6 +80,14 @@ class ThreadedLocalnet:
     def revert(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot: whatever happened since did not happen."""
         self.call(lambda localnet: localnet.revert(snapshot))
+
+    def trace(self, digest: Digest) -> TransactionTrace:
+        """What a transaction did, call by call: it is executed once more."""
+        return self.call(lambda localnet: localnet.trace(digest))
+
+    def trace_transaction(self, data: bytes) -> TransactionTrace:
+        """What a transaction would do now, call by call; `data` are its BCS bytes."""
+        return self.call(lambda localnet: localnet.trace_transaction(data))
 
     def call(self, function: Callable[[Localnet], T]) -> T:
         """Call a function with the network, in the network's thread, and wait for its result."""

@@ -7,7 +7,7 @@ import sys
 import httpx
 import pytest
 
-from nexus_tools.errors import NotNowError, UsageError
+from nexus_tools.errors import NotNowError, RefusedOnChainError, UsageError
 from nexus_tools.localnet import Localnet, ThreadedLocalnet
 from nexus_tools.sui.address import Address
 
@@ -88,10 +88,13 @@ async def test_a_snapshot_is_returned_to():
 async def test_state_outlives_the_network(tmp_path):
     async with Localnet(state=tmp_path) as localnet:
         chain = localnet.node.chain_id
-        localnet.fund(BOB, 5)
+        executed = localnet.fund(BOB, 5)
     async with Localnet(state=tmp_path) as localnet:
         assert localnet.node.chain_id == chain
         assert len(localnet.node.ledger.owned_by(BOB)) == 1
+        trace = localnet.trace(executed.digest)
+        assert trace.is_faithful
+        assert trace.commands[1].arguments[1].value.content == BOB
 
 
 async def test_state_belongs_to_one_network_at_a_time(tmp_path):
@@ -129,6 +132,13 @@ def test_a_program_that_is_not_async_uses_a_network_in_a_thread():
         assert httpx.get(f"{localnet.url}/health").json()["checkpoint"] == 1
         assert localnet.advance_clock(DAY_MS) > 0
         localnet.revert(snapshot)
+        executed = localnet.fund(BOB, 5)
+        assert localnet.trace(executed.digest).is_faithful
+        with pytest.raises(RefusedOnChainError):  # its coins are spent
+            localnet.trace_transaction(executed.data_bytes)
+        localnet.revert(snapshot)
+        trace = localnet.trace_transaction(executed.data_bytes)
+        assert trace.commands[0].results[0]["balance"].content == 5
         assert httpx.get(f"{localnet.url}/health").json()["checkpoint"] == 0
 
 

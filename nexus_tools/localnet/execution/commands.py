@@ -1,6 +1,6 @@
 """Running the commands of a programmable transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nexus_tools.localnet.execution.command import CommandOutcome
@@ -25,7 +25,9 @@ from nexus_tools.sui.transaction import (
     Upgrade,
 )
 
-COMMANDS: dict[type[Command], Callable[[ExecutionContext, Any], CommandOutcome]] = {
+CommandTable = Mapping[type[Command], Callable[[ExecutionContext, Any], CommandOutcome]]
+
+COMMANDS: CommandTable = {
     MoveCall: move_call,
     TransferObjects: transfer_objects,
     SplitCoins: split_coins,
@@ -41,9 +43,12 @@ _REPORTING = frozenset({Mode.SIMULATE, Mode.INSPECT})
 class CommandRun:
     """The commands of one transaction: `index` is the one that runs, None before and after."""
 
-    def __init__(self, context: ExecutionContext, commands: Sequence[Command]) -> None:
+    def __init__(
+        self, context: ExecutionContext, commands: Sequence[Command], table: CommandTable
+    ) -> None:
         self._context = context
         self._commands = commands
+        self._table = table
         self.index: int | None = None
         self.results: list[CommandResult] = []
 
@@ -52,7 +57,7 @@ class CommandRun:
         context, reporting = self._context, self._context.mode in _REPORTING
         for index, command in enumerate(self._commands):
             self.index = index
-            outcome = COMMANDS[type(command)](context, command)
+            outcome = self._table[type(command)](context, command)
             if reporting:
                 self.results.append(self._report(outcome))
             context.add_results(outcome.results, outcome.arguments.finish())

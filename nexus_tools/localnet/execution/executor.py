@@ -1,5 +1,8 @@
 """Executing transactions: from what the sender signed to what it did."""
 
+from collections.abc import Callable
+
+from nexus_tools.localnet.execution.commands import COMMANDS, CommandTable
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
@@ -18,22 +21,28 @@ from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
 
 def machine_over(store: ObjectStore) -> Machine:
     """A machine with all natives that reads packages from a store."""
+    return Machine(NATIVES, packages_of(store))
+
+
+def packages_of(store: ObjectStore) -> Callable[[Address], MovePackage | None]:
+    """What finds the packages of a store by their ids, for a machine."""
 
     def find_package(package: Address) -> MovePackage | None:
         found = store.get(package)
         return found.data if found and isinstance(found.data, MovePackage) else None
 
-    return Machine(NATIVES, find_package)
+    return find_package
 
 
 class Executor:
     """Executes one transaction after the other; changes nothing but the machine's packages.
 
-    `machine` reads packages where the stores have theirs.
+    `machine` reads packages where the stores have theirs; `commands` are how commands are executed.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, commands: CommandTable = COMMANDS) -> None:
         self.machine = machine
+        self._commands = commands
         self._digests = DigestCache()
 
     def execute(
@@ -58,5 +67,7 @@ class Executor:
                     "unsupported", "Feature is not supported: simulating system transactions"
                 )
             transaction, mode = as_programmable(transaction, store), Mode.SYSTEM
-        execution = ProgrammableExecution(self.machine, self._digests, store, environment, mode)
+        execution = ProgrammableExecution(
+            self.machine, self._digests, store, environment, mode, commands=self._commands
+        )
         return execution.execute(transaction, digest)

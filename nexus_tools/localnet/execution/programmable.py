@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from nexus_tools.localnet.execution.changes import ChangeCollector, Changes, Write, untouched
 from nexus_tools.localnet.execution.coins import coin_balance
-from nexus_tools.localnet.execution.commands import CommandRun
+from nexus_tools.localnet.execution.commands import CommandRun, CommandTable
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.effects import Outcome, build_effects, written_objects
@@ -78,12 +78,15 @@ class ProgrammableExecution:
         store: ObjectStore,
         environment: Environment,
         mode: Mode,
+        *,
+        commands: CommandTable,
     ) -> None:
         self._machine = machine
         self._digests = digests
         self._store = store
         self._environment = environment
         self._mode = mode
+        self._commands = commands
 
     def execute(self, data: TransactionData, digest: Digest) -> ExecutionResult:
         """Check, execute, charge, and write down what happened."""
@@ -151,7 +154,7 @@ class ProgrammableExecution:
             inputs=inputs,
         )
         context.open(data.kind.inputs, payment)
-        commands = CommandRun(context, data.kind.commands)
+        commands = CommandRun(context, data.kind.commands, self._commands)
         version = inputs.lamport_version
         try:
             gas.charge_read(_bytes_read(inputs))

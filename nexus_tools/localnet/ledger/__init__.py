@@ -13,6 +13,7 @@ from nexus_tools.localnet.ledger.event_filter import (
 from nexus_tools.localnet.ledger.events import EventPosition, LedgerEvent
 from nexus_tools.localnet.ledger.ledger import Ledger, Snapshot
 from nexus_tools.localnet.ledger.live_objects import CoinBalance
+from nexus_tools.localnet.ledger.past_objects import PastObjects
 from nexus_tools.localnet.ledger.state import State
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction, Place
 
@@ -28,6 +29,7 @@ __all__ = [
     "HasType",
     "Ledger",
     "LedgerEvent",
+    "PastObjects",
     "Place",
     "SentBy",
     "Snapshot",

@@ -88,6 +88,12 @@ def read_transaction(state: State, digest: bytes) -> ExecutedTransaction | None:
     return _transaction(state, row) if row else None
 
 
+def transaction_number(state: State, digest: bytes) -> int | None:
+    """How many transactions of the chain come before the one with a digest."""
+    row = state.row("SELECT number FROM transactions WHERE digest = ?", (digest,))
+    return row[0] if row else None
+
+
 def read_transactions(state: State, first: int, count: int) -> tuple[ExecutedTransaction, ...]:
     """`count` transactions from a number on, or as many as there are."""
     rows = state.rows(

@@ -19,6 +19,7 @@ from nexus_tools.localnet.ledger.object_versions import (
     read_object,
     removed_objects,
 )
+from nexus_tools.localnet.ledger.past_objects import PastObjects
 from nexus_tools.localnet.ledger.state import State, damaged
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.address import Address
@@ -168,6 +169,14 @@ class Ledger:
         """A transaction by its digest."""
         known = self._recent.get(digest)
         return known or chain.read_transaction(self._state, digest)
+
+    def objects_before(self, digest: Digest) -> PastObjects | None:
+        """The objects as they were when a transaction came; None if there is none with the digest.
+
+        They are read while the ledger is open and does not go back behind the transaction.
+        """
+        number = chain.transaction_number(self._state, digest)
+        return None if number is None else PastObjects(self._state, number)
 
     def transactions(self, first: int, count: int) -> tuple[ExecutedTransaction, ...]:
         """`count` transactions from the `first`th of the chain on, or as many as there are."""

@@ -73,6 +73,27 @@ def read_object(state: State, object_id: Address, version: int) -> Object | None
     )
 
 
+def read_before(state: State, object_id: Address, number: int) -> Object | None:
+    """An object as it was before the `number`th transaction; None if it did not exist then."""
+    return _first(
+        state,
+        "SELECT digest, bytes FROM objects WHERE id = ? AND number < ?"
+        " ORDER BY version DESC LIMIT 1",
+        (object_id, number << PLACE_BITS),
+    )
+
+
+def read_version_before(
+    state: State, object_id: Address, version: int, number: int
+) -> Object | None:
+    """One version of an object, if a transaction before the `number`th one made it."""
+    return _first(
+        state,
+        "SELECT digest, bytes FROM objects WHERE id = ? AND version = ? AND number < ?",
+        (object_id, version, number << PLACE_BITS),
+    )
+
+
 def read_newest(state: State, object_ids: Iterable[Address]) -> Iterator[Object]:
     """The newest version of each of these objects that still exists."""
     newest = "SELECT digest, bytes FROM objects WHERE id = ? ORDER BY version DESC LIMIT 1"

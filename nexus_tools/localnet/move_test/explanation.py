@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass
 
 from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
 from nexus_tools.localnet.move_test.build import MoveTestBuild
 from nexus_tools.localnet.move_test.failure import Failure, Frame
 from nexus_tools.localnet.move_test.names import ConstantName
-from nexus_tools.localnet.rpc.rendering.clever_error import CleverError, clever_error
 from nexus_tools.sui.address import Address
 
 _FRAMES_SHOWN = 20

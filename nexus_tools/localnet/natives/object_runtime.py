@@ -4,7 +4,7 @@ Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is change
 throwing the runtime away.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nexus_tools.localnet.natives.child_objects import (
@@ -171,6 +171,11 @@ class ObjectRuntime:
             raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
         self._event_count += 1
         self._events.append(EmittedEvent(tag, contents))
+
+    @property
+    def pending_events(self) -> Sequence[EmittedEvent]:
+        """The events that nobody has taken yet, in order."""
+        return self._events
 
     def take_events(self) -> list[EmittedEvent]:
         """The events since the last time that this was called, in order."""

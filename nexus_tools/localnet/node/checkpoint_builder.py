@@ -61,10 +61,15 @@ class CheckpointBuilder:
         data_bytes: bytes,
         signatures: Sequence[bytes],
         mode: Mode = Mode.COMMIT,
+        executor: Executor | None = None,
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
-        """Execute the next transaction. Raises `TransactionRefused`."""
+        """Execute the next transaction, by another executor if one is given.
+
+        Raises `TransactionRefused`.
+        """
         digest = transaction_digest(data_bytes)
-        result = self._executor.execute(data, digest, self._objects, self._environment, mode)
+        chosen = executor or self._executor
+        result = chosen.execute(data, digest, self._objects, self._environment, mode)
         place = Place(self.number, self.timestamp_ms, len(self._executed))
         executed = ExecutedTransaction.at(place, data, data_bytes, signatures, result)
         self._executed.append(executed)

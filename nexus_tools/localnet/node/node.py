@@ -97,14 +97,17 @@ class Node:
         return executed
 
     def simulate(
-        self, data: TransactionData, mode: Mode = Mode.SIMULATE
+        self, data: TransactionData, mode: Mode = Mode.SIMULATE, executor: Executor | None = None
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
-        """What a transaction would do now. Raises `TransactionRefused`."""
+        """What a transaction would do now, by another executor if one is given.
+
+        Raises `TransactionRefused`.
+        """
         data_bytes = data.encode()
         if mode is not Mode.INSPECT:
             check_size(data_bytes)
             check_chain(data, self.chain_id)
-        return self._builder_for(data).execute(data, data_bytes, (), mode)
+        return self._builder_for(data).execute(data, data_bytes, (), mode, executor)
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
         """Give a coin of each amount from the faucet's account.

@@ -1,4 +1,4 @@
-"""What is served to plain HTTP: the faucet, snapshots, and whether the network is up."""
+"""What is served to plain HTTP: the faucet, snapshots, traces, and whether the network is up."""
 
 import json
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from nexus_tools.localnet.rpc.cors import Headers, cors_headers, preflight_heade
 from nexus_tools.localnet.rpc.faucet import request_gas, request_gas_v1
 from nexus_tools.localnet.rpc.info_headers import info_headers
 from nexus_tools.localnet.rpc.snapshots import revert, take_snapshot
+from nexus_tools.localnet.rpc.traces import serve_trace
 
 Route = Callable[[Backend, bytes], tuple[int, dict[str, Any]]]
 
@@ -40,6 +41,7 @@ _ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/v2/gas"): lambda backend, body: request_gas(backend.node, body),
     ("POST", "/snapshot"): lambda backend, body: take_snapshot(backend.node, body),
     ("POST", "/revert"): lambda backend, body: revert(backend.node, body),
+    ("POST", "/trace"): lambda backend, body: serve_trace(backend.node, body),
 }
 
 

@@ -17,11 +17,13 @@ from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.localnet.vm.loader import LoadedPackage
 from nexus_tools.localnet.vm.machine import Machine
 from nexus_tools.localnet.vm.metering import Meter
-from nexus_tools.localnet.vm.program import Native, Natives
+from nexus_tools.localnet.vm.observed import CallObserver, LinkedFunction, ObservedMachine
+from nexus_tools.localnet.vm.program import Native, Natives, TypeArguments
 from nexus_tools.localnet.vm.types import ReferenceType, Type, TypeParameter, substitute
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, borrow, copy_value
 
 __all__ = [
+    "CallObserver",
     "Context",
     "Datatype",
     "ErrorKind",
@@ -29,6 +31,7 @@ __all__ = [
     "Function",
     "InvalidCode",
     "LinkError",
+    "LinkedFunction",
     "LoadedModule",
     "LoadedPackage",
     "Location",
@@ -39,11 +42,13 @@ __all__ = [
     "Native",
     "NativeAbort",
     "Natives",
+    "ObservedMachine",
     "OutOfGas",
     "PrimitiveError",
     "Reference",
     "ReferenceType",
     "Type",
+    "TypeArguments",
     "TypeParameter",
     "Value",
     "Variant",

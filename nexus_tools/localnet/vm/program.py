@@ -29,6 +29,8 @@ from nexus_tools.sui.address import Address
 Native = Callable[..., Any]
 Natives = Mapping[tuple[bytes, str, str], Native]
 TypeArguments = tuple[TypeTag, ...]
+Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
+"""Gives what is to be called in place of a linked function."""
 
 # A program keeps this many linked functions; code that goes on making type arguments gets its
 # functions linked anew at every call.
@@ -58,7 +60,9 @@ class Translations:
 
 
 class Program:
-    """The linked functions of one linkage."""
+    """The linked functions of one linkage; with a `wrapper`, what it makes of each of them."""
+
+    wrapper: Wrapper | None = None
 
     def __init__(
         self,
@@ -106,7 +110,8 @@ class Program:
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
         linked = FunctionType(translation.code, names, name)
         names["this"] = linked
-        return self._checked(linked, translation, function, type_arguments)
+        checked = self._checked(linked, translation, function, type_arguments)
+        return checked if self.wrapper is None else self.wrapper(checked, function, type_arguments)
 
     def _find(self, module: ModuleId, name: str) -> tuple[LoadedPackage, Function]:
         storage = self.linkage.get(module.address)

@@ -6,8 +6,8 @@ Numbers of errors are those of BCS plus one, as 0 means unknown in protobuf.
 from collections.abc import Callable
 from typing import Any
 
+from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
 from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.rendering.clever_error import CleverError, clever_error
 from nexus_tools.sui.digest import base58_encode
 from nexus_tools.sui.execution_status import (
     CommandArgumentError,

@@ -9,7 +9,7 @@ import pytest
 
 import nexus_tools.registry
 from nexus_tools.localnet.bytecode import deserialize
-from nexus_tools.localnet.rpc.rendering.clever_error import clever_error
+from nexus_tools.localnet.bytecode.clever_error import clever_error
 
 NONE = 0xFFFF
 

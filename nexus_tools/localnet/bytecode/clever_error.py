@@ -6,8 +6,8 @@ Source: `move-command-line-common/src/error_bitset.rs`. From the highest bit: ve
 
 from dataclasses import dataclass
 
-from nexus_tools.localnet.bytecode import CompiledModule, deserialize
-from nexus_tools.localnet.bytecode.module import Constant
+from nexus_tools.localnet.bytecode.deserializer import deserialize
+from nexus_tools.localnet.bytecode.module import CompiledModule, Constant
 from nexus_tools.sui.bcs import BcsError, byte_vector, string
 
 _VERSIONS = (0b1000, 0b1100)

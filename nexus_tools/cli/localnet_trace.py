@@ -1,0 +1,132 @@
+"""The trace of a transaction: fetched from the localnet, and printed for people."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli import units
+from nexus_tools.cli.output import Output, print_tree
+from nexus_tools.cli.trace_steps import View
+from nexus_tools.cli.trace_tree import command_tree, failure_text
+from nexus_tools.errors import (
+    NexusError,
+    NotFoundError,
+    NotNowError,
+    UnreachableError,
+    ValidationError,
+)
+
+if TYPE_CHECKING:
+    from nexus_tools.client import Network
+
+Document = Mapping[str, Any]
+
+__all__ = ["View", "fetch_trace", "show_trace"]
+
+_ERRORS: dict[int, type[NexusError]] = {
+    HTTPStatus.BAD_REQUEST: ValidationError,
+    HTTPStatus.NOT_FOUND: NotFoundError,
+    HTTPStatus.CONFLICT: NotNowError,
+}
+
+
+_TIMEOUT_S = 120.0
+_COSTS = ("computation_mist", "storage_mist", "rebate_mist", "net_mist")
+_PACKAGES = {"published": "package"}
+_COLUMNS = {
+    "change": "Object",
+    "id": "Id",
+    "type": "Type",
+    "version": "Version",
+    "owner": "Owner",
+}
+
+
+async def fetch_trace(network: "Network", digest: str, *, values: str) -> dict[str, Any]:
+    """The trace as a document, with values as `json` or as `text`.
+
+    Raises `transaction_not_found`, `trace_impossible`, `digest_invalid`, and `trace_unsupported`
+    if the network is no localnet.
+    """
+    from nexus_tools.sui.digest import Digest  # noqa: PLC0415 - not for `--help`
+
+    url = f"{network.url.rstrip('/')}/trace"
+    status, answer = await _post(url, {"digest": str(Digest.parse(digest)), "values": values})
+    if status == HTTPStatus.OK and isinstance(answer, dict):
+        return answer
+    if not isinstance(answer, dict) or "code" not in answer:
+        raise NotNowError("trace_unsupported", f"{network.name} is no localnet that can trace")
+    kind = _ERRORS.get(status, NexusError)
+    raise kind(str(answer["code"]), str(answer.get("error")))
+
+
+async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
+    """Status and JSON of the answer; None if it is no JSON."""
+    import httpx  # noqa: PLC0415 - 60 ms, and not for `--help`
+
+    try:
+        async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
+            answer = await http.post(url, json=document)
+    except httpx.HTTPError as error:
+        raise UnreachableError("localnet_unreachable", f"{url} does not answer: {error}") from None
+    try:
+        return answer.status_code, answer.json()
+    except ValueError:
+        return answer.status_code, None
+
+
+def show_trace(output: Output, trace: Document, view: View) -> None:
+    """Print a trace whose values are text: its head, the commands, the objects, the costs."""
+    if not trace["is_faithful"]:
+        output.warn("the second execution had other effects than the chain knows: do not trust it")
+    output.record(_head(trace, view), title=f"transaction {trace['digest']}")
+    for command in trace["commands"]:
+        print_tree(command_tree(command, trace["status"], view))
+    if trace["left_out"]:
+        output.note(f"{trace['left_out']} calls were too many or too deep to be kept")
+    output.table([_object_row(each, view) for each in trace["objects"]], _COLUMNS, empty="")
+    output.record(units.in_words({key: trace["gas"][key] for key in _COSTS}), title="gas")
+
+
+def _head(trace: Document, view: View) -> dict[str, Any]:
+    return {
+        "status": _status(trace["status"], view),
+        "sender": view.short(trace["sender"]),
+        "kind": trace["kind"],
+        "checkpoint": trace["checkpoint"],
+        "time": units.moment(trace["timestamp_ms"]),
+    }
+
+
+def _status(status: Document, view: View) -> str:
+    if status["success"]:
+        return "succeeded"
+    command = "" if status["command"] is None else f" in command {status['command']}"
+    return f"failed{command}: {failure_text(status, view)}"
+
+
+def _object_row(changed: Document, view: View) -> dict[str, Any]:
+    owners = [_owner(changed[key], view) for key in ("owner_before", "owner")]
+    versions = [changed[key] for key in ("version_before", "version")]
+    return {
+        "change": changed["change"].replace("_", " "),
+        "id": view.short(changed["id"]),
+        "type": view.short(changed["type"] or _PACKAGES.get(changed["change"], "")),
+        "version": _before_and_after(versions),
+        "owner": _before_and_after(owners),
+    }
+
+
+def _before_and_after(values: list[Any]) -> str:
+    known = [str(value) for value in values if value is not None]
+    return " → ".join(dict.fromkeys(known))
+
+
+def _owner(owner: Document | None, view: View) -> str | None:
+    if owner is None:
+        return None
+    kind = owner["kind"].replace("_", " ")
+    if "address" not in owner:
+        return str(kind)
+    address = view.short(owner["address"])
+    return address if kind == "address" else f"{kind} {address}"

@@ -1,0 +1,41 @@
+"""What a transaction did, call by call: it is executed once more, and watched."""
+
+from nexus_tools.localnet.trace.changed_object import ChangedObject, ChangeKind
+from nexus_tools.localnet.trace.document import Form, trace_document
+from nexus_tools.localnet.trace.replay import trace_simulation, trace_transaction
+from nexus_tools.localnet.trace.transaction_trace import (
+    CallTrace,
+    CommandArgument,
+    CommandTrace,
+    EventTrace,
+    GasUse,
+    Outcome,
+    TracedValue,
+    TraceFailure,
+    TransactionTrace,
+)
+from nexus_tools.localnet.trace.value import EnumContent, MoveValue, StructContent
+from nexus_tools.localnet.trace.value_form import as_json, as_text
+
+__all__ = [
+    "CallTrace",
+    "ChangeKind",
+    "ChangedObject",
+    "CommandArgument",
+    "CommandTrace",
+    "EnumContent",
+    "EventTrace",
+    "Form",
+    "GasUse",
+    "MoveValue",
+    "Outcome",
+    "StructContent",
+    "TraceFailure",
+    "TracedValue",
+    "TransactionTrace",
+    "as_json",
+    "as_text",
+    "trace_document",
+    "trace_simulation",
+    "trace_transaction",
+]

@@ -1,0 +1,81 @@
+"""Executing a transaction once more, against the objects that it found, to see what it does."""
+
+from nexus_tools.errors import NotFoundError, NotNowError
+from nexus_tools.localnet.bytecode.clever_error import clever_error
+from nexus_tools.localnet.execution import Environment, ExecutionResult, TransactionRefused
+from nexus_tools.localnet.ledger import ExecutedTransaction
+from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.trace.changed_object import changed_objects
+from nexus_tools.localnet.trace.command_recorder import with_outcomes
+from nexus_tools.localnet.trace.tracing_executor import TracingExecutor
+from nexus_tools.localnet.trace.transaction_trace import TraceFailure, TransactionTrace
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.execution_status import Failure, MoveAbort
+from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
+
+
+def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
+    """The trace of a transaction that is on the chain.
+
+    Raises `transaction_not_found`, which a transaction is too that a revert took back; and
+    `trace_impossible` if it is of an earlier epoch, or would not be executed any more.
+    """
+    executed, objects = node.ledger.transaction(digest), node.ledger.objects_before(digest)
+    if executed is None or objects is None:
+        raise NotFoundError(
+            "transaction_not_found",
+            f"there is no transaction {digest} on this chain",
+            hint="a revert takes back what came after the snapshot",
+        )
+    environment = _environment(node, executed)
+    executor = TracingExecutor(objects)
+    try:
+        result = executor.execute(executed.data, digest, objects, environment)
+    except TransactionRefused as refusal:
+        raise NotNowError(
+            "trace_impossible",
+            f"the transaction {digest} would not be executed any more: {refusal}",
+            hint="the chain may be from an earlier version of nexus-tools",
+        ) from None
+    return _trace(executed, result, executor)
+
+
+def trace_simulation(node: Node, data: TransactionData) -> TransactionTrace:
+    """The trace of what a transaction would do now. Raises `TransactionRefused`."""
+    executor = TracingExecutor(node.ledger)
+    executed, result = node.simulate(data, executor=executor)
+    return _trace(executed, result, executor)
+
+
+def _environment(node: Node, executed: ExecutedTransaction) -> Environment:
+    """The epoch in which a transaction was executed."""
+    if executed.effects.epoch != node.environment.epoch:
+        raise NotNowError(
+            "trace_impossible", f"the transaction {executed.digest} is of an earlier epoch"
+        )
+    return node.environment
+
+
+def _trace(
+    executed: ExecutedTransaction, result: ExecutionResult, executor: TracingExecutor
+) -> TransactionTrace:
+    status, kind = result.effects.status, executed.data.kind
+    failure = _failure(status, result.failure, executor) if isinstance(status, Failure) else None
+    commands = kind.commands if isinstance(kind, ProgrammableTransaction) else ()
+    failed = failure.command if failure else None
+    return TransactionTrace(
+        executed=executed,
+        is_faithful=result.effects.encode() == executed.effects_bytes,
+        failure=failure,
+        commands=with_outcomes(executor.commands.commands, commands, failed),
+        objects=changed_objects(executed),
+        left_out=executor.calls.left_out,
+    )
+
+
+def _failure(status: Failure, message: str, executor: TracingExecutor) -> TraceFailure:
+    data = status.error.data
+    clever = None
+    if isinstance(data, MoveAbort):
+        clever = clever_error(data.code, executor.calls.failing_module)
+    return TraceFailure(status.error, status.command, message, clever)
