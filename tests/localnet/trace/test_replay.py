@@ -425,7 +425,7 @@ def test_other_effects_than_the_chain_knows_are_told(world, monkeypatch):
 
 def test_a_transaction_that_is_refused_by_now_is_said_so(world, monkeypatch):
     executed = world.run("increase", world.counter, (world.u64, 5))
-    monkeypatch.setattr("nexus_tools.localnet.execution.validity.MAX_TX_SIZE_BYTES", 1)
+    monkeypatch.setattr("nexus_tools.localnet.execution.validity.MAX_PROGRAMMABLE_TX_COMMANDS", 1)
     with pytest.raises(NotNowError, match="Size limit exceeded") as caught:
         trace_transaction(world.node, executed.digest)
     assert caught.value.code == "trace_impossible"
