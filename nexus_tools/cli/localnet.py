@@ -114,15 +114,15 @@ async def faucet(session: Session, address: str | None, amount: int | None) -> N
     from nexus_tools.sui.address import Address  # noqa: PLC0415
 
     recipient = Address.parse(address) if address else session.signer().address
-    given, digests = 0, list[str]()
+    given, digests = 0, dict[str, None]()
     with session.output.progress("asking the faucet"):
         while not digests or (amount is not None and given < amount):
             missing = None if amount is None else amount - given
             for gift in await request_sui(session.network(), recipient, missing):
                 given += gift.amount
-                digests.append(str(gift.transaction))
+                digests[str(gift.transaction)] = None
     session.output.done(f"{units.sui(given)} sent to {recipient.short()}")
-    record = {"address": str(recipient), "amount_mist": given, "digests": digests}
+    record = {"address": str(recipient), "amount_mist": given, "digests": list(digests)}
     if session.output.as_json:
         session.output.document(record)
 

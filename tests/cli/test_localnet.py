@@ -63,7 +63,8 @@ def test_the_faucet_gives_exactly_the_amount_to_the_wallet(detached):
 
 def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
     given = detached.json("localnet", "faucet", "0x7")
-    assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 200_000_000_000)
+    assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 1_000_000_000_000)
+    assert len(given["digests"]) == 1
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
 
 
@@ -85,7 +86,7 @@ def test_the_localnet_goes_back_to_a_snapshot(detached):
     detached.json("wallet", "new", "ann")
     snapshot = detached.json("localnet", "snapshot")["snapshot"]
     detached.json("localnet", "faucet")
-    assert detached.json("wallet", "show")["balance_mist"] == 200 * 10**9
+    assert detached.json("wallet", "show")["balance_mist"] == 1_000 * 10**9
     assert detached.json("localnet", "revert", snapshot, "--yes") == {"snapshot": snapshot}
     assert detached.json("wallet", "show")["balance_mist"] == 0
 

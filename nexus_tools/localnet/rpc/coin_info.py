@@ -18,8 +18,10 @@ from nexus_tools.sui.object import (
     Immutable,
     Object,
 )
-from nexus_tools.sui.type_tag import SUI, StructTag, parse_struct_tag
+from nexus_tools.sui.type_tag import SUI, StructTag, derived_object_id, parse_struct_tag
 
+_REGISTRY = Address.of(0xC)
+_EMPTY_STRUCT = b"\0"  # the compiler gives it a field, which is false
 _FIXED, _BURN_ONLY = 1, 2
 _CLAIMED, _UNCLAIMED, _DELETED = 1, 2, 3
 _REGULATED, _UNREGULATED = 1, 2
@@ -31,7 +33,7 @@ _CAP_STATES = (_CLAIMED, _UNCLAIMED, _DELETED)
 def get_coin_info(backend: Backend, request: Message, response: Message) -> None:
     """Serve `GetCoinInfo`. Raises `RpcError` (NOT_FOUND) for a type without any coin."""
     coin_type = parsed("coin_type", required(request, "coin_type"), parse_struct_tag)
-    currency = _find(backend, "coin_registry", "Currency", coin_type)
+    currency = _registered(backend, coin_type)
     metadata = _find(backend, "coin", "CoinMetadata", coin_type)
     treasury = _find(backend, "coin", "TreasuryCap", coin_type)
     if currency is None and metadata is None and treasury is None and coin_type != SUI:
@@ -40,10 +42,18 @@ def get_coin_info(backend: Backend, request: Message, response: Message) -> None
     if currency is not None:
         _render_currency(response, currency, treasury, backend.node.machine)
     else:
-        _render_objects(response, metadata, treasury, backend.node.machine)
+        regulated = _find(backend, "coin", "RegulatedCoinMetadata", coin_type)
+        _render_objects(response, (metadata, treasury, regulated), backend.node.machine)
     if coin_type == SUI:
         response.treasury.total_supply = TOTAL_SUPPLY_MIST
         response.treasury.supply_state = _FIXED
+        response.regulated_metadata.coin_regulated_state = _UNREGULATED
+
+
+def _registered(backend: Backend, coin_type: StructTag) -> Object | None:
+    """The entry of the registry; a currency that only was sent to it has none yet."""
+    key_type = StructTag(SUI_FRAMEWORK, "coin_registry", "CurrencyKey", (coin_type,))
+    return backend.node.ledger.get(derived_object_id(_REGISTRY, key_type, _EMPTY_STRUCT))
 
 
 def _find(backend: Backend, module: str, name: str, coin_type: StructTag) -> Object | None:
@@ -74,6 +84,8 @@ def _render_currency(
     if supply is not None and _SUPPLY_STATES[supply.tag] != _UNKNOWN:
         response.treasury.total_supply = supply.fields[0][0]
         response.treasury.supply_state = _SUPPLY_STATES[supply.tag]
+        if fields["treasury_cap_id"][0]:
+            response.treasury.id = _id(fields["treasury_cap_id"][0][0])
     elif treasury is not None:
         _render_treasury(response.treasury, treasury, machine)
     _render_regulated(response.regulated_metadata, fields["regulated"])
@@ -93,8 +105,12 @@ def _render_regulated(message: Message, regulated: Value) -> None:
 
 
 def _render_objects(
-    response: Message, metadata: Object | None, treasury: Object | None, machine: Machine
+    response: Message,
+    objects: tuple[Object | None, Object | None, Object | None],
+    machine: Machine,
 ) -> None:
+    """What the `CoinMetadata`, the `TreasuryCap` and the `RegulatedCoinMetadata` say."""
+    metadata, treasury, regulated = objects
     if metadata is not None:
         fields = MoveRecord.of(metadata, machine)
         _render_names(response.metadata, metadata, fields)
@@ -102,7 +118,17 @@ def _render_objects(
             response.metadata.icon_url = _text(fields["icon_url"][0][0][0])
     if treasury is not None:
         _render_treasury(response.treasury, treasury, machine)
-    response.regulated_metadata.coin_regulated_state = _UNKNOWN
+    if regulated is None:
+        response.regulated_metadata.coin_regulated_state = _UNKNOWN
+    else:
+        _render_deny_cap(response.regulated_metadata, MoveRecord.of(regulated, machine))
+
+
+def _render_deny_cap(message: Message, fields: MoveRecord) -> None:
+    message.coin_regulated_state = _REGULATED
+    message.id = _id(fields["id"][0])
+    message.coin_metadata_object = _id(fields["coin_metadata_object"])
+    message.deny_cap_object = _id(fields["deny_cap_object"])
 
 
 def _render_names(message: Message, found: Object, fields: MoveRecord) -> None:

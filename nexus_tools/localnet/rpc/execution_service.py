@@ -18,6 +18,7 @@ from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
 from nexus_tools.sui.type_tag import TypeTag
 
 _CHECKS_DISABLED = 1
+_MAX_SIGNATURES = 2
 
 
 # --- Execution
@@ -26,6 +27,12 @@ _CHECKS_DISABLED = 1
 def _execute_transaction(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), EXECUTION)
     data = _transaction_bytes(backend, request)
+    if len(request.signatures) > _MAX_SIGNATURES:
+        raise invalid(
+            f"{len(request.signatures)} provided signatures exceeds the maximum allowed of"
+            f" {_MAX_SIGNATURES}",
+            "signatures",
+        )
     signatures = [serialized_signature(each) for each in request.signatures]
     try:
         executed = backend.node.execute(data, signatures)

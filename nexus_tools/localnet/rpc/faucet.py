@@ -5,7 +5,7 @@ amount is our addition: other faucets give what they are set to, and overlook th
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nexus_tools.errors import NexusError
@@ -14,8 +14,8 @@ from nexus_tools.localnet.rpc.rendering.coin import coin_balance, is_gas_coin
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import AddressOwner
 
-FAUCET_MIST = 200_000_000_000
-"""What a request gives that names no amount: 200 SUI."""
+FAUCET_COINS_MIST = (200_000_000_000,) * 5
+"""The coins that a request gives which names no amount: five of 200 SUI, as of `sui start`."""
 
 MAX_FAUCET_MIST = 1_000_000_000_000_000
 """What one request gives at most: a million SUI."""
@@ -24,11 +24,11 @@ MAX_FAUCET_MIST = 1_000_000_000_000_000
 def request_gas(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Serve `{"FixedAmountRequest": {"recipient": "0x…"}}` with a status and a JSON object.
 
-    Beside `recipient`, `amount_mist` may say how much it is to be.
+    Beside `recipient`, `amount_mist` may say how much it is to be, in one coin then.
     """
     try:
         fixed = _fixed_amount(json.loads(body))
-        coins = _send(node, _recipient(fixed), _amount_mist(fixed))
+        coins = _send(node, _recipient(fixed), _amounts_mist(fixed))
     except (ValueError, RecursionError, TypeError) as error:
         return 400, _failure(f"the request is not understood: {error}")
     except NexusError as error:
@@ -61,17 +61,19 @@ def _recipient(fixed: Mapping[str, Any]) -> Address:
     return Address.parse(fixed["recipient"])
 
 
-def _amount_mist(fixed: Mapping[str, Any]) -> int:
-    amount = fixed.get("amount_mist", FAUCET_MIST)
+def _amounts_mist(fixed: Mapping[str, Any]) -> tuple[int, ...]:
+    if "amount_mist" not in fixed:
+        return FAUCET_COINS_MIST
+    amount = fixed["amount_mist"]
     if type(amount) is not int or not 1 <= amount <= MAX_FAUCET_MIST:
         raise ValueError(
             f"FixedAmountRequest.amount_mist is no whole number from 1 to {MAX_FAUCET_MIST}"
         )
-    return amount
+    return (amount,)
 
 
-def _send(node: Node, recipient: Address, amount_mist: int) -> list[dict[str, Any]]:
-    executed = node.fund(recipient, amount_mist)
+def _send(node: Node, recipient: Address, amounts_mist: Sequence[int]) -> list[dict[str, Any]]:
+    executed = node.fund(recipient, *amounts_mist)
     return [
         {
             "amount": coin_balance(coin),

@@ -9,6 +9,7 @@ from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.connection import NewConnection
 from nexus_tools.localnet.rpc.limits import Limits
 from nexus_tools.localnet.rpc.messages import load_messages
+from nexus_tools.localnet.rpc.rendering.display import DisplayRenderer
 from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
 
 
@@ -21,9 +22,9 @@ class Server:
     def __init__(
         self, node: Node, *, limits: Limits | None = None, cache: Path | None = None
     ) -> None:
-        self._backend = Backend(
-            node, load_messages(cache), limits or Limits(), JsonRenderer(node.machine)
-        )
+        displays = DisplayRenderer(node.ledger, node.machine)
+        json = JsonRenderer(node.machine, displays)
+        self._backend = Backend(node, load_messages(cache), limits or Limits(), json)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Transport] = set()
 

@@ -98,6 +98,18 @@ def test_an_abort_says_where_and_with_which_code(client, alice):
     assert error.abort.location.package == str(Address.of(1))
     assert error.abort.location.module == "option"
     assert error.abort.location.function_name == "destroy_some"
+    assert error.description.startswith("MoveAbort(MoveLocation { module: ModuleId { address: 00")
+    assert error.description.endswith('function_name: Some("destroy_some") }, 262145) in command 1')
+
+
+def test_there_are_two_signatures_at_the_most(client, alice):
+    data = alice.transaction(client, transfer())
+    fields = signed(alice, data)
+    code, details = refused(
+        client.call, EXECUTE, **fields | {"signatures": fields["signatures"] * 3}
+    )
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert details == "3 provided signatures exceeds the maximum allowed of 2"
 
 
 def test_a_wrong_signature_is_refused(client, alice, bob):

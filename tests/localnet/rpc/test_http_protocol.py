@@ -20,15 +20,17 @@ def ask(localnet, path, body):
     return httpx.post(f"{localnet.url}{path}", json=body)
 
 
-def test_the_faucet_sends_a_coin(localnet, client):
+def test_the_faucet_sends_five_coins(localnet, client):
     answer = ask(localnet, "/v2/gas", {"FixedAmountRequest": {"recipient": RECIPIENT}})
     assert answer.status_code == 200
     assert answer.json()["status"] == "Success"
-    (coin,) = answer.json()["coins_sent"]
-    found = client.call("LedgerService/GetObject", "*", object_id=coin["id"]).object
-    assert found.owner.address == RECIPIENT
-    assert found.balance == coin["amount"] == 200_000_000_000
-    assert found.previous_transaction == coin["transferTxDigest"]
+    coins = answer.json()["coins_sent"]
+    assert len({coin["id"] for coin in coins}) == 5
+    for coin in coins:
+        found = client.call("LedgerService/GetObject", "*", object_id=coin["id"]).object
+        assert found.owner.address == RECIPIENT
+        assert found.balance == coin["amount"] == 200_000_000_000
+        assert found.previous_transaction == coin["transferTxDigest"]
 
 
 @pytest.mark.parametrize("amount_mist", [1, 123_456_789_012, 1_000_000_000_000_000])
@@ -55,7 +57,7 @@ def test_the_faucet_knows_its_first_version(localnet):
     answer = ask(localnet, "/v1/gas", {"FixedAmountRequest": {"recipient": RECIPIENT}})
     assert answer.status_code == 201
     assert answer.json()["error"] is None
-    assert len(answer.json()["transferredGasObjects"]) == 1
+    assert len(answer.json()["transferredGasObjects"]) == 5
     assert answer.json()["status"] == "Success"
     assert answer.json()["coins_sent"] == answer.json()["transferredGasObjects"]
 

@@ -23,3 +23,19 @@ def test_a_question_without_a_subject_is_refused(client):
     assert refused(client, "ReverseLookupName") is grpc.StatusCode.INVALID_ARGUMENT
     wrong = refused(client, "ReverseLookupName", address="a.sui")
     assert wrong is grpc.StatusCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("name", ["example.sui", "a@example", "@example", "a*example*sui", "@sui"])
+def test_a_name_in_any_form_may_be_asked_for(client, name):
+    assert refused(client, "LookupName", name=name) is grpc.StatusCode.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "sui", "a..sui", "Example.sui", "-a.sui", "a-.sui", "a_b.sui", "a.b*sui", "ü.sui"),
+        *("@", "a@b@c", "a@b.sui", f"{'a' * 64}.sui", ".".join(["abcd"] * 41)),
+    ],
+)
+def test_what_cannot_be_a_name_is_refused(client, name):
+    assert refused(client, "LookupName", name=name) is grpc.StatusCode.INVALID_ARGUMENT

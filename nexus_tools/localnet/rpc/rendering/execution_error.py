@@ -8,11 +8,11 @@ from typing import Any
 
 from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
 from nexus_tools.localnet.rpc.messages import Message
+from nexus_tools.localnet.rpc.rendering.execution_error_text import describe
 from nexus_tools.sui.digest import base58_encode
 from nexus_tools.sui.execution_status import (
     CommandArgumentError,
     ErrorKind,
-    ExecutionError,
     Failure,
     MoveAbort,
     MoveLocation,
@@ -41,38 +41,7 @@ def render_failure(message: Message, failure: Failure, find_module: FindModule) 
             _render_clever_error(message.abort.clever_error, clever)
 
 
-def describe(failure: Failure) -> str:
-    """One sentence: what failed, and in which command."""
-    text = f"{_camel_case(failure.error)}{_details(failure.error.data)}"
-    return text if failure.command is None else f"{text} in command {failure.command}"
-
-
-def _camel_case(error: ExecutionError) -> str:
-    return error.kind.name.title().replace("_", "")
-
-
-def _details(data: Any) -> str:
-    if isinstance(data, MoveAbort):
-        return f"({_place(data.location)}, {data.code})"
-    if isinstance(data, MoveLocation):
-        return f"({_place(data)})"
-    if isinstance(data, CommandArgumentError):
-        return f"({data.kind.name} of argument {data.argument})"
-    if isinstance(data, TypeArgumentError):
-        return f"({data.kind.name} of type argument {data.argument})"
-    if isinstance(data, PackageUpgradeError):
-        return f"({data.kind.name})"
-    return "" if data is None else f"({data})"
-
-
-def _place(location: MoveLocation) -> str:
-    function = location.function_name or location.function
-    return f"{location.package.short()}::{location.module}::{function}"
-
-
-def _render_location(message: Message, location: MoveLocation | None) -> None:
-    if location is None:
-        return
+def _render_location(message: Message, location: MoveLocation) -> None:
     message.package = str(location.package)
     message.module = location.module
     message.function = location.function
@@ -99,8 +68,8 @@ def _render_clever_error(message: Message, clever: CleverError) -> None:
 
 
 def _render_primitive_error(message: Message, location: MoveLocation | None) -> None:
-    message.abort.SetInParent()
-    _render_location(message.abort.location, location)
+    if location is not None:
+        _render_location(message.abort.location, location)
 
 
 def _render_sizes(message: Message, sizes: tuple[int, int]) -> None:

@@ -7,6 +7,7 @@ with the name of its variant under `@variant`. Source: `sui-types/src/object/rpc
 
 from base64 import b64encode
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from nexus_tools.localnet.rpc.limits import JSON_BYTES
 from nexus_tools.localnet.rpc.messages import Message
@@ -15,14 +16,21 @@ from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
+if TYPE_CHECKING:
+    from nexus_tools.localnet.rpc.rendering.display import DisplayRenderer
+
 Writer = Callable[[Value, Message], None]
 Fields = tuple[tuple[str, Writer], ...]
 
 
 class JsonRenderer:
-    """Writes values of any type that the machine knows. Writers are made once per type."""
+    """Writes values of any type that the machine knows. Writers are made once per type.
 
-    def __init__(self, machine: Machine) -> None:
+    `displays` shows the same values as their authors want it.
+    """
+
+    def __init__(self, machine: Machine, displays: "DisplayRenderer") -> None:
+        self.displays = displays
         self._machine = machine
         self._writers: dict[TypeTag, Writer] = dict(_PRIMITIVES)
 
@@ -110,18 +118,18 @@ def _write_bytes(value: Value, message: Message) -> None:
 
 
 def _write_id(value: Value, message: Message) -> None:
-    _write_address(_innermost(value), message)
+    _write_address(innermost(value), message)
 
 
 def _write_text(value: Value, message: Message) -> None:
-    message.string_value = bytes(_innermost(value)).decode("utf-8", "replace")
+    message.string_value = bytes(innermost(value)).decode("utf-8", "replace")
 
 
 def _write_balance(value: Value, message: Message) -> None:
     message.string_value = str(value[0])
 
 
-def _innermost(value: Value) -> Value:
+def innermost(value: Value) -> Value:
     """What is in a struct of one field, which may be such a struct again."""
     while isinstance(value, list):
         value = value[0]

@@ -19,7 +19,7 @@ def type_name(found: Object) -> str:
 
 
 def render_object(message: Message, found: Object, mask: Mask, json: JsonRenderer) -> None:
-    """The wanted fields; `display` is never set."""
+    """The wanted fields."""
     if "object_id" in mask:
         message.object_id = str(found.id)
     if "version" in mask:
@@ -66,3 +66,5 @@ def _render_move_object(
         message.balance = coin_balance(found)
     if "json" in mask:
         json.render(data.type, data.contents, lambda: message.json)
+    if "display" in mask:
+        json.displays.render(data.type, data.contents, lambda: message.display)

@@ -1,7 +1,8 @@
 """Objects that a transaction names by little more than their ids.
 
 Source: `sui-rpc-api`, `simulate/resolve/mod.rs`. Whether a shared object is used mutably follows
-from its uses alone, whatever the client said.
+from its uses alone, whatever the client said. Type parameters count as what the call puts in their
+place, and `&Receiving` as `Receiving`: no other resolution of these can be executed.
 """
 
 from nexus_tools.localnet.node import Node
@@ -10,7 +11,7 @@ from nexus_tools.localnet.rpc.request_fields import address, digest
 from nexus_tools.localnet.rpc.resolution.called_functions import CalledFunctions
 from nexus_tools.localnet.rpc.resolution.uses import Role, Use
 from nexus_tools.localnet.rpc.status import RpcError, invalid, not_found
-from nexus_tools.localnet.vm import ReferenceType, Type
+from nexus_tools.localnet.vm import ReferenceType, Type, TypeParameter
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.object import (
     AddressOwner,
@@ -31,7 +32,7 @@ from nexus_tools.sui.transaction import (
 from nexus_tools.sui.type_tag import StructTag
 
 _RECEIVING = (SUI_FRAMEWORK, "transfer", "Receiving")
-_MUTABLE_ROLES = frozenset({Role.COIN, Role.AMOUNT, Role.ELEMENT})
+_MUTABLE_ROLES = frozenset({Role.COIN, Role.AMOUNT, Role.ELEMENT, Role.TRANSFERRED})
 
 
 def find_object(node: Node, message: Message) -> Object:
@@ -105,15 +106,23 @@ def _is_mutable(use: Use, functions: CalledFunctions) -> bool:
 
 
 def _is_received(uses: tuple[Use, ...], functions: CalledFunctions) -> bool:
-    declared = (_declared(use, functions) for use in uses)
+    wanted = (_dereferenced(_declared(use, functions)) for use in uses)
     return any(
         isinstance(each, StructTag) and (each.address, each.module, each.name) == _RECEIVING
-        for each in declared
+        for each in wanted
     )
+
+
+def _dereferenced(declared: Type | None) -> Type | None:
+    return declared.target if isinstance(declared, ReferenceType) else declared
 
 
 def _declared(use: Use, functions: CalledFunctions) -> Type | None:
     """The type of the parameter that the input is for, if it is for one."""
     if not isinstance(use.command, MoveCall):
         return None
-    return functions.parameter(use.command, use.position)
+    declared = functions.parameter(use.command, use.position)
+    given = use.command.type_arguments
+    if isinstance(declared, TypeParameter) and declared.index < len(given):
+        return given[declared.index]
+    return declared

@@ -16,6 +16,10 @@ def from_index(index):
     return {"kind": 2, "input": index}
 
 
+def result(command):
+    return {"kind": 3, "result": command}
+
+
 def by_id(object_id):
     return {"object_id": str(object_id)}
 
@@ -109,6 +113,51 @@ def test_an_object_for_a_ticket_is_received(probe):
     first, second = simulated.transaction.kind.programmable_transaction.inputs
     assert (first.kind, second.kind) == (OWNED, RECEIVING)
     desk.execute(simulated)
+
+
+def test_a_ticket_is_a_ticket_behind_a_reference_too(probe):
+    """`transfer::receiving_object_id<T>(&Receiving<T>)`."""
+    desk, _ = probe
+    child = desk.make_thing(owner=Address.parse(desk.make_thing()))
+    receiving_id = desk.call(
+        "receiving_object_id",
+        from_index(0),
+        module="transfer",
+        package=Address.of(2),
+        type_arguments=(f"{desk.package}::probe::Thing",),
+    )
+    simulated = desk.simulate([by_id(child)], [receiving_id]).transaction
+    (ticket,) = simulated.transaction.kind.programmable_transaction.inputs
+    assert ticket.kind == RECEIVING
+    desk.execute(simulated)
+
+
+def make_party_thing(desk):
+    """A `Thing` that belongs to the account, under consensus."""
+    recipient = {"literal": {"string_value": str(desk.account.address)}}
+    inputs = [{"literal": {"number_value": 7}}, recipient]
+    new = desk.call("new_thing", from_index(0))
+    return desk.make(new, desk.call("party_thing", result(0), from_index(1)), inputs=inputs)
+
+
+def test_an_object_that_is_given_away_by_value_is_mutable(probe):
+    """`public_transfer<T>(T, address)` says it by its type argument, a transfer by what it is."""
+    desk, _ = probe
+    recipient = {"literal": {"string_value": str(desk.account.address)}}
+    call = desk.call(
+        "public_transfer",
+        from_index(0),
+        from_index(1),
+        module="transfer",
+        package=Address.of(2),
+        type_arguments=(f"{desk.package}::probe::Thing",),
+    )
+    for command in (call, transfer(0, to=from_index(1))):
+        inputs = [by_id(make_party_thing(desk)), recipient]
+        simulated = desk.simulate(inputs, [command]).transaction
+        thing = simulated.transaction.kind.programmable_transaction.inputs[0]
+        assert (thing.kind, thing.mutability) == (SHARED, MUTABLE)
+        desk.execute(simulated)
 
 
 def test_literals_take_the_types_of_their_uses(desk):
