@@ -1,19 +1,16 @@
 """Move instructions per second, beside the genuine VM on the same functions.
 
 The genuine VM is built anew for each call: what a call of an empty function takes is subtracted.
-Ours has translated the functions before they are timed. Instructions are counted in one more run,
-in which every basic block charges the meter exactly the number of its instructions, blocks that
-only branch are blocks too, and what else the meter charges for (sizes of values) is left out.
+Ours has translated the functions before they are timed. How many instructions there are is what the
+meter of one more run says.
 """
 
 import base64
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
-from unittest import mock
 
 import sui_sandbox
 
@@ -24,7 +21,6 @@ from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.bytecode.relocate import relocate
 from nexus_tools.localnet.compiler import MoveBuilder, install_builder, read_sources
 from nexus_tools.localnet.vm import Context, Machine, Meter
-from nexus_tools.localnet.vm.translator import control_flow, translation
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MovePackage, TypeOrigin
 
@@ -39,13 +35,6 @@ _BUDGET = 10**12
 _PEER = "genuine VM"
 _TARGET = at_least(10)
 _NOTE = "millions of executed instructions per second; set-up of the genuine VM is subtracted"
-
-
-class _Tally(Meter):
-    """A meter that only blocks charge."""
-
-    def charge(self, units: int) -> None:
-        """Sizes of values are no instructions."""
 
 
 def measure(_: Path) -> Iterator[Figure]:
@@ -150,18 +139,9 @@ class _Ours:
 
 def _count(package: MovePackage, kernel: str) -> int:
     """The exact number of instructions that a call of the kernel executes."""
-    translate_block = translation._translate_block  # noqa: SLF001 - there is no counting mode
-
-    def counted(frame: Any, code: Any, block: Any) -> Any:
-        return replace(translate_block(frame, code, block), units=len(block.offsets))
-
-    tally = _Tally(_BUDGET)
-    with (
-        mock.patch.object(translation, "_translate_block", counted),
-        mock.patch.object(control_flow, "_skip_branches", lambda blocks, _: blocks),
-    ):
-        _Ours(package).result(kernel, tally)
-    return tally.spent
+    meter = Meter(_BUDGET)
+    _Ours(package).result(kernel, meter)
+    return meter.instructions
 
 
 def _check_equal(kernel: str, genuine: int, ours: int) -> None:

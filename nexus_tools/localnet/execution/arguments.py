@@ -13,8 +13,7 @@ from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import argument_failed
 from nexus_tools.localnet.execution.pure import pure_check
 from nexus_tools.localnet.execution.slots import PureSlot, ReceivingSlot, Slot, ValueSlot
-from nexus_tools.localnet.vm import Reference, Value
-from nexus_tools.localnet.vm.runtime import copy
+from nexus_tools.localnet.vm import Reference, Value, copy_value
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.execution_status import ArgumentErrorKind
@@ -78,7 +77,7 @@ class Arguments:
         self.cliques.append(slot.clique)
         slot.used_by_value_last = True
         if slot.abilities & Ability.COPY:
-            return copy(self._context.gas.meter, cell[0])
+            return copy_value(cell[0])
         if id(slot) in self._borrowed:
             raise argument_failed(index, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
         self._check_may_be_moved(index, slot)

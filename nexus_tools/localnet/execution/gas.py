@@ -3,82 +3,38 @@
 Storage is priced exactly as on a real network: bytes times a price, of which 99 % come back when
 the object goes. Source: `sui-types/src/gas_model/gas_v2.rs`.
 
-Computation is an approximation of the real model. Instructions are counted by the machine and
-priced by the real model's tiers (the more there were, the dearer each), with a guess at the bytes
-that they push; natives, bytes read and bytes published have the real prices. As on a real network
-the sum is rounded up to a thousand gas units, so that most transactions cost exactly what they
-would cost there.
+Computation is what the machine's meter says, with natives, bytes read and bytes published; half of
+its digits are rounded up.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from functools import lru_cache
 
 from nexus_tools.localnet.execution.errors import TransactionRefused
 from nexus_tools.localnet.execution.limits import (
     BASE_TX_COST_FIXED,
-    GAS_ROUNDING_STEP,
     MAX_GAS_COMPUTATION_BUCKET,
     MAX_TX_GAS,
+    MIN_GAS_COMPUTATION,
     OBJECT_ACCESS_COST_READ_PER_BYTE,
     PACKAGE_PUBLISH_COST_PER_BYTE,
     STORAGE_REBATE_RATE,
 )
 from nexus_tools.localnet.natives import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
-from nexus_tools.localnet.vm import Meter, OutOfGas
+from nexus_tools.localnet.vm import Meter
 from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.transaction import GasData
 
 _BASIS_POINTS = 10_000
 
 _UNMETERED = 1 << 62
-_NO_LIMIT = 1 << 62
-_Tiers = tuple[tuple[int, int], ...]
-
-# Up to how much each costs how many internal units: `gas_model/tables.rs`.
-_INSTRUCTION_TIERS: _Tiers = (
-    (20_000, 1),
-    (50_000, 2),
-    (100_000, 10),
-    (200_000, 50),
-    (10_000_000, 100),
-    (_NO_LIMIT, 1_000),
-)
-_STACK_BYTE_TIERS: _Tiers = (
-    (100_000, 1),
-    (500_000, 2),
-    (1_000_000, 5),
-    (100_000_000, 100),
-    (_NO_LIMIT, 1_000),
-)
-# The machine does not count the bytes that instructions push. In loops on numbers and vectors the
-# genuine VM counts about this many.
-_BYTES_PER_INSTRUCTION = 11
 
 
-def instruction_cost(instructions: int) -> int:
-    """Internal gas units for this many instructions."""
-    return _tiered(_INSTRUCTION_TIERS, instructions) + _tiered(
-        _STACK_BYTE_TIERS, instructions * _BYTES_PER_INSTRUCTION
-    )
-
-
-def _tiered(tiers: _Tiers, amount: int) -> int:
-    cost = counted = 0
-    for limit, price in tiers:
-        step = min(amount, limit) - counted
-        if step <= 0:
-            break
-        cost += step * price
-        counted += step
-    return cost
-
-
-@lru_cache(maxsize=256)
-def affordable_instructions(internal_units: int) -> int:
-    """The most instructions that cost no more than this."""
-    every = range(internal_units + 2)  # an instruction costs one unit at least
-    return bisect_right(every, internal_units, key=instruction_cost) - 1
+def rounded_computation(units: int) -> int:
+    """Gas units as they are paid: 1 000 at least, and the lower half of the digits rounded up."""
+    if units < MIN_GAS_COMPUTATION:
+        return MIN_GAS_COMPUTATION
+    step = 10 ** ((len(str(units)) - 1) // 2)
+    return int(-(-units // step) * step)
 
 
 def sender_rebate(storage_rebate: int) -> int:
@@ -102,17 +58,15 @@ class StorageCharge:
 class GasStatus:
     """The gas of one transaction: budget and price as the sender set them, and what is used up.
 
-    `meter` counts instructions, `natives` internal gas units.
+    All is charged to `meter`, in internal gas units; `natives` is how natives do it.
     """
 
     def __init__(self, gas: GasData) -> None:
         self.price = gas.price
         self.budget = gas.budget
         most = min(self.budget // max(self.price, 1), MAX_GAS_COMPUTATION_BUCKET)
-        self._limit = most * INTERNAL_UNITS_PER_GAS_UNIT
-        self._bytes_cost = 0
-        self.meter = Meter(affordable_instructions(self._limit))
-        self.natives = NativeGas(self._limit)
+        self.meter = Meter(most * INTERNAL_UNITS_PER_GAS_UNIT)
+        self.natives = NativeGas(self.meter.budget, self.meter)
 
     def check_budget(self, balance: int) -> None:
         """Refuse a budget out of bounds, or above the balance of the gas coins (MIST)."""
@@ -134,23 +88,16 @@ class GasStatus:
 
     def charge_read(self, size: int) -> None:
         """Charge for reading objects of this many bytes."""
-        self._charge_bytes(size * OBJECT_ACCESS_COST_READ_PER_BYTE)
+        self.meter.charge(size * OBJECT_ACCESS_COST_READ_PER_BYTE)
 
     def charge_publish(self, size: int) -> None:
         """Charge for checking modules of this many bytes."""
-        self._charge_bytes(size * PACKAGE_PUBLISH_COST_PER_BYTE)
-
-    def _charge_bytes(self, internal_units: int) -> None:
-        self._bytes_cost += internal_units
-        if self._bytes_cost > self._limit:
-            raise OutOfGas
+        self.meter.charge(size * PACKAGE_PUBLISH_COST_PER_BYTE)
 
     def computation_cost(self) -> tuple[int, bool]:
         """MIST for the computation, at most the budget; and whether the budget suffices."""
-        internal = instruction_cost(self.meter.spent) + self.natives.used + self._bytes_cost
-        units = -(-internal // INTERNAL_UNITS_PER_GAS_UNIT)
-        steps = -(-units // GAS_ROUNDING_STEP) or 1
-        cost = min(steps * GAS_ROUNDING_STEP, MAX_GAS_COMPUTATION_BUCKET) * self.price
+        units = self.meter.spent // INTERNAL_UNITS_PER_GAS_UNIT
+        cost = rounded_computation(units) * self.price
         return (cost, True) if cost < self.budget else (self.budget, False)
 
     def can_pay(self, computation_cost: int, storage: StorageCharge) -> bool:
@@ -170,7 +117,6 @@ class UnmeteredGas(GasStatus):
         super().__init__(gas)
         self.meter = Meter(_UNMETERED)
         self.natives = NativeGas(_UNMETERED)
-        self._limit = _UNMETERED
 
     def computation_cost(self) -> tuple[int, bool]:
         """Nothing."""

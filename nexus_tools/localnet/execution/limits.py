@@ -28,8 +28,8 @@ BASE_TX_COST_FIXED = 1_000
 """Gas units."""
 MAX_GAS_COMPUTATION_BUCKET = 5_000_000
 """Gas units."""
-GAS_ROUNDING_STEP = 1_000
-"""Gas units."""
+MIN_GAS_COMPUTATION = 1_000
+"""Gas units: `half_digits_rounding` of the gas model."""
 
 OBJECT_ACCESS_COST_READ_PER_BYTE = 15
 """Internal gas units."""

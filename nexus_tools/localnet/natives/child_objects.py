@@ -51,6 +51,18 @@ class ChildObjects:
         """Every child that was borrowed, added or taken out."""
         return iter(self._used.items())
 
+    def value_is_known(self, child: Address) -> bool:
+        """Whether the child was borrowed, added or taken out before."""
+        return child in self._used
+
+    def loading_cost(self, child: Address) -> int:
+        """Internal gas units for loading a child: one for each byte, nothing the second time."""
+        if child in self._used or child in self._cached:
+            return 0
+        found = self._find(child)
+        contents = found.data.contents if found and isinstance(found.data, MoveObject) else b""
+        return max(len(contents), 1)
+
     def exists(self, parent: Address, child: Address) -> bool:
         """Whether `parent` has this child now."""
         used = self._used.get(child)

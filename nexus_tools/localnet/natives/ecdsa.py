@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nexus_tools.localnet.natives.keccak import keccak256
-from nexus_tools.localnet.natives.table import charge
+from nexus_tools.localnet.natives.table import charge, charge_blocks
 from nexus_tools.localnet.natives.weierstrass import Curve, NoPublicKey
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.type_tag import TypeTag
@@ -19,7 +19,8 @@ INVALID_SIGNATURE = 1
 
 _SIGNATURE_LENGTH, _RECOVERABLE_LENGTH = 64, 65
 _RECOVERY_IDS = range(4)
-_COST_BASE, _COST_PER_BYTE = 500, 2
+_COST_INVALID = 100
+_BLOCKS = {0: 136, 1: 64}
 
 _HASHES: dict[int, Callable[[bytes], bytes]] = {
     0: keccak256,
@@ -29,10 +30,12 @@ _HASHES: dict[int, Callable[[bytes], bytes]] = {
 
 @dataclass(frozen=True, slots=True)
 class EcdsaCurve:
-    """A curve by its name in `cryptography`, with its arithmetic."""
+    """A curve by its name in `cryptography`, with its arithmetic and what its natives cost."""
 
     name: str
     curve: Curve
+    recover_cost: int
+    verify_cost: int
 
     def recover(
         self,
@@ -44,7 +47,7 @@ class EcdsaCurve:
     ) -> bytearray:
         """The compressed public key that signed the message. Aborts if there is none."""
         data, signed = bytes(signature.read()), bytes(message.read())
-        charge(context, _COST_BASE, _COST_PER_BYTE, len(signed))
+        _charge(context, self.recover_cost, hash_function, len(signed))
         hashing = _HASHES.get(hash_function)
         if hashing is None:
             raise NativeAbort(FAIL_TO_RECOVER_PUBLIC_KEY)
@@ -68,7 +71,7 @@ class EcdsaCurve:
     ) -> bool:
         """Whether the signature of the message is the key's. Whatever is malformed is not."""
         data, signed = bytes(signature.read()), bytes(message.read())
-        charge(context, _COST_BASE, _COST_PER_BYTE, len(signed))
+        _charge(context, self.verify_cost, hash_function, len(signed))
         hashing = _HASHES.get(hash_function)
         if hashing is None or len(data) != _SIGNATURE_LENGTH:
             return False
@@ -79,6 +82,13 @@ class EcdsaCurve:
 
     def _is_scalar(self, data: bytes) -> bool:
         return int.from_bytes(data, "big") < self.curve.order
+
+
+def _charge(context: Context, base: int, hash_function: int, size: int) -> None:
+    if hash_function in _BLOCKS:
+        charge_blocks(context, base, size, _BLOCKS[hash_function])
+    else:
+        charge(context, _COST_INVALID)
 
 
 def _verify(curve: str, public_key: bytes, r: int, s: int, digest: bytes) -> bool:

@@ -1,23 +1,23 @@
 """What native functions cost.
 
-The instructions of Move code are counted by the machine; the work of natives is counted here, in
-internal gas units, of which 1 000 are one gas unit. The bases and costs per byte are those of the
-protocol (`sui-protocol-config`), applied to the size of the input as this implementation knows it:
-an approximation, since the real sizes count the layout of values in memory.
+The instructions of Move code are counted by the meter of the machine; what the work of natives
+costs is told to it here, in internal gas units, of which 1 000 are one gas unit. The bases and
+costs per byte are those of the protocol (`sui-protocol-config`).
 """
 
-from nexus_tools.localnet.vm import OutOfGas
+from nexus_tools.localnet.vm import Meter, OutOfGas
 
 INTERNAL_UNITS_PER_GAS_UNIT = 1_000
 
 
 class NativeGas:
-    """Internal gas units used by natives, up to a limit."""
+    """Internal gas units used by natives, up to a limit; the transaction's meter is charged too."""
 
-    __slots__ = ("limit", "used")
+    __slots__ = ("limit", "meter", "used")
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, meter: Meter | None = None) -> None:
         self.limit = limit
+        self.meter = meter
         self.used = 0
 
     def charge(self, internal_units: int) -> None:
@@ -25,3 +25,5 @@ class NativeGas:
         self.used += internal_units
         if self.used > self.limit:
             raise OutOfGas
+        if self.meter is not None:
+            self.meter.charge_native(internal_units)

@@ -42,9 +42,10 @@ def internal_index_of(
 ) -> int:
     """Where the other string begins first, or the length if nowhere."""
     data: bytearray = string.read()
-    charge(context, _COST_BASE, _COST_PER_BYTE, len(data) + len(sought.read()))
-    place = data.find(sought.read())
-    return place if place >= 0 else len(data)
+    found = data.find(sought.read())
+    place = found if found >= 0 else len(data)
+    charge(context, _COST_BASE, _COST_PER_BYTE, len(sought.read()) + place)
+    return place
 
 
 NATIVES = natives_of(

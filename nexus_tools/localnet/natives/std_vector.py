@@ -8,7 +8,7 @@ from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
 from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.type_tag import Primitive, TypeTag
 
-_COST = 1
+_COST = 52
 _INDEX_OUT_OF_BOUNDS, _POP_EMPTY, _NOT_EMPTY = 1, 2, 3
 
 

@@ -2,6 +2,11 @@
 
 from collections.abc import Callable
 
+from nexus_tools.localnet.natives.abstract_size import (
+    struct_tag_size,
+    tag_size,
+    type_size,
+)
 from nexus_tools.localnet.natives.child_objects import MismatchedType
 from nexus_tools.localnet.natives.object_runtime import object_id_of
 from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
@@ -10,7 +15,12 @@ from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag
 
-_COST_BASE, _COST_PER_BYTE = 100, 2
+_COST_BASE = 52
+# For each byte of a value that is there already, and of a reference to it.
+_KNOWN_VALUE, _KNOWN_REFERENCE = 2, 8
+_HASH_PER_BYTE = 2
+_ADD_PER_TYPE, _ADD_PER_TAG_BYTE = 10, 10
+_BORROW_PER_TYPE, _REMOVE_PER_TYPE, _HAS_PER_BYTE = 10, 2, 2
 _KEY_DOES_NOT_EXIST = 1
 _FIELD_TYPE_MISMATCH = 2
 
@@ -21,7 +31,9 @@ def hash_type_and_key(
     """The id of the field under a key."""
     key_type = TYPE_TAG.encode(type_arguments[0])
     key_bytes = context.machine.encode(type_arguments[0], key)
-    charge(context, _COST_BASE, _COST_PER_BYTE, len(key_type) + len(key_bytes))
+    size = type_size(type_arguments[0]) + tag_size(type_arguments[0])
+    size += context.machine.size(type_arguments[0], key)
+    charge(context, _COST_BASE, _HASH_PER_BYTE, size)
     return bytes(dynamic_field_id(parent, key_type, key_bytes))
 
 
@@ -29,9 +41,10 @@ def add_child_object(
     context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: Value
 ) -> None:
     """Make an object a child. That the key is free was asserted by the Move function."""
-    charge(context, _COST_BASE)
-    children = runtime_of(context).children
-    children.add(Address(parent), object_id_of(child), _struct(type_arguments), child)
+    tag = _struct(type_arguments)
+    charge(context, _COST_BASE + _KNOWN_VALUE, _ADD_PER_TYPE, type_size(tag))
+    charge(context, 0, _ADD_PER_TAG_BYTE, struct_tag_size(tag))
+    runtime_of(context).children.add(Address(parent), object_id_of(child), tag, child)
 
 
 def borrow_child_object(
@@ -56,12 +69,15 @@ def _borrow(
     *,
     mutable: bool,
 ) -> Reference:
-    charge(context, _COST_BASE)
+    charge(context, _COST_BASE, _BORROW_PER_TYPE, type_size(type_arguments[0]))
     children, parent_id = runtime_of(context).children, Address(parent.read()[0][0])
+    known, loading = children.value_is_known(Address(child)), children.loading_cost(Address(child))
     cell = _existing(
         lambda tag: children.borrow(parent_id, Address(child), tag, mutable=mutable),
         type_arguments,
     )
+    size = 0 if known else context.machine.size(type_arguments[0], cell[0])
+    charge(context, loading + _KNOWN_REFERENCE + size)
     return Reference(cell, 0)
 
 
@@ -69,11 +85,14 @@ def remove_child_object(
     context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> Value:
     """Take a child out of its parent."""
-    charge(context, _COST_BASE)
+    charge(context, _COST_BASE, _REMOVE_PER_TYPE, type_size(type_arguments[0]))
     children = runtime_of(context).children
+    known, loading = children.value_is_known(Address(child)), children.loading_cost(Address(child))
     cell = _existing(
         lambda tag: children.remove(Address(parent), Address(child), tag), type_arguments
     )
+    size = _KNOWN_VALUE if known else context.machine.size(type_arguments[0], cell[0])
+    charge(context, loading + size)
     return cell[0]
 
 
@@ -81,18 +100,19 @@ def has_child_object(
     context: Context, _types: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> bool:
     """Whether there is a child with this id."""
-    charge(context, _COST_BASE)
-    return runtime_of(context).children.exists(Address(parent), Address(child))
+    children = runtime_of(context).children
+    charge(context, _COST_BASE + children.loading_cost(Address(child)))
+    return children.exists(Address(parent), Address(child))
 
 
 def has_child_object_with_ty(
     context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> bool:
     """Whether there is a child with this id and type."""
-    charge(context, _COST_BASE)
-    return runtime_of(context).children.exists_with_type(
-        Address(parent), Address(child), _struct(type_arguments)
-    )
+    children, tag = runtime_of(context).children, _struct(type_arguments)
+    charge(context, _COST_BASE, _HAS_PER_BYTE, type_size(tag) + struct_tag_size(tag))
+    charge(context, children.loading_cost(Address(child)))
+    return children.exists_with_type(Address(parent), Address(child), tag)
 
 
 def _existing(

@@ -11,7 +11,7 @@ _INVALID_PUBLIC_KEY = 2
 _COMPRESSED_LENGTH = 33
 _COST = 52
 
-_CURVE = EcdsaCurve("SECP256K1", SECP256K1)
+_CURVE = EcdsaCurve("SECP256K1", SECP256K1, recover_cost=500, verify_cost=1_470)
 
 
 def decompress_pubkey(

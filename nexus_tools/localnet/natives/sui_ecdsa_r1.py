@@ -5,7 +5,7 @@ from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.natives.weierstrass import SECP256R1
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
-_CURVE = EcdsaCurve("SECP256R1", SECP256R1)
+_CURVE = EcdsaCurve("SECP256R1", SECP256R1, recover_cost=1_173, verify_cost=4_225)
 
 NATIVES = natives_of(
     SUI_FRAMEWORK,

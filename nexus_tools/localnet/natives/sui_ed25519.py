@@ -1,12 +1,12 @@
 """`sui::ed25519`: Ed25519 signatures."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.table import charge_blocks, natives_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.signature import verifies_ed25519
 from nexus_tools.sui.type_tag import TypeTag
 
-_COST_BASE, _COST_PER_BYTE = 1_802, 2
+_COST_BASE, _BLOCK = 1_802, 128
 
 
 def ed25519_verify(
@@ -18,7 +18,7 @@ def ed25519_verify(
 ) -> bool:
     """Whether the signature of the message is the key's (ZIP 215). Whatever is malformed is not."""
     data = bytes(message.read())
-    charge(context, _COST_BASE, _COST_PER_BYTE, len(data))
+    charge_blocks(context, _COST_BASE, len(data), _BLOCK)
     return verifies_ed25519(bytes(public_key.read()), bytes(signature.read()), data)
 
 

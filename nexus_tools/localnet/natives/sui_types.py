@@ -1,19 +1,20 @@
 """`sui::types`: one-time witnesses."""
 
+from nexus_tools.localnet.natives.abstract_size import tag_size, type_size
 from nexus_tools.localnet.natives.table import charge, natives_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag
 
-_COST = 52
+_COST_BASE, _COST_PER_BYTE = 52, 2
 
 
 def is_one_time_witness(
     context: Context, type_arguments: tuple[TypeTag, ...], _witness: Reference
 ) -> bool:
     """Whether the type is its module's name in capitals, with no field but a boolean."""
-    charge(context, _COST)
     tag = type_arguments[0]
+    charge(context, _COST_BASE, _COST_PER_BYTE, type_size(tag) + tag_size(tag))
     if not isinstance(tag, StructTag) or tag.type_params or tag.name != tag.module.upper():
         return False
     datatype = context.machine.datatype(tag)

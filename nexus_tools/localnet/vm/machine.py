@@ -9,9 +9,9 @@ from nexus_tools.localnet.vm.context import Context
 from nexus_tools.localnet.vm.definitions import Datatype, Function
 from nexus_tools.localnet.vm.errors import (
     ErrorKind,
+    ExecutionFailure,
     InvalidCode,
     LinkError,
-    OutOfGas,
     PrimitiveError,
 )
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
@@ -22,6 +22,7 @@ from nexus_tools.localnet.vm.runtime import FIRST_FRAMES
 from nexus_tools.localnet.vm.serialization import Codecs
 from nexus_tools.localnet.vm.types import ReferenceType, StructTag, TypeTag
 from nexus_tools.localnet.vm.value_depth import ValueDepth
+from nexus_tools.localnet.vm.value_size import ValueSize
 from nexus_tools.localnet.vm.values import Reference, Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MovePackage
@@ -40,6 +41,7 @@ class Machine:
         self._translations = Translations()
         self._programs: dict[Address, Program] = {}
         self._depth = ValueDepth(self._require)
+        self._sizes = ValueSize(self._require)
         self._codecs = Codecs(self._require, self._check_depth)
 
     # What packages define
@@ -112,10 +114,12 @@ class Machine:
         except (NameError, RecursionError) as error:
             # The bytecode verifier refuses locals without a value and types nested hundreds deep.
             raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
+        except ExecutionFailure:
+            context.meter.settle()  # what was out of gas before it failed is out of gas
+            raise
         finally:
             context.frames_left += room
-        if context.meter.left < 0:
-            raise OutOfGas
+        context.meter.settle()
         return _collect(function, result)
 
     def _program(self, package: Address) -> Program:
@@ -123,7 +127,12 @@ class Machine:
         if found is None:
             root = self._loader.load(package)
             found = self._programs[package] = Program(
-                root, self._loader, self._translations, self._natives, self._depth
+                root,
+                self._loader,
+                self._translations,
+                self._natives,
+                depth=self._depth,
+                sizes=self._sizes,
             )
         return found
 
@@ -136,6 +145,10 @@ class Machine:
     def decode(self, type_: TypeTag, data: bytes) -> Value:
         """The value of a type that fills the BCS bytes. Raises `LinkError` or `BcsError`."""
         return self._codecs.codec(type_).decode(data)
+
+    def size(self, type_: TypeTag, value: Value) -> int:
+        """How many bytes a value counts where it is charged by its size. Raises `LinkError`."""
+        return self._sizes.sizer(type_)(value)
 
     def _check_depth(self, type_: TypeTag) -> None:
         if self._depth.of(type_) > VALUE_DEPTH_MAX:
@@ -154,6 +167,7 @@ class Machine:
         self._translations.forget(package)
         self._codecs.forget()
         self._depth.forget()
+        self._sizes.forget()
         for root, program in list(self._programs.items()):
             if package in program.linkage.values():
                 del self._programs[root]

@@ -18,12 +18,14 @@ from nexus_tools.localnet.vm.runtime import NAMES
 from nexus_tools.localnet.vm.translator import (
     Callee,
     Constant,
+    SizeOf,
     Symbol,
     Translation,
     translate,
 )
 from nexus_tools.localnet.vm.types import Primitive, TypeTag, count_nodes, substitute
 from nexus_tools.localnet.vm.value_depth import ValueDepth
+from nexus_tools.localnet.vm.value_size import ValueSize
 from nexus_tools.sui.address import Address
 
 Native = Callable[..., Any]
@@ -70,13 +72,16 @@ class Program:
         loader: Loader,
         translations: Translations,
         natives: Natives,
+        *,
         depth: ValueDepth,
+        sizes: ValueSize,
     ) -> None:
         self.linkage = root.linkage
         self._loader = loader
         self._translations = translations
         self._natives = natives
         self._depth = depth
+        self._sizes = sizes
         self._linked: dict[tuple[ModuleId, str, TypeArguments], Callable[..., Any]] = {}
 
     def linked(
@@ -143,6 +148,8 @@ class Program:
             return symbol.value
         if isinstance(symbol, Callee):
             return self._first_call(names, symbol_name, symbol, function, type_arguments)
+        if isinstance(symbol, SizeOf):
+            return self._sizes.sizer(substitute(symbol.type, type_arguments))
         element = substitute(symbol.element, type_arguments)
         return bytearray if element is Primitive.U8 else list
 

@@ -12,11 +12,11 @@ from nexus_tools.localnet.vm.errors import (
     Location,
     MoveAbort,
     NativeAbort,
-    OutOfGas,
     PrimitiveError,
 )
-from nexus_tools.localnet.vm.metering import BYTES_PER_UNIT, Meter
-from nexus_tools.localnet.vm.values import Reference, Value, Variant
+from nexus_tools.localnet.vm.metering import Meter
+from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, Sizer
+from nexus_tools.localnet.vm.values import Reference, Value, Variant, copy_value
 
 # Calls of Move functions are calls of Python functions, and Python allows a thread 1000 of them in
 # each other. The caller's thread is used for the first few, and further threads for the others.
@@ -66,40 +66,23 @@ def _calling_instruction() -> Location | None:
     return None
 
 
-def copy(meter: Meter, value: Value) -> Value:
+def copy_charged(meter: Meter, value: Value, size: Sizer) -> Value:
     """A deep copy, which costs by its size."""
-    kind = type(value)
-    if kind is list:
-        meter.charge(len(value))
-        return [item if type(item) is int else copy(meter, item) for item in value]
-    if kind is bytearray:
-        meter.charge(len(value) // BYTES_PER_UNIT)
-        return value[:]
-    if kind is Variant:
-        return Variant(value.tag, copy(meter, value.fields))
-    return value
+    meter.charge_bytes(size(value))
+    return copy_value(value)
 
 
-def copy_flat(meter: Meter, vector: Any) -> Any:
+def copy_flat(meter: Meter, vector: Any, element_bytes: int) -> Any:
     """A copy of a vector of integers, booleans or addresses."""
-    meter.charge(len(vector) // BYTES_PER_UNIT)
+    meter.charge_bytes(CONTAINER_BYTES + len(vector) * element_bytes)
     return vector[:]
 
 
-def equal(meter: Meter, one: Value, other: Value) -> bool:
-    """Whether two values of one type are equal, which costs by the size of what is compared."""
-    kind = type(one)
-    if kind is bytearray:
-        meter.charge(len(one) // BYTES_PER_UNIT)
-        return bool(one == other)
-    if kind is Variant:
-        return one.tag == other.tag and equal(meter, one.fields, other.fields)
-    if kind is not list:
-        return bool(one == other)
-    meter.charge(len(one))
-    return len(one) == len(other) and all(
-        equal(meter, item, its) for item, its in zip(one, other, strict=True)
-    )
+def equal(meter: Meter, one: Value, other: Value, size: Sizer | None) -> bool:
+    """Whether two values of one type are equal; without `size` they are paid for already."""
+    if size is not None:
+        meter.charge_bytes(size(one) + size(other))
+    return bool(one == other)
 
 
 def abort(code: int, function: Function, offset: int) -> MoveAbort:
@@ -130,12 +113,12 @@ def stack_overflow(function: Function, offset: int) -> PrimitiveError:
 
 NAMES: dict[str, Any] = {
     "NativeAbort": NativeAbort,
-    "OutOfGas": OutOfGas,
     "Reference": Reference,
     "Variant": Variant,
     "abort": abort,
     "arithmetic_error": arithmetic_error,
-    "copy": copy,
+    "copy": copy_value,
+    "copy_charged": copy_charged,
     "copy_flat": copy_flat,
     "equal": equal,
     "go_deeper": go_deeper,

@@ -2,14 +2,13 @@
 
 import pytest
 
-from nexus_tools.localnet.execution.gas import (
-    affordable_instructions,
-    instruction_cost,
-    sender_rebate,
-)
+from nexus_tools.localnet.execution.gas import GasStatus, rounded_computation, sender_rebate
+from nexus_tools.localnet.vm import OutOfGas
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import GasCostSummary, IdOperation
 from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import AddressOwner
+from nexus_tools.sui.transaction import GasData
 
 COIN_COST = 130 * 100 * 76  # 988 000 MIST, as on the real network
 
@@ -63,33 +62,55 @@ def test_a_rebate_is_rounded_half_up():
     assert [sender_rebate(n) for n in (0, 1, 50, 51, 988_000)] == [0, 1, 50, 50, 978_120]
 
 
-def test_instructions_get_dearer_the_more_there_are():
-    prices = [instruction_cost(n + 1) - instruction_cost(n) for n in (0, 20_000, 10_000_000)]
-    assert prices == sorted(set(prices))
-
-
-@pytest.mark.parametrize("count", [0, 1, 19_999, 20_000, 75_000, 200_001, 12_345_678])
-def test_what_is_affordable_is_what_was_paid_for(count):
-    cost = instruction_cost(count)
-    assert instruction_cost(affordable_instructions(cost)) == cost
-    assert affordable_instructions(cost) == count
-
-
-# What the genuine VM charges for loops of so many instructions: the bucket that it gives.
 @pytest.mark.parametrize(
-    ("instructions", "above", "up_to"),
+    ("units", "paid"),
     [
-        (26_010, 0, 1_000),
-        (65_010, 1_000, 5_000),
-        (104_010, 10_000, 20_000),
-        (170_010, 50_000, 200_000),
-        (260_010, 200_000, 1_000_000),
-        (850_010, 200_000, 1_000_000),
-        (1_300_010, 1_400_000, 1_540_000),  # 1 469 890 exactly
+        (0, 1_000),
+        (999, 1_000),
+        (1_000, 1_000),
+        (1_001, 1_010),
+        (1_050, 1_050),
+        (1_999, 2_000),
+        (20_001, 20_100),
+        (29_999, 30_000),
+        (300_001, 300_100),
+        (4_999_999, 5_000_000),
     ],
 )
-def test_loops_cost_about_what_they_cost_in_the_genuine_machine(instructions, above, up_to):
-    assert above < instruction_cost(instructions) / 1_000 <= up_to
+def test_half_of_the_digits_of_a_computation_are_rounded_up(units, paid):
+    assert rounded_computation(units) == paid
+
+
+def test_reading_and_publishing_cost_by_the_byte():
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 10_000_000))
+    gas.charge_read(400)
+    gas.charge_publish(100_000)
+    # 400 * 15 + 100 000 * 80 internal units
+    assert gas.computation_cost() == (8_010_000, True)
+
+
+def test_what_is_out_of_gas_costs_the_budget():
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 5_000_000))
+    with pytest.raises(OutOfGas):
+        gas.charge_publish(100_000)
+    assert gas.computation_cost() == (5_000_000, False)
+
+
+def test_no_computation_costs_more_than_the_highest_bucket():
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000_000))
+    with pytest.raises(OutOfGas):
+        gas.meter.charge(5_000_000_001)
+    assert gas.computation_cost() == (5_000_000_000, True)
+
+
+def test_the_work_of_natives_counts_as_instructions_after_700_calls():
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000))
+    gas.meter.native_calls = 700
+    gas.natives.charge(30_000)
+    assert (gas.meter.spent, gas.meter.instructions) == (30_000, 0)
+    gas.meter.native_calls = 701
+    gas.natives.charge(30_000)  # beyond the first 20 000 instructions, all at the price of two
+    assert (gas.meter.spent, gas.meter.instructions) == (30_000 + 60_000, 30_000)
 
 
 # --- Several gas coins

@@ -1,6 +1,6 @@
 """From Move bytecode to Python code."""
 
-from nexus_tools.localnet.vm.translator.frame import Callee, Constant, NewVector, Symbol
+from nexus_tools.localnet.vm.translator.frame import Callee, Constant, NewVector, SizeOf, Symbol
 from nexus_tools.localnet.vm.translator.translation import Translation, translate
 
-__all__ = ["Callee", "Constant", "NewVector", "Symbol", "Translation", "translate"]
+__all__ = ["Callee", "Constant", "NewVector", "SizeOf", "Symbol", "Translation", "translate"]

@@ -11,12 +11,13 @@ from typing import Any
 from nexus_tools.localnet.bytecode.module import Instruction
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.errors import InvalidCode
-from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX
+from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX, TOTAL_AT, packed
 from nexus_tools.localnet.vm.translator.frame import Frame
 from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.translator.statement import Exit, Line, Statement
 from nexus_tools.localnet.vm.translator.structure import BlockBody
-from nexus_tools.localnet.vm.types import ReferenceType, Type
+from nexus_tools.localnet.vm.types import ReferenceType, Type, VectorTag
+from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, element_bytes
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
@@ -34,7 +35,9 @@ class BlockTranslator:
         self.frame = frame
         self.offset = 0
         self.following: Instruction | None = None
-        self.units = 0
+        self.instructions = 0
+        self.pushes = 0
+        self.bytes = 0
         self.condition: str | None = None
         self.tag: str | None = None
         self.is_closed = False
@@ -46,7 +49,8 @@ class BlockTranslator:
         """The translated block. Raises `InvalidCode` if operands are left over."""
         if self._stack and not self.is_closed:
             raise self.invalid("operands are left at the end of a block")
-        return BlockBody(self.units, self._lines, self.condition, self.tag)
+        units = packed(self.instructions, self.pushes, self.bytes)
+        return BlockBody(units, self._lines, self.condition, self.tag)
 
     # Errors
 
@@ -98,6 +102,24 @@ class BlockTranslator:
             raise self.invalid(f"a {kind} is expected, not {operand.type}")
         return operand, operand.type.target
 
+    # What is charged
+
+    def charge(self, pushes: int, size: int) -> None:
+        """Count pushes, and bytes that are known before the code runs."""
+        self.pushes += pushes
+        self.bytes += size
+
+    def charge_value(self, type_: Type, text: str) -> None:
+        """Count the bytes of a value."""
+        known = self.frame.fixed_size(type_)
+        if known is not None:
+            self.bytes += known
+        elif isinstance(type_, VectorTag) and (each := element_bytes(type_.element)):
+            self.bytes += CONTAINER_BYTES
+            self.line(f"meter.left -= len({text}) * {each << TOTAL_AT}")
+        else:
+            self.line(f"meter.left -= {self.frame.sizer(type_)}({text}) << {TOTAL_AT}")
+
     # Lines
 
     def line(self, text: str, *, is_call: bool = False) -> None:
@@ -147,7 +169,6 @@ class BlockTranslator:
 
     def push_items(self, types: Sequence[Type], text: str) -> None:
         """Push the items of a list or a bytearray, whose length is known."""
-        self.units += len(types)
         if len(types) == 1:
             self.push_result(types[0], f"{text}[0]")
         elif types:

@@ -1,14 +1,12 @@
 """Instructions that leave the block: calls, branches, return and abort."""
 
 from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.vm.metering import INSTANTIATE
 from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable
 from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.types import (
     Primitive,
     ReferenceType,
     Type,
-    has_type_parameters,
     substitute,
 )
 
@@ -21,8 +19,6 @@ def _call_generic(block: BlockTranslator, index: int) -> None:
     module = block.frame.module
     instantiation = module.compiled.function_instantiations[index]
     type_arguments = module.signature(instantiation.type_arguments)
-    if any(map(has_type_parameters, type_arguments)):
-        block.units += INSTANTIATE
     _call_handle(block, instantiation.target, type_arguments)
 
 

@@ -8,6 +8,7 @@ from nexus_tools.localnet.vm.translator.block import BlockTranslator, Instructio
 from nexus_tools.localnet.vm.translator.operand import Operand, compose
 from nexus_tools.localnet.vm.translator.popping import pop_booleans, pop_integers
 from nexus_tools.localnet.vm.types import Primitive, ReferenceType
+from nexus_tools.localnet.vm.value_size import REFERENCE_BYTES
 
 _Instruction = Callable[[BlockTranslator, object], None]
 
@@ -42,11 +43,15 @@ def _equality(sign: str, negation: str) -> _Instruction:
         is_reference = isinstance(left.type, ReferenceType)
         type_ = left.type.target if isinstance(left.type, ReferenceType) else left.type
         one, other = [side.target if is_reference else side.text for side in (left, right)]
+        known = block.frame.fixed_size(type_)
+        block.charge(0, 2 * (REFERENCE_BYTES * is_reference + (known or 0)))
         if isinstance(type_, Primitive):
             compared = compose(Primitive.BOOL, f"({one} {sign} {other})", left, right)
             block.push(replace(compared, reads_memory=is_reference or compared.reads_memory))
         else:
-            block.push_result(Primitive.BOOL, f"{negation}equal(meter, {one}, {other})")
+            size = block.frame.sizer(type_) if known is None else None
+            text = f"equal(meter, {one}, {other}, {size})"
+            block.push_result(Primitive.BOOL, f"{negation}{text}")
 
     return compare
 

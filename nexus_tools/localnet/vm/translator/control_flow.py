@@ -5,10 +5,9 @@ blocks that always follow each other are one block. Everything is worked out wit
 function may have thousands of blocks.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nexus_tools.localnet.bytecode.module import Code, Instruction
+from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.errors import InvalidCode
 
@@ -38,8 +37,7 @@ class ControlFlowGraph:
     """
 
     def __init__(self, code: Code) -> None:
-        blocks = _skip_branches(_split(code), code.instructions)
-        self.blocks = _merge(_reachable(blocks))
+        self.blocks = _merge(_reachable(_split(code)))
         self.order = tuple(self.blocks)
         self.rank = {name: rank for rank, name in enumerate(self.order)}
 
@@ -140,28 +138,6 @@ def _targets(offset: int, code: Code) -> tuple[int, ...]:
         assert isinstance(operand, int)
         return (operand, following) if opcode is Opcode.BR_TRUE else (following, operand)
     return (following,)
-
-
-def _skip_branches(
-    blocks: dict[int, Block], instructions: Sequence[Instruction]
-) -> dict[int, Block]:
-    """Let what leads to a block that only branches lead to where that block branches to."""
-    only_branch = {
-        name: block.successors[0]
-        for name, block in blocks.items()
-        if len(block.offsets) == 1 and instructions[name].opcode is Opcode.BRANCH
-    }
-    final: dict[int, int] = {}
-    for name in only_branch:
-        passed, target = [], name
-        while target in only_branch and target not in final and target not in passed:
-            passed.append(target)
-            target = only_branch[target]
-        target = final.get(target, target)
-        final.update(dict.fromkeys(passed, target))
-    for block in blocks.values():
-        block.successors = tuple([final.get(target, target) for target in block.successors])
-    return blocks
 
 
 def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:

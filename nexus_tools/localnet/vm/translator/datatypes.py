@@ -53,7 +53,6 @@ def _pop_fields(block: BlockTranslator, types: list[Type]) -> str:
     fields = block.pop_many(len(types))
     for operand, type_ in zip(fields, types, strict=True):
         block.expect(operand, type_)
-    block.units += len(types)
     return ", ".join([operand.text for operand in fields])
 
 
@@ -71,6 +70,7 @@ def _unpack(resolve: _StructOf) -> Callable[[BlockTranslator, int], None]:
     def unpack(block: BlockTranslator, index: int) -> None:
         tag, types = resolve(block.frame.module, index)
         value = block.expect(block.pop(), tag)
+        block.charge(len(types), 0)
         block.push_items(types, value.text)
 
     return unpack
@@ -91,6 +91,7 @@ def _unpack_variant(resolve: _VariantOf) -> Callable[[BlockTranslator, int], Non
         enum, tag, types = resolve(block.frame.module, index)
         value = block.name(block.expect(block.pop(), enum).text)
         block.check(f"{value}.tag != {tag}", "variant_error(function, {offset})")
+        block.charge(len(types), 0)
         block.push_items(types, f"{value}.fields")
 
     return unpack
@@ -104,7 +105,7 @@ def _borrow_variant(
         reference, target = block.pop_reference(mutable=mutable)
         if target != enum:
             raise block.invalid(f"a reference to {enum} is expected, not to {target}")
-        block.units += len(types)
+        block.charge(len(types), 0)
         value = block.name(reference.target)
         block.check(f"{value}.tag != {tag}", "variant_error(function, {offset})")
         for field, type_ in enumerate(types):

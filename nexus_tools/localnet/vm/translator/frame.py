@@ -9,13 +9,20 @@
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nexus_tools.localnet.bytecode.module import Code, Instruction
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.definitions import Function, ModuleId
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
-from nexus_tools.localnet.vm.types import ReferenceType, Type
+from nexus_tools.localnet.vm.types import (
+    Primitive,
+    ReferenceType,
+    StructTag,
+    Type,
+    substitute,
+)
+from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, REFERENCE_BYTES, scalar_bytes
 from nexus_tools.localnet.vm.values import Value
 from nexus_tools.sui.address import Address
 
@@ -49,7 +56,14 @@ class Constant:
     value: Value
 
 
-Symbol = Callee | NewVector | Constant
+@dataclass(frozen=True, slots=True)
+class SizeOf:
+    """What gives the size of a value of a type: known with the type arguments."""
+
+    type: Type
+
+
+Symbol = Callee | NewVector | Constant | SizeOf
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
 # Instructions that use up a reference and keep nothing of it but a part of its target.
@@ -92,6 +106,7 @@ class Frame:
         self.packed: list[tuple[Type, int]] = []
         self.symbols: dict[str, Symbol] = {}
         self._names: dict[Hashable, str] = {}
+        self._measured: set[Type] = set()
 
     def value(self, local: int) -> str:
         """The variable of a local's value."""
@@ -130,6 +145,33 @@ class Frame:
         if key not in self._names:
             self._names[key] = self._add("new_vector", NewVector(element))
         return self._names[key]
+
+    def sizer(self, type_: Type) -> str:
+        """The name of what gives the size of a value of the type."""
+        key = ("size", type_)
+        if key not in self._names:
+            self._names[key] = self._add("size", SizeOf(type_))
+        return self._names[key]
+
+    def fixed_size(self, type_: Type) -> int | None:
+        """The size of every value of a type, as far as the module alone tells it."""
+        if isinstance(type_, Primitive):
+            return scalar_bytes(type_)
+        if isinstance(type_, ReferenceType):
+            return REFERENCE_BYTES
+        if not isinstance(type_, StructTag):
+            return None
+        datatype = self.module.datatype(type_.name)
+        if datatype is None or datatype.fields is None:
+            return None
+        if datatype.tag != replace(type_, type_params=()) or type_ in self._measured:
+            return None
+        self._measured.add(type_)  # a type that contains itself has no size
+        fields = [substitute(field, type_.type_params) for field in datatype.field_types()]
+        sizes = [self.fixed_size(field) for field in fields]
+        self._measured.discard(type_)
+        known = [size for size in sizes if size is not None]
+        return CONTAINER_BYTES + sum(known) if len(known) == len(sizes) else None
 
     def constant(self, index: int, value: Value) -> str:
         """The name of a constant of the module."""

@@ -1,18 +1,29 @@
 """Instructions on locals and constants."""
 
 from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.vm.metering import BYTES_PER_UNIT
 from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable
 from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type, VectorTag
+from nexus_tools.localnet.vm.value_size import element_bytes
 
 
 def copy_of(type_: Type, text: str) -> str:
-    """The expression of a deep copy."""
+    """The expression of a deep copy, which is not charged."""
     if isinstance(type_, Primitive):
         return text
     flat = isinstance(type_, VectorTag) and isinstance(type_.element, Primitive)
-    return f"{'copy_flat' if flat else 'copy'}(meter, {text})"
+    return f"{text}[:]" if flat else f"copy({text})"
+
+
+def charged_copy_of(block: BlockTranslator, type_: Type, text: str) -> str:
+    """The expression of a deep copy that is charged by its size."""
+    if isinstance(type_, VectorTag) and (each := element_bytes(type_.element)):
+        return f"copy_flat(meter, {text}, {each})"
+    known = block.frame.fixed_size(type_)
+    if known is None:
+        return f"copy_charged(meter, {text}, {block.frame.sizer(type_)})"
+    block.charge(0, known)
+    return copy_of(type_, text)
 
 
 def _load(block: BlockTranslator, local: int) -> Operand:
@@ -26,9 +37,10 @@ def _load(block: BlockTranslator, local: int) -> Operand:
 def _copy_local(block: BlockTranslator, local: int) -> None:
     operand = _load(block, local)
     if isinstance(operand.type, ReferenceType | Primitive):
+        block.charge_value(operand.type, operand.text)
         block.push(operand)
     else:
-        block.push_result(operand.type, copy_of(operand.type, operand.text))
+        block.push_result(operand.type, charged_copy_of(block, operand.type, operand.text))
 
 
 def _move_local(block: BlockTranslator, local: int) -> None:
@@ -65,7 +77,7 @@ def _borrow_local(block: BlockTranslator, local: int, *, mutable: bool) -> None:
 def _load_constant(block: BlockTranslator, index: int) -> None:
     frame = block.frame
     constant = frame.module.compiled.constants[index]
-    block.units += len(constant.data) // BYTES_PER_UNIT
+    block.charge(0, len(constant.data))
     type_, value = frame.module.constant(index)
     if isinstance(type_, Primitive) and type_ is not Primitive.ADDRESS:
         block.push(Operand(type_, str(value)))

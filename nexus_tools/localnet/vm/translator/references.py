@@ -5,7 +5,7 @@ from dataclasses import replace
 from nexus_tools.localnet.bytecode.module import Instantiation
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable
-from nexus_tools.localnet.vm.translator.locals import copy_of
+from nexus_tools.localnet.vm.translator.locals import charged_copy_of
 from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.types import Primitive, ReferenceType, StructTag, substitute
 
@@ -18,6 +18,7 @@ def part_of(container: Operand, type_: ReferenceType, text: str, key: str) -> Op
 def _read(block: BlockTranslator, _: object) -> None:
     reference, target = block.pop_reference()
     if isinstance(target, Primitive):
+        block.charge_value(target, reference.target)
         block.push(
             Operand(
                 target,
@@ -28,12 +29,13 @@ def _read(block: BlockTranslator, _: object) -> None:
             )
         )
     else:
-        block.push_result(target, copy_of(target, reference.target))
+        block.push_result(target, charged_copy_of(block, target, reference.target))
 
 
 def _write(block: BlockTranslator, _: object) -> None:
     reference, target = block.pop_reference(mutable=True)
     value = block.expect(block.pop(), target)
+    block.charge_value(target, value.text)
     block.settle()
     for local in reference.locals if reference.key is None else ():
         block.settle_local(local)

@@ -27,12 +27,14 @@ _LOOPS_MAX = 12
 _ATTEMPTS_MAX = 5
 _STRUCTURED_BLOCKS_MAX = 2000
 _LINEAR_DISPATCH_MAX = 4
-_CHECK = "if meter.left < 0: raise OutOfGas"
+_CHECK = "if meter.left < 0: meter.settle()"
 
 
 @dataclass(frozen=True, slots=True)
 class BlockBody:
     """A translated block: its cost, its lines, and on what it depends where it leads.
+
+    `units` are for `Meter.left`.
 
     That is a condition, or the tag that VARIANT_SWITCH looks at, or nothing.
     """

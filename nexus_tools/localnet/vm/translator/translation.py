@@ -11,13 +11,16 @@ from types import CodeType
 from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.vm.definitions import Function
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
+from nexus_tools.localnet.vm.metering import packed
 from nexus_tools.localnet.vm.translator.block import BlockTranslator
+from nexus_tools.localnet.vm.translator.charges import NO_PUSH, PUSHES
 from nexus_tools.localnet.vm.translator.control_flow import Block, ControlFlowGraph
-from nexus_tools.localnet.vm.translator.frame import Frame, Symbol
+from nexus_tools.localnet.vm.translator.frame import Frame, SizeOf, Symbol
 from nexus_tools.localnet.vm.translator.instructions import INSTRUCTIONS
 from nexus_tools.localnet.vm.translator.statement import INDENT, Line, render
 from nexus_tools.localnet.vm.translator.structure import BlockBody, structure
-from nexus_tools.localnet.vm.types import ReferenceType, Type
+from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type
+from nexus_tools.localnet.vm.value_size import REFERENCE_BYTES, scalar_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ def translate(module: LoadedModule, function: Function) -> Translation:
     """Translate a function of the module. Raises `InvalidCode`."""
     code = module.compiled.function_definitions[function.index].code
     if code is None:
-        return Translation(*_compile(function, _native_source(function)))
+        source, compiled = _compile(function, _native_source(function))
+        return Translation(source, compiled, _native_symbols(function))
     frame = Frame(module, function, code)
     graph = ControlFlowGraph(code)
     bodies = {name: _translate_block(frame, code, block) for name, block in graph.blocks.items()}
@@ -57,11 +61,12 @@ def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
         block.offsets, instructions, [*instructions[1:], None], strict=True
     ):
         translator.offset, translator.following = offset, following
-        translator.units += 1
+        translator.instructions += 1
         try:
             execute = INSTRUCTIONS[instruction.opcode]
         except KeyError:
             raise translator.invalid(f"{instruction.opcode.name} is not allowed") from None
+        translator.charge(*PUSHES.get(instruction.opcode, NO_PUSH))
         execute(translator, instruction.operand)
     return translator.finish()
 
@@ -89,7 +94,10 @@ def _prologue(frame: Frame) -> list[Line]:
 
 
 def _native_source(function: Function) -> list[str]:
-    """A function that hands its arguments to `implementation`, references as objects."""
+    """A function that hands its arguments to `implementation`, references as objects.
+
+    A native is counted as one more instruction.
+    """
     arguments = ["context", "type_arguments"]
     for index, type_ in enumerate(function.parameters):
         is_reference = isinstance(type_, ReferenceType)
@@ -102,12 +110,40 @@ def _native_source(function: Function) -> list[str]:
     assign = f"{', '.join(names)} = " if names else ""
     return [
         _header(function),
+        f"{INDENT}meter = context.meter",
+        f"{INDENT}meter.left -= {packed(1, 0, 0)}",
+        f"{INDENT}meter.native_calls += 1",
         f"{INDENT}try:",
         f"{INDENT * 2}{assign}implementation({', '.join(arguments)})",
         f"{INDENT}except NativeAbort as error:",
         f"{INDENT * 2}raise abort(error.code, function, 0) from None",
+        *[f"{INDENT}{line}" for line in _native_results(function, names)],
         f"{INDENT}return {', '.join(parts)}",
     ]
+
+
+def _native_results(function: Function, names: list[str]) -> list[str]:
+    """Charging for the results of a native."""
+    lines = [f"meter.left -= {packed(0, len(names), 0)}"] if names else []
+    for name, type_ in zip(names, function.returns, strict=True):
+        if isinstance(type_, Primitive):
+            lines.append(f"meter.left -= {packed(0, 0, scalar_bytes(type_))}")
+        elif isinstance(type_, ReferenceType):
+            lines.append(f"meter.left -= {packed(0, 0, REFERENCE_BYTES)}")
+        else:
+            lines.append(f"meter.charge_bytes({_result_sizer(name)}({name}))")
+    return lines
+
+
+def _result_sizer(name: str) -> str:
+    """The symbol of what gives the size of a native's result."""
+    return f"size_{name}"
+
+
+def _native_symbols(function: Function) -> dict[str, Symbol]:
+    return {
+        _result_sizer(f"r{index}"): SizeOf(type_) for index, type_ in enumerate(function.returns)
+    }
 
 
 def _compile(function: Function, lines: list[str]) -> tuple[str, CodeType]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from nexus_tools.localnet.bytecode.module import VecOperand
 from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.vm.metering import GROW_VECTOR, OPERAND_STACK_MAX
+from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX
 from nexus_tools.localnet.vm.translator.block import (
     STACK_OVERFLOW,
     BlockTranslator,
@@ -44,7 +44,6 @@ def _pack(block: BlockTranslator, operand: VecOperand) -> None:
     items = block.pop_many(operand.length)
     for item in items:
         block.expect(item, element)
-    block.units += GROW_VECTOR * operand.length
     block.frame.packed.append((vector, block.offset))
     text = ", ".join([item.text for item in items])
     if element is Primitive.U8:
@@ -63,6 +62,7 @@ def _unpack(block: BlockTranslator, operand: VecOperand) -> None:
     if operand.length > OPERAND_STACK_MAX:
         block.close(STACK_OVERFLOW)
     else:
+        block.charge(operand.length, 0)
         block.push_items([element] * operand.length, value)
 
 
@@ -100,7 +100,6 @@ def _push_back(block: BlockTranslator, signature: int) -> None:
     reference, element = _pop_vector(block, signature, mutable=True)
     block.expect(value, element)
     block.settle()
-    block.units += GROW_VECTOR
     block.line(f"{reference.target}.append({value.text})")
 
 

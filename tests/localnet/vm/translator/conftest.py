@@ -3,6 +3,10 @@
 import pytest
 
 LOCALS = 4
+# One for the push, and the bytes: 8 of a u64 that is copied, 1 of any that is made.
+PUSH_COSTS = {"COPY_LOC": 1 + 8} | dict.fromkeys(
+    ("LD_U64", "XOR", "BIT_AND", "BIT_OR", "ADD", "LT"), 1 + 1
+)
 
 
 class RandomFunction:
@@ -12,6 +16,7 @@ class RandomFunction:
         self.chance = chance
         self.code = []
         self.branches = []
+        self.cost = 0
         starts = []
         for _ in range(blocks):
             starts.append(len(self.code))
@@ -42,11 +47,16 @@ class RandomFunction:
         self.code.append(name)
 
     def interpret(self, numbers, steps):
-        """What the function returns, or None if it takes more steps."""
+        """What the function returns, or None if it takes more steps.
+
+        `cost` is then what the instructions cost, below all tiers.
+        """
+        self.cost = 0
         numbers, stack, offset = list(numbers), [], 0
         for _ in range(steps):
             instruction = self.code[offset]
             name, operand = (instruction, None) if isinstance(instruction, str) else instruction
+            self.cost += 1 + PUSH_COSTS.get(name, 0)
             if name == "RET":
                 return stack.pop()
             jumps = name == "BRANCH" or (

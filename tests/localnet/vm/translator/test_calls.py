@@ -67,7 +67,7 @@ def test_a_call_nested_deeper_is_an_error_at_the_call(assembler, call):
 def test_the_depth_starts_anew_with_every_call_of_a_context(assembler, machine_of):
     machine = machine_of(assembler.package())
     function = machine.function(PACKAGE, "m", "descend")
-    context = Context(machine, Meter(100_000))
+    context = Context(machine, Meter(10_000_000))
     for _ in range(3):
         with pytest.raises(PrimitiveError, match="CALL_STACK_OVERFLOW"):
             machine.call(function, (), [2000], context)
@@ -165,9 +165,9 @@ def test_a_native_that_is_not_there_is_a_link_error(assembler, call):
 def test_a_native_uses_up_the_meter_of_the_transaction(assembler, call):
     assembler.function("f", (), (), None)
     natives = {(bytes(PACKAGE), "m", "f"): lambda context, _: context.meter.charge(101)}
-    call(assembler, "f", natives=natives, budget=101)
+    call(assembler, "f", natives=natives, budget=102)
     with pytest.raises(OutOfGas):
-        call(assembler, "f", natives=natives, budget=100)
+        call(assembler, "f", natives=natives, budget=101)
 
 
 def test_a_call_with_arguments_of_another_type_is_refused(assembler, call):

@@ -6,6 +6,8 @@ from nexus_tools.localnet.vm import Context, Meter, OutOfGas
 
 NUMBERS = ("u64",) * 4
 STEPS = 3_000
+# An instruction costs less than this on the average.
+STEP_COST_MAX = 40
 
 
 @pytest.mark.parametrize("blocks", [2, 3, 4, 5, 6, 8, 12, 20])
@@ -23,12 +25,13 @@ def test_any_flow_of_control_ends_as_instruction_by_instruction(
         loaded = machine.function(assembler.address, "m", "f")
         numbers = [chance.randrange(64) for _ in NUMBERS]
         expected = function.interpret(numbers, STEPS)
-        context = Context(machine, Meter(STEPS))
+        context = Context(machine, Meter(STEPS * STEP_COST_MAX))
         if expected is None:
             with pytest.raises(OutOfGas):
                 machine.call(loaded, (), numbers, Context(machine, Meter(100)))
         else:
             assert machine.call(loaded, (), numbers, context) == [expected]
+            assert context.meter.spent == function.cost
             returned += 1
     assert returned > 20
 
