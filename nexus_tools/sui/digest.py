@@ -94,10 +94,7 @@ DIGEST: Codec[Digest] = Codec(_read_digest, _write_digest)
 
 def blake2b256(*parts: bytes) -> bytes:
     """BLAKE2b with 32 bytes of output, over the parts in a row."""
-    state = hashlib.blake2b(digest_size=32)
-    for part in parts:
-        state.update(part)
-    return state.digest()
+    return hashlib.blake2b(b"".join(parts), digest_size=32).digest()
 
 
 def transaction_digest(transaction_data: bytes) -> Digest:

@@ -2,9 +2,15 @@
 /// a number that depends on all of it.
 module kernels::loops;
 
+use std::hash;
+use std::string::String;
+use sui::bcs;
+use sui::table;
+
 // === Constants ===
 
 const MODULUS: u64 = 2_147_483_647;
+const PLACES: u64 = 16;
 
 // === Structs ===
 
@@ -98,12 +104,77 @@ public fun enums(n: u64): u64 {
     sum
 }
 
-/// Calls that are nested in calls.
-public fun calls(n: u64): u64 {
+/// References to elements of a vector, which functions lend on.
+public fun references(n: u64): u64 {
+    let mut accounts = vector<Account>[];
+    let mut i = 0;
+    while (i < PLACES) {
+        accounts.push_back(Account { balance: i, updates: 0 });
+        i = i + 1;
+    };
+    i = 0;
+    while (i < n) {
+        let account = &mut accounts[i % PLACES];
+        deposit(account, i % 1_000);
+        i = i + 1;
+    };
+    accounts[3].balance + accounts[PLACES - 1].updates
+}
+
+/// Numbers as text, put together, taken apart and searched.
+public fun strings(n: u64): u64 {
+    let separator: String = "-";
     let mut sum = 0;
     let mut i = 0;
     while (i < n) {
-        sum = (sum + outer(i)) % MODULUS;
+        let mut text = i.to_string();
+        text.append(separator);
+        text.append_utf8(b"tail");
+        let place = text.index_of(&separator);
+        sum = sum + text.substring(0, place).length() + text.length();
+        i = i + 1;
+    };
+    sum
+}
+
+/// Hashes of hashes.
+public fun hashing(n: u64): u64 {
+    let mut data = b"start";
+    let mut i = 0;
+    while (i < n) {
+        data = if (i % 2 == 0) hash::sha2_256(data) else hash::sha3_256(data);
+        i = i + 1;
+    };
+    data[0] as u64
+}
+
+/// Dynamic fields of a table, which are made, changed and taken out.
+public fun tables(n: u64, ctx: &mut TxContext): u64 {
+    let mut numbers = table::new<u64, u64>(ctx);
+    let mut i = 0;
+    while (i < PLACES) {
+        numbers.add(i, i);
+        i = i + 1;
+    };
+    i = 0;
+    while (i < n) {
+        let number = &mut numbers[i % PLACES];
+        *number = *number + i;
+        i = i + 1;
+    };
+    let sum = numbers.remove(3);
+    numbers.drop();
+    sum
+}
+
+/// Structs that become bytes, and are read again.
+public fun bcs(n: u64): u64 {
+    let mut sum = 0;
+    let mut i = 0;
+    while (i < n) {
+        let bytes = bcs::to_bytes(&Account { balance: i, updates: n });
+        let mut reader = bcs::new(bytes);
+        sum = sum + reader.peel_u64();
         i = i + 1;
     };
     sum
@@ -131,14 +202,11 @@ fun area(shape: Shape): u64 {
     }
 }
 
-fun outer(x: u64): u64 {
-    middle(x) + 1
+fun deposit(account: &mut Account, amount: u64) {
+    raise(&mut account.balance, amount);
+    raise(&mut account.updates, 1);
 }
 
-fun middle(x: u64): u64 {
-    inner(x) * 2
-}
-
-fun inner(x: u64): u64 {
-    x % 1_000
+fun raise(number: &mut u64, by: u64) {
+    *number = *number + by;
 }

@@ -76,6 +76,7 @@ class Arguments:
             raise argument_failed(index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
         self.cliques.append(slot.clique)
         slot.used_by_value_last = True
+        self._charge_taking(slot, cell[0])
         if slot.abilities & Ability.COPY:
             return copy_value(cell[0])
         if id(slot) in self._borrowed:
@@ -95,6 +96,7 @@ class Arguments:
         if lent_mutably or (mutable and id(slot) in self._borrowed):
             raise argument_failed(first, ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT)
         self._borrowed[id(slot)] = (first, mutable)
+        self._context.charge_reference()
         self.cliques.append(slot.clique)
         slot.used_by_value_last = False
         if mutable:
@@ -110,6 +112,14 @@ class Arguments:
         if self.consumes_shared_object:
             cliques.heat_for_ever(merged)
         return merged
+
+    def _charge_taking(self, slot: ValueSlot, value: Value) -> None:
+        """Of all uses of a value that can be copied one moves it: here that is the first."""
+        if slot.is_taken:
+            self._context.charge_copy(slot.type, value)
+        else:
+            self._context.charge_reference()
+        slot.is_taken = True
 
     def _check_may_be_moved(self, index: int, slot: ValueSlot) -> None:
         if slot.is_gas_coin and not self._gas_by_value:
@@ -143,6 +153,7 @@ class Arguments:
             raise argument_failed(index, ArgumentErrorKind.INVALID_BCS_BYTES) from None
         if check is not None and not check(value):
             raise argument_failed(index, ArgumentErrorKind.INVALID_BCS_BYTES)
+        self._context.charge_copy(tag, value)
         abilities = _PURE_ABILITIES if check else self._context.abilities(tag)
         return ValueSlot(tag, abilities, slot.clique, [value])
 
@@ -152,6 +163,7 @@ class Arguments:
                 raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
             reference = slot.reference
             value = [[bytes(reference.object_id)], reference.version]
+            self._context.charge_copy(tag, value)
             slot.typed = ValueSlot(tag, Ability.DROP, slot.clique, [value])
         if slot.typed.type != tag:
             raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)

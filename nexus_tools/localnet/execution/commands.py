@@ -58,6 +58,7 @@ class CommandRun:
         for index, command in enumerate(self._commands):
             self.index = index
             outcome = self._table[type(command)](context, command)
+            context.gas.meter.charge_work(1, 0, 0)
             if reporting:
                 self.results.append(self._report(outcome))
             context.add_results(outcome.results, outcome.arguments.finish())

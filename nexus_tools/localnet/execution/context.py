@@ -13,7 +13,7 @@ from nexus_tools.localnet.execution.gas_payment import GasPayment
 from nexus_tools.localnet.execution.inputs import InputObject, TransactionInputs
 from nexus_tools.localnet.execution.slots import PureSlot, ReceivingSlot, Slot, ValueSlot
 from nexus_tools.localnet.natives import ObjectRuntime, Transfer
-from nexus_tools.localnet.vm import Context, Machine, Value
+from nexus_tools.localnet.vm import REFERENCE_BYTES, Context, Machine, Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import ArgumentErrorKind
@@ -147,7 +147,18 @@ class ExecutionContext:
             data = slot.input.object.data
             assert isinstance(data, MoveObject)
             slot.cell = [self.machine.decode(slot.type, data.contents)]
+            self.charge_copy(slot.type, slot.cell[0])
         return slot.cell
+
+    # --- Gas: what the interpreter of commands does is charged as instructions are
+
+    def charge_copy(self, tag: TypeTag, value: Value) -> None:
+        """Charge for a value that is read, or copied. Raises `OutOfGas`."""
+        self.gas.meter.charge_push(self.machine.size(tag, value))
+
+    def charge_reference(self) -> None:
+        """Charge for a value that is lent, or moved. Raises `OutOfGas`."""
+        self.gas.meter.charge_push(REFERENCE_BYTES)
 
     # --- Types
 

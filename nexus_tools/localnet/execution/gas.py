@@ -94,10 +94,14 @@ class GasStatus:
         """Charge for checking modules of this many bytes."""
         self.meter.charge(size * PACKAGE_PUBLISH_COST_PER_BYTE)
 
-    def computation_cost(self) -> tuple[int, bool]:
-        """MIST for the computation, at most the budget; and whether the budget suffices."""
+    def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:
+        """MIST for the computation, at most the budget; and whether the budget suffices.
+
+        A gas unit costs `price_max` at most, if that is given.
+        """
         units = self.meter.spent // INTERNAL_UNITS_PER_GAS_UNIT
-        cost = rounded_computation(units) * self.price
+        price = self.price if price_max is None else min(self.price, price_max)
+        cost = rounded_computation(units) * price
         return (cost, True) if cost < self.budget else (self.budget, False)
 
     def can_pay(self, computation_cost: int, storage: StorageCharge) -> bool:
@@ -118,7 +122,7 @@ class UnmeteredGas(GasStatus):
         self.meter = Meter(_UNMETERED)
         self.natives = NativeGas(_UNMETERED)
 
-    def computation_cost(self) -> tuple[int, bool]:
+    def computation_cost(self, price_max: int | None = None) -> tuple[int, bool]:  # noqa: ARG002
         """Nothing."""
         return 0, True
 

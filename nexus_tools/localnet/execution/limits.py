@@ -21,13 +21,17 @@ MAX_MOVE_PACKAGE_SIZE = 100 * 1024
 MAX_SIZE_WRITTEN_OBJECTS = 5_000_000
 MAX_SERIALIZED_TX_EFFECTS_SIZE_BYTES = 512 * 1024
 
-MAX_TX_GAS = 50_000_000_000
+MAX_TX_GAS = 50_000_000_000_000
 """MIST."""
 MAX_GAS_PRICE = 50_000_000_000
+MAX_GAS_PRICE_FACTOR_OF_ABORTED = 100
+"""Of the reference price: `max_gas_price_rgp_factor_for_aborted_transactions`."""
 BASE_TX_COST_FIXED = 1_000
 """Gas units."""
 MAX_GAS_COMPUTATION_BUCKET = 5_000_000
 """Gas units."""
+GAS_ROUNDING_STEP = 1_000
+"""Gas units, for estimates: what is paid is rounded by half of its digits."""
 MIN_GAS_COMPUTATION = 1_000
 """Gas units: `half_digits_rounding` of the gas model."""
 

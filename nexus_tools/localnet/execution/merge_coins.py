@@ -22,4 +22,5 @@ def merge_coins(context: ExecutionContext, command: MergeCoins) -> CommandOutcom
         balance[0] += coin[1][0]
         if balance[0] > MAX_BALANCE:
             raise CommandFailed(ErrorKind.COIN_BALANCE_OVERFLOW)
+    context.charge_reference()  # the interpreter copies it to read the balance
     return CommandOutcome((), arguments)

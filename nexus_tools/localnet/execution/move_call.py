@@ -144,6 +144,7 @@ def _argument_values(
     remaining = enumerate(given)
     for parameter in parameters:
         if is_tx_context(parameter):
+            context.charge_reference()
             values.append(tx_context_argument(context))
             continue
         index, argument = next(remaining)

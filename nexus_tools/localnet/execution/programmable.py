@@ -18,6 +18,7 @@ from nexus_tools.localnet.execution.gas_payment import (
     with_simulated_gas,
 )
 from nexus_tools.localnet.execution.inputs import InputLoader, TransactionInputs
+from nexus_tools.localnet.execution.limits import MAX_GAS_PRICE_FACTOR_OF_ABORTED
 from nexus_tools.localnet.execution.result import CommandResult, ExecutionResult
 from nexus_tools.localnet.execution.status import EXECUTION_FAILURES, execution_error
 from nexus_tools.localnet.execution.storage import storage_bytes, storage_cost
@@ -205,7 +206,7 @@ class ProgrammableExecution:
         gas: GasStatus,
     ) -> tuple[_Run, _Settlement]:
         """Charge what was done; if the budget does not suffice, nothing is done but to charge."""
-        computation, enough = gas.computation_cost()
+        computation, enough = gas.computation_cost(self._price_max(run))
         if not enough and run.succeeded:
             run = self._out_of_gas(run, inputs, payment)
         settlement = _settlement(computation, run.changes, gas)
@@ -223,6 +224,12 @@ class ProgrammableExecution:
             rebate for object_id, rebate in rebates.items() if object_id not in run.changes.written
         )
         return run, _Settlement(gas.budget, StorageCharge(0, gone), rebates)
+
+    def _price_max(self, run: _Run) -> int | None:
+        """What a gas unit costs at most: Move code that aborts has not to outbid others."""
+        if isinstance(run.status, Success) or run.status.error.kind is not ErrorKind.MOVE_ABORT:
+            return None
+        return self._environment.reference_gas_price * MAX_GAS_PRICE_FACTOR_OF_ABORTED
 
     def _out_of_gas(self, run: _Run, inputs: TransactionInputs, payment: GasPayment | None) -> _Run:
         status, failure = run.status, run.failure

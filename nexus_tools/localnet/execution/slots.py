@@ -15,7 +15,7 @@ class ValueSlot:
 
     `input` is the object that lies here, if it is an input; its cell is None until it is used.
     `lent_mutably` says that the value may differ from the input, `used_by_value_last` that the
-    last use was a copy.
+    last use was a copy; `is_taken`, that it was used by value before.
     """
 
     type: TypeTag
@@ -26,6 +26,7 @@ class ValueSlot:
     is_gas_coin: bool = False
     lent_mutably: bool = False
     used_by_value_last: bool = False
+    is_taken: bool = False
 
     @property
     def is_hot_potato(self) -> bool:

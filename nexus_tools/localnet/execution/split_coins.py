@@ -17,6 +17,7 @@ def split_coins(context: ExecutionContext, command: SplitCoins) -> CommandOutcom
     if not is_coin(slot.type):
         raise argument_failed(0, ArgumentErrorKind.TYPE_MISMATCH)
     coin = arguments.lend(0, command.coin, slot, mutable=True).read()
+    context.charge_reference()  # the interpreter copies it to read the balance
     results = []
     for index, argument in enumerate(command.amounts, 1):
         amount = arguments.by_value(index, argument, Primitive.U64)

@@ -5,7 +5,7 @@ Source: `Type::size` in `move-vm-types/src/loaded_data/runtime_types.rs`, and
 """
 
 from nexus_tools.sui.address import ADDRESS_LENGTH
-from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
+from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
 _TAG_BYTES = 8 + 16  # ENUM_BASE_ABSTRACT_SIZE and BOX_ABSTRACT_SIZE
 
@@ -14,9 +14,11 @@ def type_size(type_: TypeTag) -> int:
     """One for each type that a type is made of."""
     if isinstance(type_, VectorTag):
         return 1 + type_size(type_.element)
+    size = 1
     if isinstance(type_, StructTag):
-        return 1 + sum(map(type_size, type_.type_params))
-    return 1
+        for part in type_.type_params:
+            size += 1 if isinstance(part, Primitive) else type_size(part)
+    return size
 
 
 def tag_size(type_: TypeTag) -> int:

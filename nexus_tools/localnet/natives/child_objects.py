@@ -108,7 +108,7 @@ class ChildObjects:
     def _use(self, parent: Address, child: Address, tag: StructTag) -> ChildObject | None:
         used = self._used.get(child)
         if used is not None:
-            if used.type != tag:
+            if used.type is not tag and used.type != tag:  # comparing takes its time
                 raise MismatchedType
             return used
         stored = self._stored(parent, child)

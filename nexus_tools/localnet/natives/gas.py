@@ -5,25 +5,26 @@ costs is told to it here, in internal gas units, of which 1 000 are one gas unit
 costs per byte are those of the protocol (`sui-protocol-config`).
 """
 
-from nexus_tools.localnet.vm import Meter, OutOfGas
+from collections.abc import Callable
+
+from nexus_tools.localnet.vm import Meter
 
 INTERNAL_UNITS_PER_GAS_UNIT = 1_000
 
 
 class NativeGas:
-    """Internal gas units used by natives, up to a limit; the transaction's meter is charged too."""
+    """Internal gas units for natives: those of the transaction's meter, or so many of their own.
 
-    __slots__ = ("limit", "meter", "used")
+    `charge` uses units. It raises `OutOfGas`.
+    """
+
+    __slots__ = ("_meter", "charge")
 
     def __init__(self, limit: int, meter: Meter | None = None) -> None:
-        self.limit = limit
-        self.meter = meter
-        self.used = 0
+        self._meter = meter or Meter(limit)
+        self.charge: Callable[[int], None] = self._meter.charge_native
 
-    def charge(self, internal_units: int) -> None:
-        """Use units. Raises `OutOfGas`."""
-        self.used += internal_units
-        if self.used > self.limit:
-            raise OutOfGas
-        if self.meter is not None:
-            self.meter.charge_native(internal_units)
+    @property
+    def used(self) -> int:
+        """The units used so far, of a shared meter those of everything else too."""
+        return self._meter.spent

@@ -1,6 +1,6 @@
 """`sui::dynamic_field`: children of objects, by ids that are derived from their keys."""
 
-from collections.abc import Callable
+from functools import lru_cache
 
 from nexus_tools.localnet.natives.abstract_size import (
     struct_tag_size,
@@ -29,12 +29,16 @@ def hash_type_and_key(
     context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, key: Value
 ) -> bytes:
     """The id of the field under a key."""
-    key_type = TYPE_TAG.encode(type_arguments[0])
-    key_bytes = context.machine.encode(type_arguments[0], key)
-    size = type_size(type_arguments[0]) + tag_size(type_arguments[0])
-    size += context.machine.size(type_arguments[0], key)
-    charge(context, _COST_BASE, _HASH_PER_BYTE, size)
-    return bytes(dynamic_field_id(parent, key_type, key_bytes))
+    (tag,) = type_arguments
+    key_type, size = _key_type(tag)
+    charge(context, _COST_BASE, _HASH_PER_BYTE, size + context.machine.size(tag, key))
+    return dynamic_field_id(parent, key_type, context.machine.encode(tag, key))
+
+
+@lru_cache(maxsize=1024)
+def _key_type(tag: TypeTag) -> tuple[bytes, int]:
+    """The bytes of a type, and the size that it counts."""
+    return TYPE_TAG.encode(tag), type_size(tag) + tag_size(tag)
 
 
 def add_child_object(
@@ -69,15 +73,18 @@ def _borrow(
     *,
     mutable: bool,
 ) -> Reference:
-    charge(context, _COST_BASE, _BORROW_PER_TYPE, type_size(type_arguments[0]))
-    children, parent_id = runtime_of(context).children, Address(parent.read()[0][0])
-    known, loading = children.value_is_known(Address(child)), children.loading_cost(Address(child))
-    cell = _existing(
-        lambda tag: children.borrow(parent_id, Address(child), tag, mutable=mutable),
-        type_arguments,
-    )
-    size = 0 if known else context.machine.size(type_arguments[0], cell[0])
-    charge(context, loading + _KNOWN_REFERENCE + size)
+    children, tag, child_id = runtime_of(context).children, _struct(type_arguments), Address(child)
+    known, loading = children.value_is_known(child_id), children.loading_cost(child_id)
+    charge(context, _COST_BASE + loading + _KNOWN_REFERENCE, _BORROW_PER_TYPE, type_size(tag))
+    parent_id = Address(parent.read()[0][0])
+    try:
+        cell = children.borrow(parent_id, child_id, tag, mutable=mutable)
+    except MismatchedType:
+        raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
+    if cell is None:
+        raise NativeAbort(_KEY_DOES_NOT_EXIST)
+    if not known:
+        charge(context, context.machine.size(tag, cell[0]))
     return Reference(cell, 0)
 
 
@@ -85,14 +92,16 @@ def remove_child_object(
     context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> Value:
     """Take a child out of its parent."""
-    charge(context, _COST_BASE, _REMOVE_PER_TYPE, type_size(type_arguments[0]))
-    children = runtime_of(context).children
-    known, loading = children.value_is_known(Address(child)), children.loading_cost(Address(child))
-    cell = _existing(
-        lambda tag: children.remove(Address(parent), Address(child), tag), type_arguments
-    )
-    size = _KNOWN_VALUE if known else context.machine.size(type_arguments[0], cell[0])
-    charge(context, loading + size)
+    children, tag, child_id = runtime_of(context).children, _struct(type_arguments), Address(child)
+    known, loading = children.value_is_known(child_id), children.loading_cost(child_id)
+    charge(context, _COST_BASE + loading, _REMOVE_PER_TYPE, type_size(tag))
+    try:
+        cell = children.remove(Address(parent), child_id, tag)
+    except MismatchedType:
+        raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
+    if cell is None:
+        raise NativeAbort(_KEY_DOES_NOT_EXIST)
+    charge(context, _KNOWN_VALUE if known else context.machine.size(tag, cell[0]))
     return cell[0]
 
 
@@ -113,18 +122,6 @@ def has_child_object_with_ty(
     charge(context, _COST_BASE, _HAS_PER_BYTE, type_size(tag) + struct_tag_size(tag))
     charge(context, children.loading_cost(Address(child)))
     return children.exists_with_type(Address(parent), Address(child), tag)
-
-
-def _existing(
-    look: Callable[[StructTag], list[Value] | None], type_arguments: tuple[TypeTag, ...]
-) -> list[Value]:
-    try:
-        cell = look(_struct(type_arguments))
-    except MismatchedType:
-        raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
-    if cell is None:
-        raise NativeAbort(_KEY_DOES_NOT_EXIST)
-    return cell
 
 
 def _struct(type_arguments: tuple[TypeTag, ...]) -> StructTag:

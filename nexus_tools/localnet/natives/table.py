@@ -20,7 +20,7 @@ def runtime_of(context: Context) -> ObjectRuntime:
 
 def charge(context: Context, base: int, per_byte: int = 0, size: int = 0) -> None:
     """Charge internal gas units: a base, and something for each byte of the input."""
-    runtime_of(context).gas.charge(base + per_byte * size)
+    context.runtime.gas.charge(base + per_byte * size)
 
 
 def charge_blocks(context: Context, base: int, size: int, block_size: int) -> None:

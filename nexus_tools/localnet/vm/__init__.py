@@ -20,9 +20,11 @@ from nexus_tools.localnet.vm.metering import Meter
 from nexus_tools.localnet.vm.observed import CallObserver, LinkedFunction, ObservedMachine
 from nexus_tools.localnet.vm.program import Native, Natives, TypeArguments
 from nexus_tools.localnet.vm.types import ReferenceType, Type, TypeParameter, substitute
+from nexus_tools.localnet.vm.value_size import REFERENCE_BYTES
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, borrow, copy_value
 
 __all__ = [
+    "REFERENCE_BYTES",
     "CallObserver",
     "Context",
     "Datatype",

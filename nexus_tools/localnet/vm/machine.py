@@ -12,6 +12,7 @@ from nexus_tools.localnet.vm.errors import (
     ExecutionFailure,
     InvalidCode,
     LinkError,
+    OutOfGas,
     PrimitiveError,
 )
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
@@ -114,6 +115,8 @@ class Machine:
         except (NameError, RecursionError) as error:
             # The bytecode verifier refuses locals without a value and types nested hundreds deep.
             raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
+        except OutOfGas:
+            raise  # with the functions that were running
         except ExecutionFailure:
             context.meter.settle()  # what was out of gas before it failed is out of gas
             raise
@@ -148,7 +151,7 @@ class Machine:
 
     def size(self, type_: TypeTag, value: Value) -> int:
         """How many bytes a value counts where it is charged by its size. Raises `LinkError`."""
-        return self._sizes.sizer(type_)(value)
+        return self._sizes.size(type_, value)
 
     def _check_depth(self, type_: TypeTag) -> None:
         if self._depth.of(type_) > VALUE_DEPTH_MAX:

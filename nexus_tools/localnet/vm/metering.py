@@ -4,14 +4,16 @@ An instruction costs by three measures: that it is one, how many values it pushe
 stack, and how many bytes they have. A push costs a unit; the prices of an instruction and of a byte
 rise in tiers with how many there were before in the transaction. Bytes that leave the stack are
 not counted. Source: `sui-types/src/gas_model/tables.rs` and `sui-adapter/src/gas_meter.rs`, gas
-model 11. There a push costs two units while more than 1 000 operands are on the stack, of the 1 024
+model 11. There a push costs two units once more than 1 000 operands were on the stack, of the 1 024
 that may be: that is left out.
 
-All that a basic block does is one number, which is charged when the block is entered; the budget
-is looked at when a function is entered and at every turn of a loop.
+Translated code takes what it does from `Meter.left` before it does it, many instructions at once;
+whether that is below zero is looked at when a function is entered and at every turn of a loop.
 """
 
-from itertools import pairwise
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from nexus_tools.localnet.vm.errors import OutOfGas
 
@@ -25,58 +27,98 @@ VALUE_DEPTH_MAX = 128
 # `MAX_TYPE_INSTANTIATION_NODES` of move-vm-runtime.
 TYPE_NODES_MAX = 128
 
-# Above how many each costs how much: `initial_cost_schedule_v5`.
-Tiers = tuple[tuple[int, int], ...]
-INSTRUCTION_TIERS: Tiers = (
-    (0, 1),
-    (20_000, 2),
-    (50_000, 10),
-    (100_000, 50),
-    (200_000, 100),
-    (10_000_000, 1_000),
-)
-STACK_BYTE_TIERS: Tiers = (
-    (0, 1),
-    (100_000, 2),
-    (500_000, 5),
-    (1_000_000, 100),
-    (100_000_000, 1_000),
-)
 # `V2_NATIVE_FUNCTION_CALL_THRESHOLD`: what later native calls cost counts as instructions.
 FREE_NATIVE_CALLS = 700
 
-# One number for all that is counted: instructions, then pushes, then the sum of instructions,
-# pushes and bytes, which is the highest and so decides when the meter is looked at.
-_PUSHES_AT = 20
-TOTAL_AT = 43
+
+class Tiers:
+    """A price that rises with the amount: above how much each further one costs how much."""
+
+    def __init__(self, *tiers: tuple[int, int]) -> None:
+        self._starts = [start for start, _ in tiers]
+        self._prices = [price for _, price in tiers]
+        costs = [(end - start) * price for (start, price), (end, _) in pairwise(tiers)]
+        self._below = [0, *accumulate(costs)]
+
+    def cost(self, amount: int) -> int:
+        """The cost of the first `amount`, each at the price of its tier."""
+        tier = max(bisect_left(self._starts, amount) - 1, 0)
+        return self._below[tier] + (amount - self._starts[tier]) * self._prices[tier]
+
+    def price(self, amount: int) -> int:
+        """The price in the tier that `amount` is in."""
+        return self._prices[max(bisect_left(self._starts, amount) - 1, 0)]
+
+    def room(self, amount: int) -> int:
+        """How many more there can be in the tier that `amount` is in."""
+        following = max(bisect_left(self._starts, amount), 1)
+        return self._starts[following] - amount if following < len(self._starts) else _ENDLESS
+
+
+_ENDLESS = 1 << 62
+
+# `initial_cost_schedule_v5`.
+INSTRUCTION_TIERS = Tiers(
+    (0, 1), (20_000, 2), (50_000, 10), (100_000, 50), (200_000, 100), (10_000_000, 1_000)
+)
+STACK_BYTE_TIERS = Tiers((0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100), (100_000_000, 1_000))
+
+# `Meter.left` is one number for all that is counted: instructions, then pushes, then the sum of
+# instructions, pushes and bytes, which is the highest and so decides when the meter is looked at.
+# A float, because Python is quicker with it than with an integer of this size; 53 bits are exact.
+_PUSHES_AT = 18
+_TOTAL_AT = 35
 _INSTRUCTION_MASK = (1 << _PUSHES_AT) - 1
-_PUSH_MASK = (1 << (TOTAL_AT - _PUSHES_AT)) - 1
-# Small enough for the fields above, with all that one function can add between two looks.
-_WINDOW = (1 << 17) - 1
+_PUSH_MASK = (1 << (_TOTAL_AT - _PUSHES_AT)) - 1
+_BYTE = float(1 << _TOTAL_AT)
+_INSTRUCTION = 1.0 + _BYTE
+# So much of the sum at most until the meter counts: with what is done between two looks it fits.
+_WINDOW = (1 << 15) - 1
+# What was paid in advance and is given back later is less than nothing in the window after: half of
+# each field is for that. `Charges` of the translator sees to it that neither half overflows.
+_INSTRUCTION_BIAS, _PUSH_BIAS = (_INSTRUCTION_MASK + 1) // 2, (_PUSH_MASK + 1) // 2
+_BIASES = _INSTRUCTION_BIAS | _PUSH_BIAS << _PUSHES_AT
+# More instructions than can be counted in a window.
+_FAR = 1 << _PUSHES_AT
 # More bytes at once than these are charged on their own: across a border between tiers all of them
-# have the higher price.
-_LARGE = 1_024
+# have the higher price. So is the work of a native that counts as more instructions.
+LARGE = 1_024
 
 
-def packed(instructions: int, pushes: int, size: int) -> int:
-    """What to take from `Meter.left` for instructions, pushes, and bytes pushed."""
-    total = instructions + pushes + size
-    return instructions | pushes << _PUSHES_AT | total << TOTAL_AT
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a piece of code does: instructions, pushes, and bytes pushed."""
+
+    instructions: int = 0
+    pushes: int = 0
+    size: int = 0
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(
+            self.instructions + other.instructions,
+            self.pushes + other.pushes,
+            self.size + other.size,
+        )
+
+    def __sub__(self, other: "Work") -> "Work":
+        return Work(
+            self.instructions - other.instructions,
+            self.pushes - other.pushes,
+            self.size - other.size,
+        )
+
+    @property
+    def total(self) -> int:
+        """The sum of what is counted, which is the cost in the lowest tier."""
+        return self.instructions + self.pushes + self.size
+
+    @property
+    def left(self) -> float:
+        """What to take from `Meter.left`."""
+        return float(self.instructions + (self.pushes << _PUSHES_AT) + (self.total << _TOTAL_AT))
 
 
-def tiered(tiers: Tiers, amount: int) -> int:
-    """The cost of the first `amount`, each at the price of its tier."""
-    cost = 0
-    for (start, price), (end, _) in pairwise((*tiers, (amount, 0))):
-        if amount <= start:
-            break
-        cost += (min(amount, end) - start) * price
-    return cost
-
-
-def price_at(tiers: Tiers, amount: int) -> int:
-    """The price in the tier that `amount` is in."""
-    return next(price for start, price in reversed(tiers) if amount > start or not start)
+_PUSH = Work(1, 1).left
 
 
 class Meter:
@@ -88,6 +130,8 @@ class Meter:
     __slots__ = (
         "_bytes",
         "_extra",
+        "_extra_max",
+        "_instruction_room",
         "_instructions",
         "_pushes",
         "_start",
@@ -100,13 +144,13 @@ class Meter:
         self.budget = budget
         self.native_calls = 0
         self._instructions = self._bytes = self._pushes = self._extra = 0
-        self._open_window()
+        self._start = self.left = 0.0
+        self._count()
 
     @property
     def spent(self) -> int:
-        """The units used so far, at most the budget."""
-        self._count()
-        return min(self._cost(), self.budget)
+        """The units used so far, at most the budget. It may be asked for at any time."""
+        return min(self._count(), self.budget)
 
     @property
     def instructions(self) -> int:
@@ -116,61 +160,87 @@ class Meter:
 
     def settle(self) -> None:
         """Work out the cost so far. Raises `OutOfGas`."""
-        self._count()
-        if self._cost() > self.budget:
+        if self._count() > self.budget:
             raise OutOfGas
 
     def charge(self, units: int) -> None:
         """Charge for work that is neither instruction nor stack. Raises `OutOfGas`."""
         self._extra += units
+        if self._extra > self._extra_max or self.left < 0.0:
+            self.settle()
+
+    def charge_work(self, instructions: int, pushes: int, size: int) -> None:
+        """Charge for work of any amount. Raises `OutOfGas`."""
+        self._count()
+        self._instructions += instructions
+        self._pushes += pushes
+        self._bytes += size
         self.settle()
 
     def charge_bytes(self, size: int) -> None:
         """Charge for a value of this many bytes that is pushed. Raises `OutOfGas`."""
-        if size < _LARGE:
-            self.left -= size << TOTAL_AT
-            if self.left < 0:
+        if size < LARGE:
+            self.left = left = self.left - size * _BYTE
+            if left < 0.0:
                 self.settle()
             return
         self._count()
         before = self._bytes
         self._bytes += size
-        self._extra += size * price_at(STACK_BYTE_TIERS, self._bytes)
-        self._extra -= tiered(STACK_BYTE_TIERS, self._bytes) - tiered(STACK_BYTE_TIERS, before)
+        self._extra += size * STACK_BYTE_TIERS.price(self._bytes)
+        self._extra -= STACK_BYTE_TIERS.cost(self._bytes) - STACK_BYTE_TIERS.cost(before)
         self.settle()
+
+    def charge_push(self, size: int) -> None:
+        """Charge for an instruction that pushes a value of this many bytes. Raises `OutOfGas`."""
+        self.left -= _PUSH
+        self.charge_bytes(size)
 
     def charge_native(self, units: int) -> None:
         """Charge for the work of a native function. Raises `OutOfGas`."""
-        if self.native_calls > FREE_NATIVE_CALLS:
-            self._count()
-            before = self._instructions
-            self._instructions += units
-            self._extra += units * price_at(INSTRUCTION_TIERS, self._instructions)
-            self._extra -= tiered(INSTRUCTION_TIERS, self._instructions)
-            self._extra += tiered(INSTRUCTION_TIERS, before)
+        if self.native_calls <= FREE_NATIVE_CALLS:
+            self.charge(units)
+        elif units < LARGE and (
+            self._instruction_room > _FAR
+            or self._instruction_room > units + _instructions(self._start - self.left)
+        ):
+            self.left = left = self.left - units * _INSTRUCTION
+            if left < 0.0:
+                self.settle()
         else:
-            self._extra += units
+            self._charge_as_instructions(units)
+
+    def exhaust(self) -> None:
+        """Leave nothing: the next look raises `OutOfGas`. Another thread may call it."""
+        self.budget = -1
+        self.left = -1.0
+
+    def _charge_as_instructions(self, units: int) -> None:
+        """All of the units have the price of the last one."""
+        self._count()
+        before = self._instructions
+        self._instructions += units
+        self._extra += units * INSTRUCTION_TIERS.price(self._instructions)
+        self._extra -= INSTRUCTION_TIERS.cost(self._instructions) - INSTRUCTION_TIERS.cost(before)
         self.settle()
 
-    def _count(self) -> None:
-        """Read what was counted in the window, and open another."""
-        done = self._start - self.left
-        instructions = done & _INSTRUCTION_MASK
-        pushes = done >> _PUSHES_AT & _PUSH_MASK
+    def _count(self) -> int:
+        """Read what was counted in the window, and open another; gives the cost so far."""
+        done = int(self._start - self.left) + _BIASES
+        instructions = (done & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
+        pushes = (done >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS
         self._instructions += instructions
-        self._bytes += (done >> TOTAL_AT) - instructions - pushes
         self._pushes += pushes
-        self._open_window()
-
-    def _open_window(self) -> None:
+        self._bytes += (done >> _TOTAL_AT) - instructions - pushes
+        cost = self._pushes + self._extra
+        cost += INSTRUCTION_TIERS.cost(self._instructions) + STACK_BYTE_TIERS.cost(self._bytes)
+        remaining = max(self.budget - cost, 0)
         # Every unit of a window costs one internal unit at least.
-        window = min(_WINDOW, max(self.budget - self._cost(), 0))
-        self._start = self.left = window << TOTAL_AT
+        self._start = self.left = min(_WINDOW, remaining) * _BYTE
+        self._extra_max = self._extra + remaining
+        self._instruction_room = INSTRUCTION_TIERS.room(self._instructions)
+        return cost
 
-    def _cost(self) -> int:
-        return (
-            tiered(INSTRUCTION_TIERS, self._instructions)
-            + tiered(STACK_BYTE_TIERS, self._bytes)
-            + self._pushes
-            + self._extra
-        )
+
+def _instructions(done: float) -> int:
+    return (int(done) + _BIASES & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS

@@ -18,12 +18,14 @@ from nexus_tools.localnet.vm.runtime import NAMES
 from nexus_tools.localnet.vm.translator import (
     Callee,
     Constant,
+    CopyOf,
     SizeOf,
     Symbol,
     Translation,
     translate,
 )
 from nexus_tools.localnet.vm.types import Primitive, TypeTag, count_nodes, substitute
+from nexus_tools.localnet.vm.value_copy import copier
 from nexus_tools.localnet.vm.value_depth import ValueDepth
 from nexus_tools.localnet.vm.value_size import ValueSize
 from nexus_tools.sui.address import Address
@@ -150,6 +152,8 @@ class Program:
             return self._first_call(names, symbol_name, symbol, function, type_arguments)
         if isinstance(symbol, SizeOf):
             return self._sizes.sizer(substitute(symbol.type, type_arguments))
+        if isinstance(symbol, CopyOf):
+            return copier(self._sizes, substitute(symbol.type, type_arguments))
         element = substitute(symbol.element, type_arguments)
         return bytearray if element is Primitive.U8 else list
 

@@ -15,7 +15,7 @@ from nexus_tools.localnet.vm.errors import (
     PrimitiveError,
 )
 from nexus_tools.localnet.vm.metering import Meter
-from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, Sizer
+from nexus_tools.localnet.vm.value_size import Sizer
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, copy_value
 
 # Calls of Move functions are calls of Python functions, and Python allows a thread 1000 of them in
@@ -49,6 +49,7 @@ def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -
     context.frames_left += room
     if failure:
         raise failure[0]
+    context.meter.settle()  # callers go on without a look at it
     return outcome[0]
 
 
@@ -64,18 +65,6 @@ def _calling_instruction() -> Location | None:
                 return function.location(frame.f_globals["calls"][frame.f_lineno])
         frame = frame.f_back
     return None
-
-
-def copy_charged(meter: Meter, value: Value, size: Sizer) -> Value:
-    """A deep copy, which costs by its size."""
-    meter.charge_bytes(size(value))
-    return copy_value(value)
-
-
-def copy_flat(meter: Meter, vector: Any, element_bytes: int) -> Any:
-    """A copy of a vector of integers, booleans or addresses."""
-    meter.charge_bytes(CONTAINER_BYTES + len(vector) * element_bytes)
-    return vector[:]
 
 
 def equal(meter: Meter, one: Value, other: Value, size: Sizer | None) -> bool:
@@ -118,8 +107,6 @@ NAMES: dict[str, Any] = {
     "abort": abort,
     "arithmetic_error": arithmetic_error,
     "copy": copy_value,
-    "copy_charged": copy_charged,
-    "copy_flat": copy_flat,
     "equal": equal,
     "go_deeper": go_deeper,
     "stack_overflow": stack_overflow,

@@ -68,6 +68,11 @@ class ValueSize:
         sizer = self._of(type_)
         return sizer if isinstance(sizer, int) else None
 
+    def size(self, type_: Type, value: Value) -> int:
+        """The size of a value of the type."""
+        sizer = self._of(type_)
+        return sizer if isinstance(sizer, int) else sizer(value)
+
     def sizer(self, type_: Type) -> Sizer:
         """A function that gives the size of a value of the type."""
         return _function(self._of(type_))

@@ -89,6 +89,18 @@ def test_reading_and_publishing_cost_by_the_byte():
     assert gas.computation_cost() == (8_010_000, True)
 
 
+def test_code_that_aborts_pays_a_hundred_reference_prices_at_most(probed, build):
+    probed.call(build, "fail", [build.u64(1)])
+    result = probed.run(build, price=250_000)  # the reference price is 1 000
+    assert result.effects.gas_used.computation_cost == 1_000 * 100_000
+
+
+def test_what_fails_otherwise_pays_its_own_price(world, build):
+    result = world.run(split(world, build, [200 * world.SUI]), price=250_000)
+    assert result.effects.status.error.kind is ErrorKind.INSUFFICIENT_COIN_BALANCE
+    assert result.effects.gas_used.computation_cost == 1_000 * 250_000
+
+
 def test_what_is_out_of_gas_costs_the_budget():
     gas = GasStatus(GasData((), Address.of(1), 1_000, 5_000_000))
     with pytest.raises(OutOfGas):

@@ -7,7 +7,7 @@ import pytest
 from nexus_tools.localnet.compiler.sources import read_sources
 
 SAMPLE = Path(__file__).parent / "sample"
-GAS_LIMIT = 100_000
+GAS_LIMIT = 1_000_000
 
 
 @pytest.fixture(scope="session")

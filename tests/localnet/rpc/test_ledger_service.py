@@ -242,7 +242,7 @@ def test_the_epoch_tells_the_gas_price_and_the_limits_of_transactions(client):
         "LedgerService/GetEpoch", "reference_gas_price", "protocol_config", "start"
     ).epoch
     assert epoch.reference_gas_price == 1000
-    assert epoch.protocol_config.attributes["max_tx_gas"] == "50000000000"
+    assert epoch.protocol_config.attributes["max_tx_gas"] == "50000000000000"
     assert epoch.protocol_config.attributes["max_programmable_tx_commands"] == "1024"
     assert epoch.start.seconds > 0
     assert not epoch.HasField("epoch")

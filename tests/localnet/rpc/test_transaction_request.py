@@ -119,7 +119,7 @@ def test_an_expiration_survives(message_of, expiration):
 def test_what_is_missing_of_the_payment_is_filled_in(message_of):
     message = message_of(transaction())
     message.ClearField("gas_payment")
-    assert parse_transaction(message, 750).gas == GasData((), ALICE, 750, 50_000_000_000)
+    assert parse_transaction(message, 750).gas == GasData((), ALICE, 750, 50_000_000_000_000)
 
 
 def test_bytes_count_more_than_fields(message_of):

@@ -1,6 +1,7 @@
 import pytest
 
 from nexus_tools.localnet.vm import Context, Meter, OutOfGas, borrow
+from nexus_tools.localnet.vm.metering import INSTRUCTION_TIERS, STACK_BYTE_TIERS
 
 NUMBERS = ("vector", "u64")
 BYTES = ("vector", "u8")
@@ -164,3 +165,42 @@ def test_copying_in_a_loop_ends_with_the_budget(assembler, call):
     assembler.function("f", (NUMBERS,), (), code)
     with pytest.raises(OutOfGas):
         call(assembler, "f", [0] * 80_000, budget=50_000)
+
+
+@pytest.mark.parametrize(
+    ("amount", "cost", "price", "room"),
+    [
+        (0, 0, 1, 20_000),
+        (1, 1, 1, 19_999),
+        (20_000, 20_000, 1, 0),
+        (20_001, 20_002, 2, 29_999),
+        (100_000, 20_000 + 60_000 + 500_000, 10, 0),
+        (200_001, 20_000 + 60_000 + 500_000 + 5_000_000 + 100, 100, 9_799_999),
+    ],
+)
+def test_instructions_have_the_prices_of_their_tiers(amount, cost, price, room):
+    tiers = INSTRUCTION_TIERS
+    assert (tiers.cost(amount), tiers.price(amount), tiers.room(amount)) == (cost, price, room)
+
+
+def test_the_last_tier_has_no_end():
+    assert STACK_BYTE_TIERS.price(10**12) == 1_000
+    assert STACK_BYTE_TIERS.room(10**12) > 10**12
+
+
+def test_what_is_spent_can_be_asked_for_at_any_time():
+    meter = Meter(10**6)
+    seen = []
+    for size in (8, 200, 5_000):
+        meter.charge_push(size)
+        seen.append(meter.spent)
+    meter.charge(1_000)
+    assert seen == [2 + 8, 2 + 8 + 2 + 200, 2 + 8 + 2 + 200 + 2 + 5_000]
+    assert meter.spent == seen[-1] + 1_000
+
+
+def test_a_meter_that_was_exhausted_has_nothing_left():
+    meter = Meter(10**6)
+    meter.exhaust()
+    with pytest.raises(OutOfGas):
+        meter.charge_push(8)

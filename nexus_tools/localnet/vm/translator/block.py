@@ -11,13 +11,12 @@ from typing import Any
 from nexus_tools.localnet.bytecode.module import Instruction
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.errors import InvalidCode
-from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX, TOTAL_AT, packed
-from nexus_tools.localnet.vm.translator.frame import Frame
+from nexus_tools.localnet.vm.metering import LARGE, OPERAND_STACK_MAX, Work
+from nexus_tools.localnet.vm.translator.frame import Frame, packed_size
 from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.translator.statement import Exit, Line, Statement
 from nexus_tools.localnet.vm.translator.structure import BlockBody
-from nexus_tools.localnet.vm.types import ReferenceType, Type, VectorTag
-from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, element_bytes
+from nexus_tools.localnet.vm.types import ReferenceType, Type
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
@@ -49,8 +48,8 @@ class BlockTranslator:
         """The translated block. Raises `InvalidCode` if operands are left over."""
         if self._stack and not self.is_closed:
             raise self.invalid("operands are left at the end of a block")
-        units = packed(self.instructions, self.pushes, self.bytes)
-        return BlockBody(units, self._lines, self.condition, self.tag)
+        work = Work(self.instructions, self.pushes, self.bytes)
+        return BlockBody(work, self._lines, self.condition, self.tag)
 
     # Errors
 
@@ -112,13 +111,18 @@ class BlockTranslator:
     def charge_value(self, type_: Type, text: str) -> None:
         """Count the bytes of a value."""
         known = self.frame.fixed_size(type_)
-        if known is not None:
-            self.bytes += known
-        elif isinstance(type_, VectorTag) and (each := element_bytes(type_.element)):
-            self.bytes += CONTAINER_BYTES
-            self.line(f"meter.left -= len({text}) * {each << TOTAL_AT}")
+        if known is None:
+            size = packed_size(text, type_) or f"{self.frame.sizer(type_)}({text})"
+            self.line(f"meter.charge_bytes({size})")
         else:
-            self.line(f"meter.left -= {self.frame.sizer(type_)}({text}) << {TOTAL_AT}")
+            self.charge_size(known)
+
+    def charge_size(self, size: int) -> None:
+        """Count the bytes of one value, which are known before the code runs."""
+        if size < LARGE:
+            self.bytes += size
+        else:
+            self.line(f"meter.charge_bytes({size})")
 
     # Lines
 

@@ -44,7 +44,8 @@ def _equality(sign: str, negation: str) -> _Instruction:
         type_ = left.type.target if isinstance(left.type, ReferenceType) else left.type
         one, other = [side.target if is_reference else side.text for side in (left, right)]
         known = block.frame.fixed_size(type_)
-        block.charge(0, 2 * (REFERENCE_BYTES * is_reference + (known or 0)))
+        block.charge(0, 2 * REFERENCE_BYTES * is_reference)
+        block.charge_size(2 * (known or 0))
         if isinstance(type_, Primitive):
             compared = compose(Primitive.BOOL, f"({one} {sign} {other})", left, right)
             block.push(replace(compared, reads_memory=is_reference or compared.reads_memory))

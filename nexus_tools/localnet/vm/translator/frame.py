@@ -20,9 +20,15 @@ from nexus_tools.localnet.vm.types import (
     ReferenceType,
     StructTag,
     Type,
+    VectorTag,
     substitute,
 )
-from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, REFERENCE_BYTES, scalar_bytes
+from nexus_tools.localnet.vm.value_size import (
+    CONTAINER_BYTES,
+    REFERENCE_BYTES,
+    element_bytes,
+    scalar_bytes,
+)
 from nexus_tools.localnet.vm.values import Value
 from nexus_tools.sui.address import Address
 
@@ -63,7 +69,14 @@ class SizeOf:
     type: Type
 
 
-Symbol = Callee | NewVector | Constant | SizeOf
+@dataclass(frozen=True, slots=True)
+class CopyOf:
+    """What charges for a copy of a value of a type, and makes it: known with the type arguments."""
+
+    type: Type
+
+
+Symbol = Callee | NewVector | Constant | SizeOf | CopyOf
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
 # Instructions that use up a reference and keep nothing of it but a part of its target.
@@ -153,6 +166,13 @@ class Frame:
             self._names[key] = self._add("size", SizeOf(type_))
         return self._names[key]
 
+    def copier(self, type_: Type) -> str:
+        """The name of what charges for a copy of a value of the type, and makes it."""
+        key = ("copy", type_)
+        if key not in self._names:
+            self._names[key] = self._add("copy_of", CopyOf(type_))
+        return self._names[key]
+
     def fixed_size(self, type_: Type) -> int | None:
         """The size of every value of a type, as far as the module alone tells it."""
         if isinstance(type_, Primitive):
@@ -186,6 +206,15 @@ class Frame:
             unique = f"{name}_{number}"
         self.symbols[unique] = symbol
         return unique
+
+
+def packed_size(text: str, type_: Type) -> str | None:
+    """The expression of the size of a packed vector; nothing for other types."""
+    each = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
+    if each is None:
+        return None
+    length = f"len({text})" if each == 1 else f"len({text}) * {each}"
+    return f"{CONTAINER_BYTES} + {length}"
 
 
 def _escaping_borrows(instructions: tuple[Instruction, ...]) -> set[int]:

@@ -4,7 +4,6 @@ from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable
 from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type, VectorTag
-from nexus_tools.localnet.vm.value_size import element_bytes
 
 
 def copy_of(type_: Type, text: str) -> str:
@@ -17,12 +16,10 @@ def copy_of(type_: Type, text: str) -> str:
 
 def charged_copy_of(block: BlockTranslator, type_: Type, text: str) -> str:
     """The expression of a deep copy that is charged by its size."""
-    if isinstance(type_, VectorTag) and (each := element_bytes(type_.element)):
-        return f"copy_flat(meter, {text}, {each})"
     known = block.frame.fixed_size(type_)
     if known is None:
-        return f"copy_charged(meter, {text}, {block.frame.sizer(type_)})"
-    block.charge(0, known)
+        return f"{block.frame.copier(type_)}(meter, {text})"
+    block.charge_size(known)
     return copy_of(type_, text)
 
 

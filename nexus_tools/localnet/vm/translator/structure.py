@@ -11,6 +11,8 @@ all again with the labels found so far comes to an end.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from nexus_tools.localnet.vm.metering import Work
+from nexus_tools.localnet.vm.translator.charging import Charges
 from nexus_tools.localnet.vm.translator.control_flow import ENTRY, ControlFlowGraph, dominates
 from nexus_tools.localnet.vm.translator.statement import (
     Exit,
@@ -27,19 +29,16 @@ _LOOPS_MAX = 12
 _ATTEMPTS_MAX = 5
 _STRUCTURED_BLOCKS_MAX = 2000
 _LINEAR_DISPATCH_MAX = 4
-_CHECK = "if meter.left < 0: meter.settle()"
 
 
 @dataclass(frozen=True, slots=True)
 class BlockBody:
-    """A translated block: its cost, its lines, and on what it depends where it leads.
-
-    `units` are for `Meter.left`.
+    """A translated block: what it does, its lines, and on what it depends where it leads.
 
     That is a condition, or the tag that VARIANT_SWITCH looks at, or nothing.
     """
 
-    units: int
+    work: Work
     lines: list[Statement]
     condition: str | None = None
     tag: str | None = None
@@ -90,6 +89,10 @@ class _Structure:
             self.dominators = graph.dominators()
             self.loops = graph.loops(self.dominators)
         self.merges = self._find_merges()
+        work = {name: body.work for name, body in bodies.items()}
+        lines = [line for body in bodies.values() for line in body.lines]
+        has_calls = any(isinstance(line, Line) and line.call is not None for line in lines)
+        self.charges = Charges(graph, work, self.loops, has_calls=has_calls)
 
     def _find_merges(self) -> dict[int, list[int]]:
         """Joins by the block that they are placed after: their immediate dominator."""
@@ -154,11 +157,9 @@ class _Structure:
         return statements
 
     def _enter(self, name: int) -> list[Statement]:
-        body = self.bodies[name]
-        charge: list[Statement] = [Line(f"meter.left -= {body.units}")]
-        if name == ENTRY or name in self.loops or name in self.labels:
-            charge.append(Line(_CHECK))
-        return charge + body.lines
+        is_looked_at = name == ENTRY or name in self.loops or name in self.labels
+        charge = self.charges.lines(name, is_looked_at=is_looked_at)
+        return [*map(Line, charge), *self.bodies[name].lines]
 
     def _leave(self, name: int, place: _Place) -> list[Statement]:
         body, successors = self.bodies[name], self.graph.blocks[name].successors

@@ -11,11 +11,11 @@ from types import CodeType
 from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.vm.definitions import Function
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
-from nexus_tools.localnet.vm.metering import packed
+from nexus_tools.localnet.vm.metering import LARGE, Work
 from nexus_tools.localnet.vm.translator.block import BlockTranslator
 from nexus_tools.localnet.vm.translator.charges import NO_PUSH, PUSHES
 from nexus_tools.localnet.vm.translator.control_flow import Block, ControlFlowGraph
-from nexus_tools.localnet.vm.translator.frame import Frame, SizeOf, Symbol
+from nexus_tools.localnet.vm.translator.frame import Frame, SizeOf, Symbol, packed_size
 from nexus_tools.localnet.vm.translator.instructions import INSTRUCTIONS
 from nexus_tools.localnet.vm.translator.statement import INDENT, Line, render
 from nexus_tools.localnet.vm.translator.structure import BlockBody, structure
@@ -94,10 +94,7 @@ def _prologue(frame: Frame) -> list[Line]:
 
 
 def _native_source(function: Function) -> list[str]:
-    """A function that hands its arguments to `implementation`, references as objects.
-
-    A native is counted as one more instruction.
-    """
+    """A function that hands its arguments to `implementation`, references as objects."""
     arguments = ["context", "type_arguments"]
     for index, type_ in enumerate(function.parameters):
         is_reference = isinstance(type_, ReferenceType)
@@ -107,43 +104,53 @@ def _native_source(function: Function) -> list[str]:
     for name, type_ in zip(names, function.returns, strict=True):
         is_reference = isinstance(type_, ReferenceType)
         parts += [f"{name}.container", f"{name}.key"] if is_reference else [name]
+    sized = _sized(function)
     assign = f"{', '.join(names)} = " if names else ""
     return [
         _header(function),
         f"{INDENT}meter = context.meter",
-        f"{INDENT}meter.left -= {packed(1, 0, 0)}",
+        f"{INDENT}meter.left -= {_native_work(function).left!r}",
         f"{INDENT}meter.native_calls += 1",
         f"{INDENT}try:",
         f"{INDENT * 2}{assign}implementation({', '.join(arguments)})",
         f"{INDENT}except NativeAbort as error:",
         f"{INDENT * 2}raise abort(error.code, function, 0) from None",
-        *[f"{INDENT}{line}" for line in _native_results(function, names)],
+        *[f"{INDENT}{line}" for name, type_ in sized.items() for line in _charge(name, type_)],
         f"{INDENT}return {', '.join(parts)}",
     ]
 
 
-def _native_results(function: Function, names: list[str]) -> list[str]:
-    """Charging for the results of a native."""
-    lines = [f"meter.left -= {packed(0, len(names), 0)}"] if names else []
-    for name, type_ in zip(names, function.returns, strict=True):
+def _native_work(function: Function) -> Work:
+    """What a call of a native counts: one more instruction, and its results."""
+    size = 0
+    for type_ in function.returns:
         if isinstance(type_, Primitive):
-            lines.append(f"meter.left -= {packed(0, 0, scalar_bytes(type_))}")
+            size += scalar_bytes(type_)
         elif isinstance(type_, ReferenceType):
-            lines.append(f"meter.left -= {packed(0, 0, REFERENCE_BYTES)}")
-        else:
-            lines.append(f"meter.charge_bytes({_result_sizer(name)}({name}))")
-    return lines
+            size += REFERENCE_BYTES
+    return Work(1, len(function.returns), size)
 
 
-def _result_sizer(name: str) -> str:
-    """The symbol of what gives the size of a native's result."""
-    return f"size_{name}"
+def _sized(function: Function) -> dict[str, Type]:
+    """The results of a native whose bytes are not known before."""
+    return {
+        f"r{index}": type_
+        for index, type_ in enumerate(function.returns)
+        if not isinstance(type_, Primitive | ReferenceType)
+    }
+
+
+def _charge(name: str, type_: Type) -> list[str]:
+    """The lines that charge for the bytes of a result; natives look at the meter themselves."""
+    return [
+        f"size = {packed_size(name, type_) or f'size_{name}({name})'}",
+        f"if size < {LARGE}: meter.left -= size * {Work(size=1).left!r}",
+        "else: meter.charge_bytes(size)",
+    ]
 
 
 def _native_symbols(function: Function) -> dict[str, Symbol]:
-    return {
-        _result_sizer(f"r{index}"): SizeOf(type_) for index, type_ in enumerate(function.returns)
-    }
+    return {f"size_{name}": SizeOf(type_) for name, type_ in _sized(function).items()}
 
 
 def _compile(function: Function, lines: list[str]) -> tuple[str, CodeType]:

@@ -135,7 +135,7 @@ def test_without_selection_nothing_is_bought(payer):
     simulated = payer.simulate(CLOCK, LOOK, select=False)
     assert simulated.transaction.effects.status.success
     payment = payment_of(simulated)
-    assert (payment.price, payment.budget, ids(payment)) == (1000, 50 * SUI, [])
+    assert (payment.price, payment.budget, ids(payment)) == (1000, 50_000 * SUI, [])
 
 
 def test_without_checks_nothing_is_selected(payer):
@@ -198,7 +198,7 @@ def test_a_payment_names_its_owner(payer):
     ("budget", "reason"),
     [
         (999_999, "Gas budget: 999999 is lower than min: 1000000"),
-        (50 * SUI + 1, "Gas budget: 50000000001 is higher than max: 50000000000"),
+        (50_000 * SUI + 1, "Gas budget: 50000000000001 is higher than max: 50000000000000"),
     ],
 )
 def test_a_budget_has_bounds(payer, budget, reason):
