@@ -76,9 +76,17 @@ class LocalnetFixture:
     def advance_clock(self, milliseconds: int) -> int:
         """Move the clock forwards at once; gives the time in ms that it shows then.
 
-        Skips the test with `--localnet-url`, as do `snapshot`, `revert` and `trace`.
+        Skips the test with `--localnet-url`, as do the methods below.
         """
         return self._require_own("its clock is not ours to move").advance_clock(milliseconds)
+
+    def advance_epoch(self) -> int:
+        """End the epoch, and begin the next one; gives its number."""
+        return self._require_own("its epochs are not ours to end").advance_epoch()
+
+    def seed_randomness(self, seed: bytes) -> None:
+        """Let the random bytes of all rounds to come follow from a seed, in this test."""
+        self._require_own("its randomness is not ours").seed_randomness(seed)
 
     def snapshot(self) -> "Snapshot":
         """The present, to come back to within this test."""

@@ -141,6 +141,18 @@ def test_the_clock_goes_back_with_the_state(run, project):
     run().assert_outcomes(passed=2)
 
 
+def test_the_epoch_goes_back_with_the_state(run, project):
+    project("""
+        import pytest
+
+        @pytest.mark.parametrize("time", range(2))
+        def test_it_is_epoch_0(localnet, time):
+            localnet.seed_randomness(b"seed")
+            assert localnet.advance_epoch() == 1
+    """)
+    run().assert_outcomes(passed=2)
+
+
 def test_a_client_goes_on_after_a_revert_within_a_test(run, project):
     project("""
         from nexus_tools.sui.builder import TransactionBuilder

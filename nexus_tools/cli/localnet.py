@@ -140,6 +140,23 @@ async def advance_clock(session: Session, duration: int) -> None:
         session.output.document({"time_ms": now_ms, "advanced_ms": duration})
 
 
+@command.command("advance-epoch")
+@local
+async def advance_epoch(session: Session) -> None:
+    """End the epoch, and begin the next one.
+
+    Fees go to those who have staked; after epochs of a day or more, so does the subsidy of the
+    network. Time does not pass by itself: see `advance-clock`.
+    """
+    from nexus_tools.cli.localnet_control import post  # noqa: PLC0415
+
+    running = require_localnet(session.settings)
+    answer = await post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
+    session.output.done(f"epoch {answer['epoch']} has begun on the localnet")
+    if session.output.as_json:
+        session.output.document(answer)
+
+
 @command.command("snapshot")
 @local
 async def name_snapshot(session: Session) -> None:

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from nexus_tools.cli.localnet_control import post
 from nexus_tools.cli.running import RunningLocalnet
-from nexus_tools.errors import NotNowError, UnreachableError, UsageError
+from nexus_tools.errors import UsageError
 
 _SEPARATOR = "-"
+_GONE = "snapshot_gone"
 
 
 async def take_snapshot(running: RunningLocalnet) -> str:
     """The name of the present: a checkpoint's number and digest."""
-    answer = await _post(f"{running.url}/snapshot", {})
+    answer = await post(running, "/snapshot", {}, refusal=_GONE)
     return f"{answer['checkpoint']}{_SEPARATOR}{answer['digest']}"
 
 
@@ -28,18 +30,4 @@ def parse_snapshot(name: str) -> dict[str, Any]:
 
 async def revert_to(running: RunningLocalnet, snapshot: dict[str, Any]) -> None:
     """Go back to a snapshot. Raises `snapshot_gone` if the chain never was there."""
-    await _post(f"{running.url}/revert", snapshot)
-
-
-async def _post(url: str, document: dict[str, Any]) -> dict[str, Any]:
-    import httpx  # noqa: PLC0415 - 60 ms, for these two commands
-
-    try:
-        async with httpx.AsyncClient() as http:
-            answer = await http.post(url, json=document)
-    except httpx.HTTPError as error:
-        raise UnreachableError("localnet_unreachable", f"{url} does not answer: {error}") from None
-    result: dict[str, Any] = answer.json()
-    if answer.status_code != httpx.codes.OK:
-        raise NotNowError("snapshot_gone", str(result.get("error")))
-    return result
+    await post(running, "/revert", snapshot, refusal=_GONE)

@@ -109,6 +109,17 @@ class Localnet:
         """Move the clock forwards at once; gives the time in ms that it shows then."""
         return self.node.advance_clock(milliseconds).timestamp_ms
 
+    def advance_epoch(self) -> int:
+        """End the epoch, and begin the next one; gives its number. Time does not pass by itself.
+
+        Raises `epoch_change_failed`.
+        """
+        return self.node.advance_epoch()
+
+    def seed_randomness(self, seed: bytes) -> None:
+        """Let the random bytes of all rounds to come follow from a seed."""
+        self.node.seed_randomness(seed)
+
     def snapshot(self) -> Snapshot:
         """The present, to come back to."""
         return self.node.snapshot()

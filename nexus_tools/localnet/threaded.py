@@ -73,6 +73,14 @@ class ThreadedLocalnet:
         """Move the clock forwards at once; gives the time in ms that it shows then."""
         return self.call(lambda localnet: localnet.advance_clock(milliseconds))
 
+    def advance_epoch(self) -> int:
+        """End the epoch, and begin the next one; gives its number. Time does not pass by itself."""
+        return self.call(Localnet.advance_epoch)
+
+    def seed_randomness(self, seed: bytes) -> None:
+        """Let the random bytes of all rounds to come follow from a seed."""
+        self.call(lambda localnet: localnet.seed_randomness(seed))
+
     def snapshot(self) -> Snapshot:
         """The present, to come back to."""
         return self.call(Localnet.snapshot)

@@ -1,4 +1,4 @@
-"""Transactions that the network itself makes: genesis, the clock, the end of an epoch.
+"""Transactions that the network itself makes: genesis, the clock, the change of an epoch.
 
 Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
@@ -24,7 +24,7 @@ from nexus_tools.sui.object import OBJECT_DATA, OWNER, MoveObject, MovePackage, 
 
 @dataclass(frozen=True, slots=True)
 class ChangeEpoch:
-    """The first transaction of an epoch; costs in MIST, `system_packages` as they are upgraded."""
+    """Begins `epoch`; costs of the one before in MIST, `system_packages` as they are upgraded."""
 
     epoch: int
     protocol_version: int
@@ -132,13 +132,6 @@ class RandomnessStateUpdate:
     initial_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class EndOfEpoch:
-    """The last transaction of an epoch, of which only the change of the epoch is read."""
-
-    steps: tuple[ChangeEpoch, ...]
-
-
 CHANGE_EPOCH = struct(
     ChangeEpoch,
     *(u64,) * 7,
@@ -173,6 +166,3 @@ AUTHENTICATOR_STATE_UPDATE = struct(
     AuthenticatorStateUpdate, u64, u64, vector(record((_KEY_ID, _KEY, u64))), u64
 )
 RANDOMNESS_STATE_UPDATE = struct(RandomnessStateUpdate, u64, u64, byte_vector, u64)
-END_OF_EPOCH = struct(
-    EndOfEpoch, vector(choice("EndOfEpochTransactionKind", (ChangeEpoch, CHANGE_EPOCH)))
-)

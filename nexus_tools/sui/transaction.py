@@ -25,6 +25,7 @@ from nexus_tools.sui.bcs import (
     wrapper,
 )
 from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.end_of_epoch import END_OF_EPOCH, EndOfEpoch
 from nexus_tools.sui.expiration import EXPIRATION, Expiration
 from nexus_tools.sui.object import OBJECT_REFERENCE, ObjectReference
 from nexus_tools.sui.system_transaction import (
@@ -34,7 +35,6 @@ from nexus_tools.sui.system_transaction import (
     CONSENSUS_COMMIT_PROLOGUE_V2,
     CONSENSUS_COMMIT_PROLOGUE_V3,
     CONSENSUS_COMMIT_PROLOGUE_V4,
-    END_OF_EPOCH,
     GENESIS,
     RANDOMNESS_STATE_UPDATE,
     AuthenticatorStateUpdate,
@@ -43,7 +43,6 @@ from nexus_tools.sui.system_transaction import (
     ConsensusCommitPrologueV2,
     ConsensusCommitPrologueV3,
     ConsensusCommitPrologueV4,
-    EndOfEpoch,
     Genesis,
     RandomnessStateUpdate,
 )

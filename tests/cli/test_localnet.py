@@ -82,6 +82,13 @@ def test_time_passes_when_the_clock_is_advanced(detached):
     assert detached.json("localnet", "status")["time_ms"] >= moved["time_ms"]
 
 
+def test_an_epoch_ends_when_it_is_told_to(detached):
+    before = detached.json("localnet", "advance-epoch")["epoch"]
+    after = detached.json("localnet", "advance-epoch")
+    assert after["epoch"] == before + 1
+    assert after["timestamp_ms"] <= detached.json("localnet", "status")["time_ms"]
+
+
 def test_the_localnet_goes_back_to_a_snapshot(detached):
     detached.json("wallet", "new", "ann")
     snapshot = detached.json("localnet", "snapshot")["snapshot"]

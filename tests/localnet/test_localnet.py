@@ -75,6 +75,13 @@ async def test_money_and_time_come_from_outside():
         assert localnet.advance_clock(DAY_MS) >= before + DAY_MS
 
 
+async def test_epochs_and_randomness_come_from_outside():
+    async with Localnet() as localnet:
+        localnet.seed_randomness(b"seed")
+        assert [localnet.advance_epoch() for _ in range(2)] == [1, 2]
+        assert localnet.node.environment.epoch == 2
+
+
 async def test_a_snapshot_is_returned_to():
     async with Localnet() as localnet:
         snapshot = localnet.snapshot()
@@ -131,6 +138,8 @@ def test_a_program_that_is_not_async_uses_a_network_in_a_thread():
         localnet.fund(BOB, 5)
         assert httpx.get(f"{localnet.url}/health").json()["checkpoint"] == 1
         assert localnet.advance_clock(DAY_MS) > 0
+        localnet.seed_randomness(b"seed")
+        assert localnet.advance_epoch() == 1
         localnet.revert(snapshot)
         executed = localnet.fund(BOB, 5)
         assert localnet.trace(executed.digest).is_faithful

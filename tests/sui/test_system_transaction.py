@@ -2,6 +2,7 @@ import pytest
 
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.end_of_epoch import EndOfEpoch
 from nexus_tools.sui.object import MoveObject, Shared
 from nexus_tools.sui.system_transaction import (
     AuthenticatorStateUpdate,
@@ -12,7 +13,6 @@ from nexus_tools.sui.system_transaction import (
     ConsensusCommitPrologueV2,
     ConsensusCommitPrologueV3,
     ConsensusCommitPrologueV4,
-    EndOfEpoch,
     Genesis,
     GenesisObject,
     RandomnessStateUpdate,

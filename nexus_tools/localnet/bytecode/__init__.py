@@ -1,10 +1,9 @@
 """Module file format -> `CompiledModule`."""
 
 from nexus_tools.localnet.bytecode.deserializer import (
-    Outline,
+    declared_types,
     deserialize,
     deserialize_at,
-    read_outline,
 )
 from nexus_tools.localnet.bytecode.digest import package_digest
 from nexus_tools.localnet.bytecode.malformed import MalformedModule
@@ -18,13 +17,12 @@ __all__ = [
     "CompiledModule",
     "MalformedModule",
     "Opcode",
-    "Outline",
     "UnpublishableModule",
     "check_publishable",
+    "declared_types",
     "deserialize",
     "deserialize_at",
     "package_digest",
-    "read_outline",
     "relocate",
     "relocate_module",
 ]

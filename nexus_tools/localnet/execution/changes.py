@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 
 from nexus_tools.localnet.bytecode.module import Ability
 from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.deny_list import (
+    BYTES_READ_PER_OWNER,
+    check_denied_owners,
+    coin_owners,
+)
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.gas_payment import GasPayment
@@ -122,6 +127,7 @@ class ChangeCollector:
             changes.written[package.id] = Write(Immutable(), package)
             changes.created_ids.add(package.id)
         self._check_consumed_shared_objects()
+        self._check_coin_owners()
         _delete_smashed(changes, self._payment)
         self._check_sizes()
         return changes
@@ -211,6 +217,17 @@ class ChangeCollector:
                     ErrorKind.SHARED_OBJECT_OPERATION_NOT_ALLOWED,
                     message=f"Shared object operation on {object_id} not allowed",
                 )
+
+    def _check_coin_owners(self) -> None:
+        """Nobody receives a coin that its issuer denies."""
+        context = self._context
+        owners = coin_owners(
+            (write.owner, write.data)
+            for write in self._changes.written.values()
+            if isinstance(write.data, MoveObject)
+        )
+        context.gas.charge_read(BYTES_READ_PER_OWNER * sum(map(len, owners.values())))
+        check_denied_owners(owners, context.runtime.transaction.epoch, context.store)
 
     def _check_sizes(self) -> None:
         size = sum(

@@ -10,7 +10,14 @@ from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.environment import Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
 from nexus_tools.localnet.execution.ownership import check_owner, wrong_owner
-from nexus_tools.sui.address import ACCUMULATOR_ROOT, AUTHENTICATOR_STATE, CLOCK, ZERO, Address
+from nexus_tools.sui.address import (
+    ACCUMULATOR_ROOT,
+    AUTHENTICATOR_STATE,
+    CLOCK,
+    RANDOM,
+    ZERO,
+    Address,
+)
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -35,6 +42,7 @@ from nexus_tools.sui.transaction import (
 )
 
 _INACCESSIBLE = frozenset({AUTHENTICATOR_STATE, ACCUMULATOR_ROOT})
+_ONLY_READ = frozenset({CLOCK, RANDOM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,7 @@ class InputLoader:
                 f"Object {argument.object_id} is a system object and cannot be accessed by user"
                 " transactions",
             )
-        if argument.object_id == CLOCK and argument.mutable:
+        if argument.object_id in _ONLY_READ and argument.mutable:
             raise TransactionRefused(
                 "immutable_parameter_expected_error",
                 "Mutable parameter provided, immutable parameter expected",

@@ -1,11 +1,13 @@
 """The execution of one programmable transaction, from its checks to its effects."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nexus_tools.localnet.execution.changes import ChangeCollector, Changes, Write, untouched
 from nexus_tools.localnet.execution.coins import coin_balance
 from nexus_tools.localnet.execution.commands import CommandRun, CommandTable
 from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.deny_list import check_denied_inputs
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.effects import Outcome, build_effects, written_objects
 from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
@@ -25,7 +27,13 @@ from nexus_tools.localnet.execution.storage import storage_bytes, storage_cost
 from nexus_tools.localnet.execution.validity import check_programmable, check_transaction
 from nexus_tools.localnet.natives import ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Machine
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.address import (
+    MOVE_STDLIB,
+    SUI_FRAMEWORK,
+    SUI_SYSTEM,
+    SYSTEM_STATE,
+    Address,
+)
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import (
@@ -35,7 +43,7 @@ from nexus_tools.sui.execution_status import (
     Failure,
     Success,
 )
-from nexus_tools.sui.object import MoveObject
+from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
 
 SYSTEM_PACKAGES = frozenset({MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM})
@@ -123,7 +131,18 @@ class ProgrammableExecution:
         else:
             check_transaction(data, self._environment)
         coins = mock_payment(data.gas.owner) if mocked else None
-        return data, loader.load(coins)
+        inputs = loader.load(coins)
+        if self._mode is Mode.COMMIT:  # a simulation does not ask, on real nodes neither
+            check_denied_inputs(data.sender, self._used_objects(inputs), self._store)
+        return data, inputs
+
+    def _used_objects(self, inputs: TransactionInputs) -> Iterator[Object]:
+        """What the transaction takes and receives."""
+        yield from (value.object for value in inputs.objects.values())
+        for reference in inputs.receiving:
+            found = self._store.get(reference.object_id)
+            if found is not None:
+                yield found
 
     def _gas(self, data: TransactionData, payment: GasPayment | None) -> GasStatus:
         if payment is None:
@@ -290,7 +309,10 @@ def _bytes_read(inputs: TransactionInputs) -> int:
 def _settlement(computation: int, changes: Changes, gas: GasStatus) -> _Settlement:
     """What storing the changes costs, and what comes back for what was there before."""
     if isinstance(gas, UnmeteredGas):
-        return _Settlement(0, StorageCharge(0, 0), {})
+        # Nobody is paid what the network's own transactions free. It stays with the system state.
+        freed = sum(value.storage_rebate for value in changes.modified.values())
+        kept = {SYSTEM_STATE: freed} if freed and SYSTEM_STATE in changes.written else {}
+        return _Settlement(0, StorageCharge(0, 0), kept)
     rebates = {object_id: storage_cost(write.data) for object_id, write in changes.written.items()}
     returned = sum(value.storage_rebate for value in changes.modified.values())
     return _Settlement(computation, StorageCharge(sum(rebates.values()), returned), rebates)

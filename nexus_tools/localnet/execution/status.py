@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nexus_tools.localnet.execution.errors import CommandFailed
-from nexus_tools.localnet.natives import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.natives import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.vm import LinkError, MoveAbort, OutOfGas, PrimitiveError
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError
 from nexus_tools.sui.execution_status import MoveAbort as AbortStatus
@@ -23,6 +23,7 @@ _ERRORS: dict[type[Exception], Callable[[Any], ExecutionError]] = {
     LimitExceeded: lambda _: ExecutionError(ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None),
     OutOfGas: lambda _: ExecutionError(ErrorKind.INSUFFICIENT_GAS),
     UnsupportedNative: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
+    MalformedArgument: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
     LinkError: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
 }
 

@@ -1,8 +1,7 @@
-"""Transactions of the network itself: genesis, the clock, random bytes.
+"""Transactions of the network itself: the clock, random bytes, the change of the epoch.
 
-The clock and the randomness are set by calling the framework's own functions, as on a real network:
-from address 0x0, with the right to call what is private, and without gas. Source:
-`execution_engine.rs` of `sui-adapter`.
+All is done by calling the framework's own functions, as on a real network: from address 0x0, with
+the right to call what is private, and without gas. Source: `execution_engine.rs` of `sui-adapter`.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,11 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from nexus_tools.localnet.execution.environment import ObjectStore
+from nexus_tools.localnet.execution.epoch_change import change_epoch, end_of_epoch
 from nexus_tools.localnet.execution.errors import TransactionRefused
 from nexus_tools.sui.address import CLOCK, RANDOM, SUI_FRAMEWORK
 from nexus_tools.sui.bcs import byte_vector, u64
+from nexus_tools.sui.end_of_epoch import EndOfEpoch
 from nexus_tools.sui.object import Shared
 from nexus_tools.sui.system_transaction import (
+    ChangeEpoch,
     ConsensusCommitPrologue,
     ConsensusCommitPrologueV2,
     ConsensusCommitPrologueV3,
@@ -83,4 +85,6 @@ _CALLS: Mapping[type[Any], Callable[[Any, ObjectStore], ProgrammableTransaction]
     ConsensusCommitPrologueV3: _set_clock,
     ConsensusCommitPrologueV4: _set_clock,
     RandomnessStateUpdate: _update_randomness,
+    ChangeEpoch: lambda change, _store: change_epoch(change),
+    EndOfEpoch: lambda transaction, _store: end_of_epoch(transaction),
 }

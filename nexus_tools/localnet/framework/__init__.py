@@ -3,6 +3,7 @@
 from nexus_tools.localnet.framework.loader import (
     FRAMEWORK_VERSION,
     MOVE_STDLIB,
+    PROTOCOL_VERSION,
     SUI_FRAMEWORK,
     SUI_SYSTEM,
     load_framework,
@@ -12,6 +13,7 @@ from nexus_tools.localnet.framework.package import FrameworkPackage
 __all__ = [
     "FRAMEWORK_VERSION",
     "MOVE_STDLIB",
+    "PROTOCOL_VERSION",
     "SUI_FRAMEWORK",
     "SUI_SYSTEM",
     "FrameworkPackage",

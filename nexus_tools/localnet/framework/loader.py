@@ -19,6 +19,8 @@ from nexus_tools.localnet.framework.search import find_packages
 WHEEL = "sui-sandbox"
 WHEEL_VERSION = "0.22.0"
 FRAMEWORK_VERSION = "1.62.1"
+PROTOCOL_VERSION = 105
+"""That of the release: its rules and limits are those of the localnet."""
 
 MOVE_STDLIB = (1).to_bytes(32, "big")
 SUI_FRAMEWORK = (2).to_bytes(32, "big")

@@ -52,9 +52,10 @@ class Founding:
         name: str,
         *arguments: Value,
         types: Sequence[TypeTag] = (),
+        package: Address = SUI_FRAMEWORK,
     ) -> list[Value]:
-        """Call a function of 0x2; a `TxContext` at the end of its parameters is filled in."""
-        function = self._machine.function(SUI_FRAMEWORK, module, name)
+        """Call a function; a `TxContext` at the end of its parameters is filled in."""
+        function = self._machine.function(package, module, name)
         assert function is not None
         values = list(arguments)
         if len(values) < len(function.parameters):

@@ -1,8 +1,6 @@
 """The packages 0x1, 0x2 and 0x3 as objects of the ledger."""
 
-from collections.abc import Iterator, Sequence
-
-from nexus_tools.localnet.bytecode import Outline, read_outline
+from nexus_tools.localnet.bytecode import declared_types
 from nexus_tools.localnet.framework import FrameworkPackage, load_framework
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
@@ -19,21 +17,16 @@ def framework_packages() -> tuple[MovePackage, ...]:
 
 
 def _move_package(package: FrameworkPackage) -> MovePackage:
-    outlines = [read_outline(data) for data in package.modules]
-    named = zip((module.name for module in outlines), package.modules, strict=True)
+    declared = [declared_types(data) for data in package.modules]
+    named = zip((name for name, _ in declared), package.modules, strict=True)
     package_id = Address(package.address)
     linkage = (Linkage(Address(each), Address(each), _VERSION) for each in package.dependencies)
     return MovePackage(
         id=package_id,
         version=_VERSION,
         modules=tuple(sorted(named)),
-        type_origins=tuple(_type_origins(package_id, outlines)),
+        type_origins=tuple(
+            TypeOrigin(name, datatype, package_id) for name, types in declared for datatype in types
+        ),
         linkage=tuple(sorted(linkage, key=lambda link: link.original_id)),
     )
-
-
-def _type_origins(package_id: Address, modules: Sequence[Outline]) -> Iterator[TypeOrigin]:
-    """All types, in the order of the modules and their definitions."""
-    for module in modules:
-        for name in module.datatypes:
-            yield TypeOrigin(module.name, name, package_id)

@@ -3,8 +3,6 @@
 Packages, system objects and money come into being by one transaction, as on a real network. The
 objects are made by the framework's own functions, called as Sui's genesis and its changes of epoch
 call them (`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapter`).
-
-There are no validators, and so no system state 0x5: its first function divides by their number.
 """
 
 from collections.abc import Iterator
@@ -14,20 +12,24 @@ from nexus_tools.localnet.execution import Environment, Executor
 from nexus_tools.localnet.genesis.founding import Founding
 from nexus_tools.localnet.genesis.framework_packages import framework_packages
 from nexus_tools.localnet.genesis.system_data import SYSTEM_SIGNATURE, system_data
+from nexus_tools.localnet.genesis.system_state import STAKE_SUBSIDY_MIST, create_system_state
+from nexus_tools.localnet.genesis.validators import STAKE_MIST, VALIDATORS
 from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
-from nexus_tools.localnet.vm import Machine, Reference
+from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.digest import Digest, blake2b256, transaction_digest
 from nexus_tools.sui.object import Immutable, MoveObject
 from nexus_tools.sui.system_transaction import Genesis, GenesisObject
-from nexus_tools.sui.type_tag import GAS_COIN, SUI
 
 TOTAL_SUPPLY_MIST = 10_000_000_000 * 1_000_000_000
 """All SUI that there is: `TOTAL_SUPPLY_MIST` of the Move module `0x2::sui`."""
 
 COINS = 50
-"""In how many coins the money is at first."""
+"""In how many coins the faucet has its money at first."""
+
+FAUCET_MIST = TOTAL_SUPPLY_MIST - STAKE_SUBSIDY_MIST - len(VALIDATORS) * STAKE_MIST
+"""What the faucet has: all that is neither staked nor set aside for stakers."""
 
 # Modules whose `create` makes a shared object with an id of its own: 0x6, 0x7, 0x8, 0x403 and 0xc.
 # The root of address balances, 0xacc, is left out: the localnet has none.
@@ -43,7 +45,7 @@ _MODULES_WITH_AN_OBJECT = (
 def found_network(
     ledger: Ledger, executor: Executor, faucet: Address, timestamp_ms: int
 ) -> Checkpoint:
-    """Write checkpoint 0 of a new network, where all money belongs to `faucet`.
+    """Write checkpoint 0 of a new network, where the money belongs to `faucet`.
 
     Raises `framework_not_found` and `framework_version_mismatch`.
     """
@@ -72,18 +74,11 @@ def _created_objects(
     founding = Founding(machine, seed, timestamp_ms)
     for module in _MODULES_WITH_AN_OBJECT:
         founding.call(module, "create")
-    _distribute(founding, faucet)
+    (supply,) = founding.call("sui", "new")
+    coins = [(faucet, FAUCET_MIST // COINS)] * COINS
+    create_system_state(founding, supply, timestamp_ms, coins)
     for created in founding.objects():
         yield _with_time(created, timestamp_ms) if created.data.id == CLOCK else created
-
-
-def _distribute(founding: Founding, recipient: Address) -> None:
-    """Mint the supply of SUI, and give it away in equal coins."""
-    supply = Reference(founding.call("sui", "new"), 0)
-    for _ in range(COINS):
-        (coin,) = founding.call("coin", "take", supply, TOTAL_SUPPLY_MIST // COINS, types=(SUI,))
-        founding.call("transfer", "public_transfer", coin, bytes(recipient), types=(GAS_COIN,))
-    founding.call("balance", "destroy_zero", supply.read(), types=(SUI,))
 
 
 def _with_time(clock: GenesisObject, timestamp_ms: int) -> GenesisObject:

@@ -1,7 +1,7 @@
 """Objects in all their versions, transactions, checkpoints, events, and their indexes."""
 
 from nexus_tools.localnet.ledger.balance_change import BalanceChange, balance_changes
-from nexus_tools.localnet.ledger.checkpoint import Checkpoint
+from nexus_tools.localnet.ledger.checkpoint import Checkpoint, epoch_gas_used
 from nexus_tools.localnet.ledger.event_filter import (
     EmittedBy,
     EventFilter,
@@ -35,5 +35,6 @@ __all__ = [
     "Snapshot",
     "State",
     "balance_changes",
+    "epoch_gas_used",
     "matches",
 ]

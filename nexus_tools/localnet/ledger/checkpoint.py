@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from typing import Self
 
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
-from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary
+from nexus_tools.sui.bcs import u64, vector
+from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData
 from nexus_tools.sui.digest import Digest, checkpoint_contents_digest, checkpoint_digest
 from nexus_tools.sui.effects import GasCostSummary
+from nexus_tools.sui.system_transaction import RandomnessStateUpdate
 
-# `CheckpointVersionSpecificData::V1` without randomness rounds; genesis has none.
-_NO_RANDOMNESS = b"\0\0"
+# `CheckpointVersionSpecificData::V1`: the rounds of randomness. Genesis has no such data.
+_VERSION_1 = b"\0"
+_ROUNDS = vector(u64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,9 @@ class Checkpoint:
         transactions: Sequence[ExecutedTransaction],
         timestamp_ms: int,
         epoch: int = 0,
+        end_of_epoch: EndOfEpochData | None = None,
     ) -> Self:
-        """The checkpoint that follows `previous` in the same epoch; without one, genesis."""
+        """The checkpoint that follows `previous`; without one, genesis."""
         contents = CheckpointContents(
             tuple((executed.digest, executed.effects_digest) for executed in transactions),
             tuple(executed.signatures if previous else () for executed in transactions),
@@ -46,11 +50,11 @@ class Checkpoint:
             + (before.network_total_transactions if before else 0),
             content_digest=checkpoint_contents_digest(contents_bytes),
             previous_digest=previous.digest if previous else None,
-            epoch_rolling_gas_cost_summary=_gas_used(before, transactions),
+            epoch_rolling_gas_cost_summary=epoch_gas_used(epoch, before, transactions),
             timestamp_ms=timestamp_ms,
             checkpoint_commitments=(),
-            end_of_epoch_data=None,
-            version_specific_data=_NO_RANDOMNESS if before else b"",
+            end_of_epoch_data=end_of_epoch,
+            version_specific_data=_randomness_rounds(transactions) if before else b"",
         )
         summary_bytes = summary.encode()
         digest = checkpoint_digest(summary_bytes)
@@ -67,12 +71,18 @@ class Checkpoint:
         return self.summary.network_total_transactions - len(self.contents.transactions)
 
 
-def _gas_used(
-    before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
+def _randomness_rounds(transactions: Sequence[ExecutedTransaction]) -> bytes:
+    kinds = (executed.data.kind for executed in transactions)
+    rounds = [kind.round for kind in kinds if isinstance(kind, RandomnessStateUpdate)]
+    return _VERSION_1 + _ROUNDS.encode(tuple(rounds))
+
+
+def epoch_gas_used(
+    epoch: int, before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
 ) -> GasCostSummary:
-    """What all transactions of the epoch have cost, these included."""
+    """What all transactions of an epoch have cost, up to a checkpoint and with these behind it."""
     costs = [executed.effects.gas_used for executed in transactions]
-    if before is not None:
+    if before is not None and before.epoch == epoch:
         costs.append(before.epoch_rolling_gas_cost_summary)
     return GasCostSummary(
         sum(cost.computation_cost for cost in costs),

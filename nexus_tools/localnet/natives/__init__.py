@@ -8,6 +8,7 @@ from nexus_tools.localnet.natives import (
     std_type_name,
     std_vector,
     sui_address,
+    sui_config,
     sui_dynamic_field,
     sui_ecdsa_k1,
     sui_ecdsa_r1,
@@ -21,9 +22,10 @@ from nexus_tools.localnet.natives import (
     sui_tx_context,
     sui_types,
     unsupported,
+    validator_metadata,
 )
 from nexus_tools.localnet.natives.child_objects import ChildObject
-from nexus_tools.localnet.natives.errors import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
 from nexus_tools.localnet.natives.object_runtime import (
     EmittedEvent,
@@ -31,6 +33,7 @@ from nexus_tools.localnet.natives.object_runtime import (
     Transfer,
     object_id_of,
 )
+from nexus_tools.localnet.natives.std_type_name import canonical_text
 from nexus_tools.localnet.natives.sui_transfer import UNASSIGNED_VERSION
 from nexus_tools.localnet.natives.table import NativeTable
 from nexus_tools.localnet.natives.transaction_context import TransactionContext
@@ -44,6 +47,7 @@ _MODULES = (
     std_type_name,
     std_vector,
     sui_address,
+    sui_config,
     sui_dynamic_field,
     sui_ecdsa_k1,
     sui_ecdsa_r1,
@@ -56,6 +60,7 @@ _MODULES = (
     sui_transfer,
     sui_tx_context,
     sui_types,
+    validator_metadata,
 )
 
 NATIVES: NativeTable = {
@@ -70,11 +75,13 @@ __all__ = [
     "ChildObject",
     "EmittedEvent",
     "LimitExceeded",
+    "MalformedArgument",
     "NativeGas",
     "NativeTable",
     "ObjectRuntime",
     "TransactionContext",
     "Transfer",
     "UnsupportedNative",
+    "canonical_text",
     "object_id_of",
 ]

@@ -105,6 +105,14 @@ class ChildObjects:
         stored = earlier.stored if earlier else None
         self._used[child] = ChildObject(parent, tag, [value], stored, writable=True)
 
+    def stored_value(self, parent: Address, child: Address, tag: StructTag) -> Value | None:
+        """The value of a child as it was before the transaction; None if there was none."""
+        stored = self._find(child)
+        if stored is None or stored.owner != ObjectOwner(parent) or stored.type != tag:
+            return None
+        assert isinstance(stored.data, MoveObject)
+        return self._decode(tag, stored.data.contents)
+
     def _use(self, parent: Address, child: Address, tag: StructTag) -> ChildObject | None:
         used = self._used.get(child)
         if used is not None:

@@ -9,6 +9,10 @@ class UnsupportedNative(Exception):  # noqa: N818 - it says what was called
         self.name = name
 
 
+class MalformedArgument(Exception):  # noqa: N818 - it says what was given
+    """Bytes that are no value of the type that the native reads them as: the VM's MALFORMED."""
+
+
 class LimitExceeded(Exception):  # noqa: N818 - it says what happened
     """More ids, transfers, events or children than the protocol allows one transaction.
 

@@ -6,7 +6,7 @@ Calling one ends the transaction with `FEATURE_NOT_YET_SUPPORTED`.
 from nexus_tools.localnet.natives.errors import UnsupportedNative
 from nexus_tools.localnet.natives.table import NativeTable
 from nexus_tools.localnet.vm import Context, Native, Value
-from nexus_tools.sui.address import SUI_FRAMEWORK, SUI_SYSTEM
+from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
 
 _FUNCTIONS: dict[bytes, dict[str, tuple[str, ...]]] = {
@@ -14,7 +14,6 @@ _FUNCTIONS: dict[bytes, dict[str, tuple[str, ...]]] = {
         "accumulator": ("emit_deposit_event", "emit_withdraw_event"),
         "accumulator_settlement": ("record_settlement_sui_conservation",),
         "bls12381": ("bls12381_min_sig_verify", "bls12381_min_pk_verify"),
-        "config": ("read_setting_impl",),
         "ecvrf": ("ecvrf_verify",),
         "event": ("emit_authenticated_impl",),
         "funds_accumulator": (
@@ -40,7 +39,6 @@ _FUNCTIONS: dict[bytes, dict[str, tuple[str, ...]]] = {
         "zklogin_verified_id": ("check_zklogin_id_internal",),
         "zklogin_verified_issuer": ("check_zklogin_issuer_internal",),
     },
-    SUI_SYSTEM: {"validator": ("validate_metadata_bcs",)},
 }
 
 

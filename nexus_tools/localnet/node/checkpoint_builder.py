@@ -2,20 +2,37 @@
 
 from collections.abc import Iterator, Sequence
 
+from nexus_tools.errors import NexusError
 from nexus_tools.localnet.execution import (
     Environment,
     ExecutionResult,
     Executor,
     Mode,
 )
+from nexus_tools.localnet.framework import PROTOCOL_VERSION
 from nexus_tools.localnet.genesis import SYSTEM_SIGNATURE, system_data
-from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
+from nexus_tools.localnet.ledger import (
+    Checkpoint,
+    ExecutedTransaction,
+    Ledger,
+    Place,
+    epoch_gas_used,
+)
+from nexus_tools.localnet.node.epochs import committee_of, read_system_state
 from nexus_tools.localnet.node.pending_objects import PendingObjects
+from nexus_tools.localnet.node.randomness import Randomness
 from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.checkpoint import EndOfEpochData
 from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.end_of_epoch import EndOfEpoch
+from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.object import MoveObject, MovePackage
-from nexus_tools.sui.system_transaction import CancelledTransactions, ConsensusCommitPrologueV4
-from nexus_tools.sui.transaction import TransactionData
+from nexus_tools.sui.system_transaction import (
+    CancelledTransactions,
+    ChangeEpoch,
+    ConsensusCommitPrologueV4,
+)
+from nexus_tools.sui.transaction import TransactionData, TransactionKind
 
 _NO_DIGEST = Digest(bytes(32))
 
@@ -31,6 +48,7 @@ class CheckpointBuilder:
         self._previous = ledger.latest
         self._objects = PendingObjects(ledger)
         self._executed: list[ExecutedTransaction] = []
+        self._end_of_epoch: EndOfEpochData | None = None
         self.number = self._previous.number + 1
         self.timestamp_ms = timestamp_ms
 
@@ -45,8 +63,38 @@ class CheckpointBuilder:
             version_assignments=CancelledTransactions(()),
             additional_state_digest=_NO_DIGEST,
         )
-        data = system_data(prologue)
-        self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))
+        self._execute_system(prologue)
+
+    def draw_randomness(self, randomness: Randomness) -> None:
+        """Execute the transaction that brings new bytes to the object 0x8."""
+        self._execute_system(randomness.update(self._objects, self._environment.epoch))
+
+    def end_epoch(self) -> None:
+        """Execute the transaction that ends the epoch: it is the last one of the checkpoint.
+
+        Raises `epoch_change_failed`.
+        """
+        epoch = self._environment.epoch
+        costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
+        change = ChangeEpoch(
+            epoch=epoch + 1,
+            protocol_version=PROTOCOL_VERSION,
+            storage_charge=costs.storage_cost,
+            computation_charge=costs.computation_cost,
+            storage_rebate=costs.storage_rebate,
+            non_refundable_storage_fee=costs.non_refundable_storage_fee,
+            epoch_start_timestamp_ms=self.timestamp_ms,
+            system_packages=(),
+        )
+        result = self._execute_system(EndOfEpoch((change,)))
+        if not isinstance(result.effects.status, Success):
+            raise NexusError("epoch_change_failed", f"the epoch does not change: {result.failure}")
+        state = read_system_state(self._objects.get)
+        self._end_of_epoch = EndOfEpochData(committee_of(state), state.protocol_version, ())
+
+    def _execute_system(self, kind: TransactionKind) -> ExecutionResult:
+        data = system_data(kind)
+        return self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))[1]
 
     def shows_time(self) -> bool:
         """Whether the clock 0x6 shows the time of the checkpoint already."""
@@ -79,7 +127,11 @@ class CheckpointBuilder:
     def finish(self) -> Checkpoint:
         """The checkpoint with all transactions so far."""
         return Checkpoint.after(
-            self._previous, self._executed, self.timestamp_ms, self._environment.epoch
+            self._previous,
+            self._executed,
+            self.timestamp_ms,
+            self._environment.epoch,
+            self._end_of_epoch,
         )
 
     def packages(self) -> Iterator[Address]:

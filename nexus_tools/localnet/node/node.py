@@ -17,9 +17,11 @@ from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger,
 from nexus_tools.localnet.node.admission import admit, check_chain, check_size
 from nexus_tools.localnet.node.checkpoint_builder import CheckpointBuilder
 from nexus_tools.localnet.node.clock import ADVANCES, NetworkClock, WallClock, milliseconds
+from nexus_tools.localnet.node.epochs import EPOCH_STARTS_SETTING, Epochs
 from nexus_tools.localnet.node.faucet import Faucet
+from nexus_tools.localnet.node.randomness import SEEDS_SETTING, Randomness
 from nexus_tools.localnet.vm import Machine
-from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.address import CLOCK, RANDOM, Address
 from nexus_tools.sui.checkpoint import CheckpointSummary
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.execution_status import Success
@@ -28,9 +30,6 @@ from nexus_tools.sui.transaction import (
     SharedObject,
     TransactionData,
 )
-
-REFERENCE_GAS_PRICE = 1000
-"""MIST per gas unit."""
 
 _CLOCK_SETTING = "clock_advances"
 _CATCH_UP_MS = 1000
@@ -58,7 +57,8 @@ class Node:
         genesis = ledger.checkpoint(0)
         assert genesis is not None
         self.chain_id: Digest = genesis.digest
-        self.environment = Environment(0, genesis.summary.timestamp_ms, REFERENCE_GAS_PRICE)
+        self.epochs = Epochs(ledger)
+        self._randomness = Randomness(ledger)
         advances = ADVANCES.decode(ledger.setting(_CLOCK_SETTING) or ADVANCES.encode(()))
         self._clock = NetworkClock(wall_clock, advances, ledger.latest.summary.timestamp_ms)
 
@@ -79,6 +79,11 @@ class Node:
         """Let the ledger go. What was committed stays."""
         self.ledger.close()
 
+    @property
+    def environment(self) -> Environment:
+        """The present epoch, its start and its reference gas price."""
+        return self.epochs.environment
+
     # --- Transactions
 
     def execute(self, data_bytes: bytes, signatures: Sequence[bytes]) -> ExecutedTransaction:
@@ -92,6 +97,8 @@ class Node:
         if known is not None:
             return known
         builder = self._builder_for(data)
+        if _uses(data, RANDOM):
+            builder.draw_randomness(self._randomness)
         executed, _ = builder.execute(data, data_bytes, signatures)
         self._commit(builder)
         return executed
@@ -101,6 +108,7 @@ class Node:
     ) -> tuple[ExecutedTransaction, ExecutionResult]:
         """What a transaction would do now, by another executor if one is given.
 
+        It sees the random bytes of the last round, not those that it will have when executed.
         Raises `TransactionRefused`.
         """
         data_bytes = data.encode()
@@ -152,6 +160,36 @@ class Node:
             builder.set_clock()
             self._commit(builder)
 
+    # --- Epochs
+
+    def advance_epoch(self) -> int:
+        """End the epoch now, and begin the next one; gives its number.
+
+        The last checkpoint of the old epoch ends with its change, the first one of the new epoch
+        sets the clock. Raises `epoch_change_failed`.
+        """
+        last = self._builder(self.now_ms())
+        if not last.shows_time():
+            last.set_clock()
+        last.end_epoch()
+        self._commit(last, {EPOCH_STARTS_SETTING: self.epochs.starts_with(last.number + 1)})
+        self.epochs.reload()
+        first = self._builder(self.now_ms())
+        first.set_clock()
+        self._commit(first)
+        return self.environment.epoch
+
+    def seed_randomness(self, seed: bytes) -> None:
+        """Let all random bytes to come follow from a seed, for tests that are to repeat.
+
+        It takes effect with a checkpoint of its own.
+        """
+        builder = self._builder(self.now_ms())
+        builder.set_clock()
+        seeds = self._randomness.seeds_with(seed, builder.number)
+        self._commit(builder, {SEEDS_SETTING: seeds})
+        self._randomness.reload()
+
     # --- Watching and going back
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -174,10 +212,17 @@ class Node:
         Raises `snapshot_gone`.
         """
         advances = self._clock.until(snapshot.checkpoint)
-        gone = self.ledger.revert(snapshot, {_CLOCK_SETTING: ADVANCES.encode(advances)})
+        settings = {
+            _CLOCK_SETTING: ADVANCES.encode(advances),
+            EPOCH_STARTS_SETTING: self.epochs.starts_until(snapshot.checkpoint),
+            SEEDS_SETTING: self._randomness.seeds_until(snapshot.checkpoint),
+        }
+        gone = self.ledger.revert(snapshot, settings)
         for package in gone:
             self.machine.forget(package)
         self._clock.restore(advances, self.ledger.latest.summary.timestamp_ms)
+        self.epochs.reload()
+        self._randomness.reload()
 
     # --- Checkpoints
 
@@ -187,7 +232,7 @@ class Node:
     def _builder_for(self, data: TransactionData) -> CheckpointBuilder:
         """The next checkpoint, up to the place of a transaction: the clock is set if it is used."""
         builder = self._builder(self.now_ms())
-        if _uses_clock(data) and not builder.shows_time():
+        if _uses(data, CLOCK) and not builder.shows_time():
             builder.set_clock()
         return builder
 
@@ -203,8 +248,9 @@ class Node:
             subscriber(checkpoint)
 
 
-def _uses_clock(data: TransactionData) -> bool:
+def _uses(data: TransactionData, object_id: Address) -> bool:
+    """Whether a transaction takes a shared object."""
     kind = data.kind
     return isinstance(kind, ProgrammableTransaction) and any(
-        isinstance(value, SharedObject) and value.object_id == CLOCK for value in kind.inputs
+        isinstance(value, SharedObject) and value.object_id == object_id for value in kind.inputs
     )

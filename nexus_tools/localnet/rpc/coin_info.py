@@ -35,6 +35,7 @@ def get_coin_info(backend: Backend, request: Message, response: Message) -> None
     coin_type = parsed("coin_type", required(request, "coin_type"), parse_struct_tag)
     currency = _registered(backend, coin_type)
     metadata = _find(backend, "coin", "CoinMetadata", coin_type)
+    regulated = _find(backend, "coin", "RegulatedCoinMetadata", coin_type)
     treasury = _find(backend, "coin", "TreasuryCap", coin_type)
     if currency is None and metadata is None and treasury is None and coin_type != SUI:
         raise not_found(f"Coin type {coin_type} not found")
@@ -42,8 +43,8 @@ def get_coin_info(backend: Backend, request: Message, response: Message) -> None
     if currency is not None:
         _render_currency(response, currency, treasury, backend.node.machine)
     else:
-        regulated = _find(backend, "coin", "RegulatedCoinMetadata", coin_type)
-        _render_objects(response, (metadata, treasury, regulated), backend.node.machine)
+        _render_objects(response, metadata, treasury, backend.node.machine)
+        _render_regulated_object(response.regulated_metadata, regulated, backend.node.machine)
     if coin_type == SUI:
         response.treasury.total_supply = TOTAL_SUPPLY_MIST
         response.treasury.supply_state = _FIXED
@@ -106,11 +107,11 @@ def _render_regulated(message: Message, regulated: Value) -> None:
 
 def _render_objects(
     response: Message,
-    objects: tuple[Object | None, Object | None, Object | None],
+    metadata: Object | None,
+    treasury: Object | None,
     machine: Machine,
 ) -> None:
-    """What the `CoinMetadata`, the `TreasuryCap` and the `RegulatedCoinMetadata` say."""
-    metadata, treasury, regulated = objects
+    """What the `CoinMetadata` and the `TreasuryCap` say."""
     if metadata is not None:
         fields = MoveRecord.of(metadata, machine)
         _render_names(response.metadata, metadata, fields)
@@ -118,17 +119,17 @@ def _render_objects(
             response.metadata.icon_url = _text(fields["icon_url"][0][0][0])
     if treasury is not None:
         _render_treasury(response.treasury, treasury, machine)
+
+
+def _render_regulated_object(message: Message, regulated: Object | None, machine: Machine) -> None:
     if regulated is None:
-        response.regulated_metadata.coin_regulated_state = _UNKNOWN
-    else:
-        _render_deny_cap(response.regulated_metadata, MoveRecord.of(regulated, machine))
-
-
-def _render_deny_cap(message: Message, fields: MoveRecord) -> None:
-    message.coin_regulated_state = _REGULATED
-    message.id = _id(fields["id"][0])
+        message.coin_regulated_state = _UNKNOWN
+        return
+    fields = MoveRecord.of(regulated, machine)
+    message.id = str(regulated.id)
     message.coin_metadata_object = _id(fields["coin_metadata_object"])
     message.deny_cap_object = _id(fields["deny_cap_object"])
+    message.coin_regulated_state = _REGULATED
 
 
 def _render_names(message: Message, found: Object, fields: MoveRecord) -> None:

@@ -149,10 +149,15 @@ def _find_checkpoint(backend: Backend, request: Message) -> Checkpoint:
 
 def _get_epoch(backend: Backend, request: Message, response: Message) -> None:
     mask = requested_mask(request, backend.descriptor("Epoch"), EPOCH)
-    current = backend.node.environment.epoch
-    if request.HasField("epoch") and request.epoch != current:
-        raise not_found(f"Epoch {request.epoch} not found")
-    render_epoch(response.epoch, backend.node, mask)
+    node = backend.node
+    number = request.epoch if request.HasField("epoch") else node.environment.epoch
+    found = node.epochs.get(number)
+    if found is not None:
+        render_epoch(response.epoch, found, mask)
+    elif "committee" in mask:
+        raise not_found(f"Committee for epoch {number} not found")
+    else:  # as real nodes answer for an epoch that they do not know
+        response.epoch.epoch = number
     prune(response.epoch, mask)
 
 

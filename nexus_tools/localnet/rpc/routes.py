@@ -1,10 +1,11 @@
-"""What is served to plain HTTP: the faucet, snapshots, traces, and whether the network is up."""
+"""Plain HTTP: the faucet, epochs, snapshots, traces, and whether the network is up."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.localnet.rpc.advance_epoch import advance_epoch
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.cors import Headers, cors_headers, preflight_headers
 from nexus_tools.localnet.rpc.faucet import request_gas, request_gas_v1
@@ -39,6 +40,7 @@ _ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/gas"): lambda backend, body: request_gas_v1(backend.node, body),
     ("POST", "/v1/gas"): lambda backend, body: request_gas_v1(backend.node, body),
     ("POST", "/v2/gas"): lambda backend, body: request_gas(backend.node, body),
+    ("POST", "/advance-epoch"): lambda backend, body: advance_epoch(backend.node, body),
     ("POST", "/snapshot"): lambda backend, body: take_snapshot(backend.node, body),
     ("POST", "/revert"): lambda backend, body: revert(backend.node, body),
     ("POST", "/trace"): lambda backend, body: serve_trace(backend.node, body),

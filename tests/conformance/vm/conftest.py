@@ -16,7 +16,7 @@ from nexus_tools.localnet.bytecode import deserialize, relocate
 from nexus_tools.localnet.bytecode.module import Ability, Visibility
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
-from nexus_tools.localnet.natives.errors import UnsupportedNative
+from nexus_tools.localnet.natives.errors import MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.vm import (
     Context,
     Machine,
@@ -53,6 +53,7 @@ WRONG_NATIVES = {
     ("hash", "blake2b256"): _TYPE_ERROR,
     ("hash", "keccak256"): _TYPE_ERROR,
     ("hmac", "hmac_sha3_256"): "gives 32 zeros for every input",
+    ("validator", "validate_metadata_bcs"): "accepts everything, no metadata too",
 }
 # Modules that the wheel cannot load (MISSING_DEPENDENCY), because it has not all of their natives.
 MISSING_MODULES = {"nitro_attestation", "poseidon", "zklogin_verified_id"}
@@ -141,6 +142,8 @@ def _ours(machine, function, type_arguments, values):
         results = machine.call(function, type_arguments, arguments, context)
     except UnsupportedNative:
         return None
+    except MalformedArgument:
+        return ("MALFORMED",)
     except MoveAbort as abort:
         return ("aborted", abort.code, *_place(abort.location))
     except PrimitiveError as error:

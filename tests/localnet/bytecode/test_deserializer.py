@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from nexus_tools.localnet.bytecode import (
     MalformedModule,
     Opcode,
-    Outline,
+    declared_types,
     deserialize,
     deserialize_at,
-    read_outline,
 )
 from nexus_tools.localnet.bytecode.module import Visibility
 from nexus_tools.localnet.framework import load_framework
@@ -35,6 +34,15 @@ def test_framework_has_as_many_functions_as_its_sources(address, public, natives
     functions = functions_of(address)
     assert sum(function.visibility is Visibility.PUBLIC for function in functions) == public
     assert sum(function.code is None for function in functions) == natives
+
+
+@pytest.mark.parametrize("address", [1, 2, 3])
+def test_declared_types_are_the_structs_and_then_the_enums_of_a_module(address):
+    for data in load_framework()[bytes(31) + bytes([address])].modules:
+        module = deserialize(data)
+        rows = (*module.struct_definitions, *module.enum_definitions)
+        types = tuple(module.datatype_id(row.handle)[2] for row in rows)
+        assert declared_types(data) == (module.name, types)
 
 
 def test_sui_framework_has_as_many_functions_of_each_kind_as_its_sources():
@@ -139,15 +147,3 @@ def is_refused(data):
         assert 0 <= error.offset <= len(data)  # noqa: PT017 - the loop needs the outcome
         return True
     return False
-
-
-def test_an_outline_has_the_name_of_the_module_and_its_types_in_the_order_of_the_source():
-    outlines = [read_outline(data) for data in load_framework()[bytes(31) + b"\2"].modules]
-
-    # sui-framework/packages/sui-framework/sources/kiosk/kiosk_extension.move
-    assert Outline("kiosk_extension", ("Extension", "ExtensionKey")) in outlines
-
-
-def test_an_outline_of_what_is_no_module_is_refused():
-    with pytest.raises(MalformedModule):
-        read_outline(b"\xa1\x1c\xeb\x0b")

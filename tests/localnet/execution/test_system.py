@@ -6,13 +6,14 @@ from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import GasCostSummary, IdOperation, InputState, PackageWrite
+from nexus_tools.sui.end_of_epoch import EndOfEpoch, RandomnessStateCreate
 from nexus_tools.sui.execution_status import ErrorKind, Success
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import AddressOwner, Immutable, MoveObject, Shared
 from nexus_tools.sui.system_transaction import (
     CancelledTransactionsV2,
+    ChangeEpoch,
     ConsensusCommitPrologueV4,
-    EndOfEpoch,
     Genesis,
     GenesisObject,
     RandomnessStateUpdate,
@@ -128,9 +129,16 @@ def _random(world):
     return Object(data, Shared(1), Digest(bytes(32)), 0)
 
 
-def test_the_end_of_an_epoch_is_not_supported(world):
+@pytest.mark.parametrize("steps", [(), (RandomnessStateCreate(),)])
+def test_the_end_of_an_epoch_has_to_be_a_change_of_epoch(world, steps):
     with pytest.raises(TransactionRefused, match="EndOfEpoch"):
-        world.execute(system(EndOfEpoch(())))
+        world.execute(system(EndOfEpoch(steps)))
+
+
+def test_packages_of_the_system_are_not_upgraded_with_an_epoch(world):
+    change = ChangeEpoch(1, 105, 0, 0, 0, 0, 5, ((2, (b"",), ()),))
+    with pytest.raises(TransactionRefused, match="system packages"):
+        world.execute(system(change))
 
 
 def test_system_transactions_are_not_simulated(world):

@@ -53,7 +53,6 @@ def deep(depth):
         of(Publish((b"",) * 65, ())),
         of(Publish((b"",), (Address.of(1),) * 33)),
         of(NOTHING, inputs=[Pure(bytes(16_385))]),
-        of(NOTHING, inputs=[Pure(bytes(16_384))] * 8),  # 128 KiB and what is around them
     ],
     ids=lambda kind: type(kind.commands[0]).__name__,
 )

@@ -5,11 +5,14 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from nexus_tools.localnet.execution import TransactionRefused
 from nexus_tools.localnet.node import Node
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.expiration import NoExpiration
+from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.signature import SignatureScheme, key_address
 from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
@@ -34,7 +37,7 @@ class Ed25519Key:
     scheme = SignatureScheme.ED25519
 
     def __init__(self, seed):
-        self._key = ed25519.Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
+        self._key = ed25519.Ed25519PrivateKey.from_private_bytes(seed)
         self.public = self._key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     def sign(self, digest):
@@ -115,7 +118,7 @@ def node(network):
 
 def new_account(scheme="ed25519", seed=7):
     if scheme == "ed25519":
-        return Account(Ed25519Key(seed))
+        return Account(Ed25519Key(bytes([seed]) * 32))
     if scheme == "secp256k1":
         return Account(EcdsaKey(seed, SignatureScheme.SECP256K1, ec.SECP256K1(), K1_ORDER))
     return Account(EcdsaKey(seed, SignatureScheme.SECP256R1, ec.SECP256R1(), R1_ORDER))
@@ -125,6 +128,42 @@ def new_account(scheme="ed25519", seed=7):
 def accounts():
     """Makes accounts by scheme and seed."""
     return new_account
+
+
+@pytest.fixture
+def account_of():
+    """Makes the account of an Ed25519 seed."""
+    return lambda seed: Account(Ed25519Key(seed))
+
+
+@pytest.fixture
+def publish(node):
+    """Publishes modules for an account; gives the package's id."""
+
+    def send(account, modules):
+        builder = TransactionBuilder()
+        cap = builder.publish(modules, [Address.of(1), SUI_FRAMEWORK])
+        builder.transfer_objects([cap], account.address)
+        executed = account.send(node, account.transaction(node, builder))
+        assert executed.effects.status == Success()
+        (package,) = [v.id for v in executed.output_objects if isinstance(v.data, MovePackage)]
+        return package
+
+    return send
+
+
+@pytest.fixture
+def refused_code(node):
+    """Sends a transaction that is refused, and changes nothing; gives the code."""
+
+    def send(account, data):
+        encoded, latest = data.encode(), node.ledger.latest
+        with pytest.raises(TransactionRefused) as caught:
+            node.execute(encoded, [account.sign(encoded)])
+        assert node.ledger.latest == latest
+        return caught.value.code
+
+    return send
 
 
 @pytest.fixture

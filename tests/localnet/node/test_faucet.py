@@ -4,10 +4,10 @@ from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.localnet.node import Node
 from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.object import AddressOwner
-from nexus_tools.sui.type_tag import SUI
+from nexus_tools.sui.type_tag import GAS_COIN, SUI
 
 MIST = 1_000_000_000
-TOTAL = 10_000_000_000 * MIST
+TOTAL = (10_000_000_000 - 1_000_000_000 - 20_000_000) * MIST  # without subsidy and stake
 
 
 def amounts(node, address):
@@ -88,6 +88,6 @@ def faucet_of(node):
     (owner,) = {
         value.owner.address
         for value in genesis.output_objects
-        if isinstance(value.owner, AddressOwner)
+        if isinstance(value.owner, AddressOwner) and value.type == GAS_COIN
     }
     return owner

@@ -254,6 +254,11 @@ def test_the_system_state_has_a_beginning(client):
     assert state.reference_gas_price == 1000
 
 
-def test_another_epoch_is_not_found(client):
-    code, details = refused(client.call, "LedgerService/GetEpoch", epoch=1)
-    assert (code, details) == (grpc.StatusCode.NOT_FOUND, "Epoch 1 not found")
+def test_of_an_epoch_that_has_not_begun_there_is_only_its_number(client):
+    epoch = client.call("LedgerService/GetEpoch", epoch=7_000).epoch
+    assert [(field.name, value) for field, value in epoch.ListFields()] == [("epoch", 7_000)]
+
+
+def test_an_epoch_that_has_not_begun_has_no_committee(client):
+    code, details = refused(client.call, "LedgerService/GetEpoch", "committee", epoch=7_000)
+    assert (code, details) == (grpc.StatusCode.NOT_FOUND, "Committee for epoch 7000 not found")

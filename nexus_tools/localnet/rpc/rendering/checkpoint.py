@@ -10,7 +10,7 @@ from nexus_tools.localnet.rpc.rendering.executed_transaction import render_execu
 from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
 from nexus_tools.localnet.rpc.rendering.object import render_object
 from nexus_tools.localnet.rpc.rendering.signature import render_signature
-from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary
+from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData
 
 _CONTENTS_VERSION = 1
 
@@ -48,7 +48,15 @@ def _render_summary(message: Message, checkpoint: Checkpoint, mask: Mask) -> Non
     gas_used = summary.epoch_rolling_gas_cost_summary
     render_gas_used(message.epoch_rolling_gas_cost_summary, gas_used)
     render_time(message.timestamp, summary.timestamp_ms)
+    if summary.end_of_epoch_data is not None:
+        _render_end_of_epoch(message.end_of_epoch_data, summary.end_of_epoch_data)
     message.version_specific_data = summary.version_specific_data
+
+
+def _render_end_of_epoch(message: Message, data: EndOfEpochData) -> None:
+    for public_key, weight in data.next_epoch_committee:
+        message.next_epoch_committee.add(public_key=public_key, weight=weight)
+    message.next_epoch_protocol_version = data.next_epoch_protocol_version
 
 
 def _render_contents(message: Message, contents: CheckpointContents, mask: Mask) -> None:

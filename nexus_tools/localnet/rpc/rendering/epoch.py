@@ -1,16 +1,13 @@
-"""The epoch (`sui.rpc.v2.Epoch`): this network has one, and no validators."""
+"""Epochs (`sui.rpc.v2.Epoch`)."""
 
 from nexus_tools.localnet.execution import limits
+from nexus_tools.localnet.framework import PROTOCOL_VERSION
 from nexus_tools.localnet.natives.limits import MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS
-from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.node import Epoch, committee_of
 from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.read_mask import Mask
 from nexus_tools.localnet.rpc.rendering.bcs import render_time
-
-PROTOCOL_VERSION = 105
-"""That of the framework's release, whose functions and limits the network has."""
-
-_SYSTEM_STATE_VERSION = 2
+from nexus_tools.localnet.rpc.rendering.system_state import render_system_state
 
 # Names and values of `sui-protocol-config`; clients read them to keep within them.
 _ATTRIBUTES = {
@@ -34,19 +31,23 @@ _ATTRIBUTES = {
 }
 
 
-def render_epoch(message: Message, node: Node, mask: Mask) -> None:
-    """The current epoch, which has not ended."""
-    environment = node.environment
-    message.epoch = environment.epoch
-    message.first_checkpoint = 0
-    render_time(message.start, environment.epoch_timestamp_ms)
-    message.reference_gas_price = environment.reference_gas_price
+def render_epoch(message: Message, epoch: Epoch, mask: Mask) -> None:
+    """An epoch that has begun."""
+    message.epoch = epoch.number
+    message.first_checkpoint = epoch.first_checkpoint
+    render_time(message.start, epoch.start_ms)
+    if epoch.last_checkpoint is not None and epoch.end_ms is not None:
+        message.last_checkpoint = epoch.last_checkpoint
+        render_time(message.end, epoch.end_ms)
+    message.reference_gas_price = epoch.state.reference_gas_price
     if "committee" in mask:
-        message.committee.epoch = environment.epoch
+        message.committee.epoch = epoch.number
+        for public_key, weight in committee_of(epoch.state):
+            message.committee.members.add(public_key=public_key, weight=weight)
     if "protocol_config" in mask:
         _render_protocol_config(message.protocol_config)
     if "system_state" in mask:
-        _render_system_state(message.system_state, node)
+        render_system_state(message.system_state, epoch.state)
 
 
 def _render_protocol_config(message: Message) -> None:
@@ -54,16 +55,3 @@ def _render_protocol_config(message: Message) -> None:
     for name, value in _ATTRIBUTES.items():
         message.attributes[name] = str(value)
         message.configs[name].string_value = str(value)
-
-
-def _render_system_state(message: Message, node: Node) -> None:
-    """What there would be in the object 0x5, which needs validators to exist."""
-    environment = node.environment
-    message.version = _SYSTEM_STATE_VERSION
-    message.epoch = environment.epoch
-    message.protocol_version = PROTOCOL_VERSION
-    message.reference_gas_price = environment.reference_gas_price
-    message.epoch_start_timestamp_ms = environment.epoch_timestamp_ms
-    message.safe_mode = False
-    message.parameters.SetInParent()
-    message.validators.total_stake = 0

@@ -6,11 +6,9 @@ from nexus_tools.localnet.rpc.rendering.bcs import render_bcs, render_time
 from nexus_tools.localnet.rpc.rendering.command import render_command
 from nexus_tools.localnet.rpc.rendering.input import render_input
 from nexus_tools.localnet.rpc.rendering.object import render_reference
-from nexus_tools.localnet.rpc.rendering.owner import render_owner
+from nexus_tools.localnet.rpc.rendering.system_transaction import render_system_kind
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, Validity
-from nexus_tools.sui.object import MoveObject
-from nexus_tools.sui.system_transaction import ConsensusCommitPrologueV4, Genesis
 from nexus_tools.sui.transaction import (
     GasData,
     ProgrammableTransaction,
@@ -18,7 +16,7 @@ from nexus_tools.sui.transaction import (
     TransactionKind,
 )
 
-PROGRAMMABLE_TRANSACTION, GENESIS, CONSENSUS_COMMIT_PROLOGUE_V4 = 1, 3, 10
+PROGRAMMABLE_TRANSACTION = 1
 NONE, EPOCH, VALID_DURING, VALIDITY = range(1, 5)
 _VERSION = 1
 
@@ -41,7 +39,6 @@ def render_transaction(
 
 
 def _render_kind(message: Message, kind: TransactionKind) -> None:
-    """The kinds that are on this chain: what users send, genesis and the clock's."""
     if isinstance(kind, ProgrammableTransaction):
         message.kind = PROGRAMMABLE_TRANSACTION
         message.programmable_transaction.SetInParent()
@@ -49,30 +46,8 @@ def _render_kind(message: Message, kind: TransactionKind) -> None:
             render_input(message.programmable_transaction.inputs.add(), value)
         for command in kind.commands:
             render_command(message.programmable_transaction.commands.add(), command)
-    elif isinstance(kind, Genesis):
-        message.kind = GENESIS
-        _render_genesis(message.genesis, kind)
-    elif isinstance(kind, ConsensusCommitPrologueV4):
-        message.kind = CONSENSUS_COMMIT_PROLOGUE_V4
-        _render_prologue(message.consensus_commit_prologue, kind)
-
-
-def _render_genesis(message: Message, genesis: Genesis) -> None:
-    for made in genesis.objects:
-        target = message.objects.add(object_id=str(made.data.id), version=made.data.version)
-        render_owner(target.owner, made.owner)
-        if isinstance(made.data, MoveObject):
-            target.object_type = str(made.data.type)
-
-
-def _render_prologue(message: Message, prologue: ConsensusCommitPrologueV4) -> None:
-    message.epoch = prologue.epoch
-    message.round = prologue.round
-    render_time(message.commit_timestamp, prologue.commit_timestamp_ms)
-    message.consensus_commit_digest = str(prologue.consensus_commit_digest)
-    if prologue.sub_dag_index is not None:
-        message.sub_dag_index = prologue.sub_dag_index
-    message.additional_state_digest = str(prologue.additional_state_digest)
+    else:
+        render_system_kind(message, kind)
 
 
 def _render_gas_payment(message: Message, gas: GasData) -> None:
