@@ -43,6 +43,11 @@ def read_system_state(find: Callable[[Address], Object | None]) -> SystemState:
     return decode_system_state(_contents(wrapper), _contents(field))
 
 
+def environment_of(state: SystemState) -> Environment:
+    """What transactions see of an epoch."""
+    return Environment(state.epoch, state.epoch_start_timestamp_ms, state.reference_gas_price)
+
+
 def committee_of(state: SystemState) -> Committee:
     """Who decides in the epoch: protocol keys and voting powers, in the order of the keys."""
     return tuple(
@@ -71,9 +76,7 @@ class Epochs:
         starts = self._ledger.setting(EPOCH_STARTS_SETTING)
         self._starts = EPOCH_STARTS.decode(starts) if starts else (0,)
         state = read_system_state(self._ledger.get)
-        self.environment = Environment(
-            state.epoch, state.epoch_start_timestamp_ms, state.reference_gas_price
-        )
+        self.environment = environment_of(state)
 
     def starts_with(self, checkpoint: int) -> bytes:
         """The setting, when the next epoch begins with this checkpoint."""

@@ -2,9 +2,9 @@
 
 from nexus_tools.errors import NotFoundError, NotNowError
 from nexus_tools.localnet.bytecode.clever_error import clever_error
-from nexus_tools.localnet.execution import Environment, ExecutionResult, TransactionRefused
+from nexus_tools.localnet.execution import ExecutionResult, TransactionRefused
 from nexus_tools.localnet.ledger import ExecutedTransaction
-from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.node import Node, environment_of
 from nexus_tools.localnet.trace.changed_object import changed_objects
 from nexus_tools.localnet.trace.command_recorder import with_outcomes
 from nexus_tools.localnet.trace.tracing_executor import TracingExecutor
@@ -18,7 +18,7 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
     """The trace of a transaction that is on the chain.
 
     Raises `transaction_not_found`, which a transaction is too that a revert took back; and
-    `trace_impossible` if it is of an earlier epoch, or would not be executed any more.
+    `trace_impossible` if it would not be executed any more.
     """
     executed, objects = node.ledger.transaction(digest), node.ledger.objects_before(digest)
     if executed is None or objects is None:
@@ -27,10 +27,11 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
             f"there is no transaction {digest} on this chain",
             hint="a revert takes back what came after the snapshot",
         )
-    environment = _environment(node, executed)
+    epoch = node.epochs.get(executed.effects.epoch)
+    assert epoch is not None
     executor = TracingExecutor(objects)
     try:
-        result = executor.execute(executed.data, digest, objects, environment)
+        result = executor.execute(executed.data, digest, objects, environment_of(epoch.state))
     except TransactionRefused as refusal:
         raise NotNowError(
             "trace_impossible",
@@ -45,15 +46,6 @@ def trace_simulation(node: Node, data: TransactionData) -> TransactionTrace:
     executor = TracingExecutor(node.ledger)
     executed, result = node.simulate(data, executor=executor)
     return _trace(executed, result, executor)
-
-
-def _environment(node: Node, executed: ExecutedTransaction) -> Environment:
-    """The epoch in which a transaction was executed."""
-    if executed.effects.epoch != node.environment.epoch:
-        raise NotNowError(
-            "trace_impossible", f"the transaction {executed.digest} is of an earlier epoch"
-        )
-    return node.environment
 
 
 def _trace(

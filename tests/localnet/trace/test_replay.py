@@ -113,7 +113,8 @@ def test_gas_of_a_call_is_its_own_and_that_of_what_it_calls(world):
     call = root(trace)
     assert call.gas.own > 0
     assert call.gas.total == call.gas.own + sum(each.gas.total for each in call.calls)
-    assert trace.commands[0].gas.total == call.gas.total
+    command = trace.commands[0]
+    assert command.gas.total == command.gas.own + call.gas.total
     assert [each.gas.total == each.gas.own for each in call.calls] == [True] * 3
 
 
@@ -437,6 +438,23 @@ def test_tracing_changes_nothing(world):
     world.trace(executed)
     assert world.node.ledger.latest == latest
     assert world.node.ledger.transaction(executed.digest) == executed
+
+
+def test_a_transaction_of_an_earlier_epoch_is_traced_as_of_that_epoch(world):
+    executed = world.run("increase", world.counter, (world.u64, 5))
+    world.node.advance_epoch()
+    trace = world.trace(executed)
+    assert executed.effects.epoch == 0
+    assert trace.is_faithful
+
+
+def test_the_change_of_an_epoch_is_traced(world):
+    world.node.advance_epoch()
+    # The first checkpoint of the new epoch is the latest; the change is the last of the one before.
+    ended = world.node.ledger.checkpoint(world.node.epochs.get(0).last_checkpoint)
+    trace = world.trace(ended.transactions[-1])
+    assert trace.is_faithful
+    assert list(trace.calls("sui_system::advance_epoch"))
 
 
 # --- Simulations
