@@ -10,6 +10,7 @@ from nexus_tools.sui.bcs import Codec, byte_vector, u64
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
+    FundsWithdrawal,
     GasCoin,
     Input,
     InputArgument,
@@ -93,6 +94,13 @@ class TransactionBuilder:
                 MOVE_STDLIB, "vector", "append", [joined, chunk], type_arguments=(Primitive.U8,)
             )
         return joined
+
+    def withdrawal(self, amount: int, coin_type: TypeTag) -> InputArgument:
+        """The right to take up to `amount` from the sender's address balance.
+
+        `0x2::coin::redeem_funds` and `0x2::balance::redeem_funds` make money of it.
+        """
+        return self._append(FundsWithdrawal(amount, coin_type, 0))
 
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
         """An object by its id; `mutable` counts if it is shared. By value means mutable."""

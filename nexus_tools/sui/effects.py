@@ -18,6 +18,7 @@ from nexus_tools.sui.bcs import (
     u64,
     unit_enum,
     vector,
+    wrapper,
 )
 from nexus_tools.sui.digest import DIGEST, Digest, effects_digest
 from nexus_tools.sui.execution_status import EXECUTION_STATUS, ExecutionStatus
@@ -93,13 +94,26 @@ class AccumulatorPair:
 
 
 @dataclass(frozen=True, slots=True)
+class AccumulatorEvents:
+    """Events of a stream: the index of each in the transaction, and its digest; one at least."""
+
+    events: tuple[tuple[int, Digest], ...]
+
+
+AccumulatorValue = AccumulatorInteger | AccumulatorPair | AccumulatorEvents
+
+
+@dataclass(frozen=True, slots=True)
 class AccumulatorWrite:
-    """A change of an address balance."""
+    """A change of an address balance, or events for a stream.
+
+    `type` is that of the funds, `0x2::balance::Balance<T>`.
+    """
 
     address: Address
     type: TypeTag
     operation: AccumulatorOperation
-    value: AccumulatorInteger | AccumulatorPair
+    value: AccumulatorValue
 
 
 class IdOperation(Enum):
@@ -208,6 +222,7 @@ _ACCUMULATOR_WRITE = struct(
         "AccumulatorValue",
         (AccumulatorInteger, struct(AccumulatorInteger, u64)),
         (AccumulatorPair, struct(AccumulatorPair, u64, u64)),
+        wrapper(AccumulatorEvents, vector(record((u64, DIGEST)))),
     ),
 )
 

@@ -10,7 +10,6 @@ from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
-    boolean,
     byte_vector,
     choice,
     fixed,
@@ -69,11 +68,16 @@ class OwnedObject:
 
 @dataclass(frozen=True, slots=True)
 class SharedObject:
-    """A shared object at whatever version consensus gives it."""
+    """A shared object at whatever version consensus gives it.
+
+    One that is mutable, but not `exclusive`, is lent as `&mut` without changing itself: the
+    network settles address balances so, which are dynamic fields of it.
+    """
 
     object_id: Address
     initial_version: int
     mutable: bool
+    exclusive: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +104,26 @@ class FundsWithdrawal:
 
 Input = Pure | OwnedObject | SharedObject | ReceivingObject | FundsWithdrawal
 
+_SHARED_OBJECT = record((ADDRESS, u64, u8))
+_MUTABILITIES = ((False, True), (True, True), (True, False))  # immutable, mutable, not exclusive
+
+
+def _read_shared_object(data: bytes, position: int) -> tuple[SharedObject, int]:
+    (object_id, version, mutability), position = _SHARED_OBJECT.read(data, position)
+    if mutability >= len(_MUTABILITIES):
+        raise BcsError(f"SharedObjectMutability has no variant {mutability}")
+    return SharedObject(object_id, version, *_MUTABILITIES[mutability]), position
+
+
+def _write_shared_object(value: SharedObject, out: bytearray) -> None:
+    mutability = _MUTABILITIES.index((value.mutable, value.exclusive))
+    _SHARED_OBJECT.write((value.object_id, value.initial_version, mutability), out)
+
+
 OBJECT_ARGUMENT: Codec[ObjectArgument] = choice(
     "ObjectArg",
     wrapper(OwnedObject, OBJECT_REFERENCE),
-    (SharedObject, struct(SharedObject, ADDRESS, u64, boolean)),
+    (SharedObject, Codec(_read_shared_object, _write_shared_object)),
     wrapper(ReceivingObject, OBJECT_REFERENCE),
 )
 

@@ -136,6 +136,16 @@ TYPE_TAG: Codec[TypeTag] = Codec(_read, _write)
 STRUCT_TAG: Codec[StructTag] = Codec(_read_struct, _write_struct)
 
 
+def short_name(tag: TypeTag) -> str:
+    """The text of a type as people write it, without the zeros of addresses: `0x2::sui::SUI`."""
+    if isinstance(tag, VectorTag):
+        return f"vector<{short_name(tag.element)}>"
+    if isinstance(tag, Primitive):
+        return str(tag)
+    params = f"<{', '.join(map(short_name, tag.type_params))}>" if tag.type_params else ""
+    return f"{tag.address.short()}::{tag.module}::{tag.name}{params}"
+
+
 def derived_object_id(parent: Address, key_type: TypeTag, key: bytes) -> Address:
     """The id that `sui::derived_object` gives an object of `parent` under a key.
 

@@ -4,10 +4,12 @@ from nexus_tools.client import Network, request_sui
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
 from nexus_tools.registry import Publisher
 from nexus_tools.registry.ids import fqn_field_id
-from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, Address
+from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import AddressOwner, Shared
 from nexus_tools.sui.type_tag import GAS_COIN
+from nexus_tools.sui.type_tag import SUI as SUI_TYPE
 
 SUI = 1_000_000_000
 NOBODY = Address.of(0xDEAD)
@@ -59,6 +61,16 @@ async def test_balance_and_coins_agree_with_what_was_funded(bob, chain):
     coins = await bob.coins(chain.bob.address)
     assert sorted(coin.balance for coin in coins) == [7, 1_000 * SUI]
     assert await bob.balance(NOBODY) == 0
+
+
+async def test_money_in_an_address_balance_counts(bob):
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [5])[0]
+    arguments = [coin, builder.address(NOBODY)]
+    builder.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, [SUI_TYPE])
+    await bob.execute(builder)
+    assert await bob.balance(NOBODY) == 5
+    assert await bob.coins(NOBODY) == ()
 
 
 async def test_the_faucet_sends_coins(chain, bob):

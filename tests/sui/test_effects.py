@@ -3,12 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import balance_tag
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import (
     OBJECT_CHANGE,
     TRANSACTION_EFFECTS,
     Absent,
+    AccumulatorEvents,
     AccumulatorInteger,
     AccumulatorOperation,
     AccumulatorPair,
@@ -28,6 +30,7 @@ from nexus_tools.sui.effects import (
 )
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, Failure, Success
 from nexus_tools.sui.object import AddressOwner, Immutable
+from nexus_tools.sui.type_tag import SUI, Primitive
 
 
 def test_the_net_cost_is_what_is_paid_less_what_comes_back():
@@ -71,6 +74,30 @@ def test_a_deleted_object_goes_from_its_input_to_absent():
     owner = b"\0" + bytes(31) + b"\1"
     expected = b"\1\t" + bytes(7) + b"\x20" + bytes(32) + owner + b"\0" + b"\2"
     assert OBJECT_CHANGE.encode(change) == expected
+
+
+def test_changes_of_accumulators_are_written_in_place_of_objects():
+    alice, none = Address.of(0xA11CE), Digest(bytes(32))
+    taken = AccumulatorWrite(
+        alice, balance_tag(SUI), AccumulatorOperation.SPLIT, AccumulatorInteger(5)
+    )
+    emitted = AccumulatorWrite(
+        alice, Primitive.U8, AccumulatorOperation.MERGE, AccumulatorEvents(((7, none),))
+    )
+    changed = tuple(
+        (Address.of(object_id), ObjectChange(Absent(), write, IdOperation.NONE))
+        for object_id, write in ((0xACC0, taken), (0xACC1, emitted))
+    )
+    gas = GasCostSummary(1, 2, 3, 4)
+    effects = TransactionEffects(Success(), 0, gas, none, None, None, (), 1, changed, (), None)
+    # The same effects as @mysten/sui 2.33.1 writes them.
+    assert effects.encode().hex() == (
+        f"01{0:018x}0100000000000000020000000000000003000000000000000400000000000000"
+        f"20{0:064x}000000010000000000000002{0xACC0:064x}0003{0xA11CE:064x}07{2:064x}"
+        f"0762616c616e63650742616c616e63650107{2:064x}03737569035355490001000500000000000000"
+        f"00{0xACC1:064x}0003{0xA11CE:064x}01000201070000000000000020{0:064x}000000"
+    )
+    assert TRANSACTION_EFFECTS.decode(effects.encode()) == effects
 
 
 def test_effects_of_the_first_version_are_refused():

@@ -10,6 +10,7 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
+    OBJECT_ARGUMENT,
     SIGNED_TRANSACTION,
     TRANSACTION_DATA,
     FundsWithdrawal,
@@ -70,6 +71,19 @@ def test_a_withdrawal_of_funds_has_the_variants_that_there_are():
     assert encoded[:5] == bytes([0, 0, 1, 2, 0])
     with pytest.raises(BcsError):
         TRANSACTION_DATA.decode(encoded[:4] + b"\1" + encoded[5:])
+
+
+@pytest.mark.parametrize(
+    ("mutable", "exclusive", "number"), [(False, True, 0), (True, True, 1), (True, False, 2)]
+)
+def test_a_shared_object_is_used_in_one_of_three_ways(mutable, exclusive, number):
+    # SharedObjectMutability: Immutable, Mutable, NonExclusiveWrite
+    shared = SharedObject(Address.of(6), 9, mutable, exclusive)
+    encoded = bytes([1]) + bytes(Address.of(6)) + (9).to_bytes(8, "little") + bytes([number])
+    assert OBJECT_ARGUMENT.encode(shared) == encoded
+    assert OBJECT_ARGUMENT.decode(encoded) == shared
+    with pytest.raises(BcsError):
+        OBJECT_ARGUMENT.decode(encoded[:-1] + b"\3")
 
 
 def transaction(inputs, commands, expiration=NoExpiration()):  # noqa: B008 - immutable

@@ -7,6 +7,7 @@ Source: `ExecutionContext::finish` of `sui-adapter` and `ObjectRuntimeState::fin
 from dataclasses import dataclass, field
 
 from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.localnet.execution.balance_changes import sui_change
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.deny_list import (
     BYTES_READ_PER_OWNER,
@@ -15,7 +16,7 @@ from nexus_tools.localnet.execution.deny_list import (
 )
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed
-from nexus_tools.localnet.execution.gas_payment import GasPayment
+from nexus_tools.localnet.execution.gas_payment import GasPayment, gas_coin
 from nexus_tools.localnet.execution.inputs import TransactionInputs
 from nexus_tools.localnet.execution.limits import (
     MAX_MOVE_OBJECT_SIZE,
@@ -24,6 +25,7 @@ from nexus_tools.localnet.execution.limits import (
 from nexus_tools.localnet.execution.slots import ValueSlot
 from nexus_tools.localnet.natives import ChildObject, Transfer
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.effects import AccumulatorWrite
 from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import (
     Immutable,
@@ -49,6 +51,8 @@ class Changes:
     """The objects after and before: `modified` are those that existed and are written or gone.
 
     `received` are objects that were taken by a ticket: the transaction depends on their makers.
+    `balances` are what goes into address balances and comes out of them, in its order. The gas is
+    paid from `gas_coin`; without one, from the payer's address balance.
     """
 
     written: dict[Address, Write] = field(default_factory=dict)
@@ -56,13 +60,20 @@ class Changes:
     created_ids: set[Address] = field(default_factory=set)
     deleted_ids: set[Address] = field(default_factory=set)
     received: tuple[Object, ...] = ()
+    balances: list[AccumulatorWrite] = field(default_factory=list)
+    gas_coin: Address | None = None
+
+    def move_sui(self, owner: Address, amount: int) -> None:
+        """Put MIST into an address balance or, if negative, take it out."""
+        if amount:
+            self.balances.append(sui_change(owner, amount))
 
 
 def untouched(inputs: TransactionInputs, payment: GasPayment | None, version: int) -> Changes:
     """What is left of a transaction that failed: inputs get the version, gas coins are smashed."""
     changes = Changes()
     for object_id, value in inputs.objects.items():
-        if value.mutable:
+        if value.is_written:
             changes.modified[object_id] = value.object
             assert isinstance(value.object.data, MoveObject)
             changes.written[object_id] = Write(
@@ -75,16 +86,23 @@ def untouched(inputs: TransactionInputs, payment: GasPayment | None, version: in
 def _smash(changes: Changes, payment: GasPayment | None, version: int) -> None:
     if payment is None:
         return
-    written = payment.coin_with(payment.balance, version)
-    changes.written[payment.coin.id] = Write(payment.coin.owner, written)
-    _delete_smashed(changes, payment)
+    coin = payment.coin
+    if coin is not None:
+        changes.gas_coin = coin.id
+        changes.written[coin.id] = Write(coin.owner, gas_coin(coin.id, payment.balance, version))
+    _take_smashed(changes, payment)
 
 
-def _delete_smashed(changes: Changes, payment: GasPayment | None) -> None:
-    for coin in payment.smashed if payment else ():
+def _take_smashed(changes: Changes, payment: GasPayment | None) -> None:
+    """Coins that went into another place are gone, and that place has their money."""
+    if payment is None:
+        return
+    for coin in payment.smashed:
         changes.written.pop(coin.id, None)
         changes.modified[coin.id] = coin
         changes.deleted_ids.add(coin.id)
+    in_coins = payment.balance - payment.reserved
+    changes.move_sui(payment.payer, in_coins if payment.coin is None else -payment.reserved)
 
 
 def _at_version(data: MoveObject, version: int) -> MoveObject:
@@ -121,6 +139,7 @@ class ChangeCollector:
             self._collect_child(object_id, child)
         changes.modified.update(runtime.received)
         changes.received = tuple(runtime.received.values())
+        changes.balances.extend(runtime.accumulators)
         changes.created_ids.update(runtime.new_ids)
         changes.deleted_ids.update(runtime.deleted_ids)
         for package in self._context.new_packages:
@@ -128,7 +147,8 @@ class ChangeCollector:
             changes.created_ids.add(package.id)
         self._check_consumed_shared_objects()
         self._check_coin_owners()
-        _delete_smashed(changes, self._payment)
+        _take_smashed(changes, self._payment)
+        self._collect_gas()
         self._check_sizes()
         return changes
 
@@ -148,7 +168,7 @@ class ChangeCollector:
             if isinstance(slot, ValueSlot)
         ]
         for slot in slots:
-            if slot.input is None or not slot.input.mutable:
+            if slot.input is None or not slot.input.is_written:
                 continue
             before = slot.input.object
             self._changes.modified[before.id] = before
@@ -159,8 +179,27 @@ class ChangeCollector:
                 )
             elif slot.cell:
                 self._write_slot(slot)
-        if self._payment is not None:
-            self._changes.modified[self._payment.coin.id] = self._payment.coin
+        coin = self._payment.coin if self._payment else None
+        if coin is not None:
+            self._changes.modified[coin.id] = coin
+
+    def _collect_gas(self) -> None:
+        """Find out what pays; a coin made for the commands ends, unless it was sent to someone."""
+        payment, made = self._payment, self._context.made_gas_coin
+        if payment is None:
+            return
+        if payment.coin is not None:
+            self._changes.gas_coin = payment.coin.id
+            return
+        slot, left = self._context.gas_slot, 0
+        assert slot is not None
+        assert made is not None
+        if slot.cell:
+            self._changes.created_ids.discard(made)
+            left = slot.cell[0][1][0] + self._context.gas.budget
+        else:
+            self._changes.gas_coin = made
+        self._changes.move_sui(payment.payer, left - payment.balance)
 
     def _write_slot(self, slot: ValueSlot) -> None:
         assert slot.input is not None

@@ -15,11 +15,13 @@ from nexus_tools.localnet.execution.slots import PureSlot, ReceivingSlot, Slot, 
 from nexus_tools.localnet.natives import ObjectRuntime, Transfer
 from nexus_tools.localnet.vm import REFERENCE_BYTES, Context, Machine, Value
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import withdrawal_tag
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import ArgumentErrorKind
 from nexus_tools.sui.object import MoveObject, MovePackage
 from nexus_tools.sui.transaction import (
     Argument,
+    FundsWithdrawal,
     GasCoin,
     Input,
     InputArgument,
@@ -66,6 +68,7 @@ class ExecutionContext:
         self.new_packages: list[MovePackage] = []
         self.events: list[Event] = []
         self.gas_slot: ValueSlot | None = None
+        self.made_gas_coin: Address | None = None
         self.input_slots: list[Slot] = []
         self.results: list[list[ValueSlot]] = []
         self._objects = inputs.objects
@@ -75,15 +78,21 @@ class ExecutionContext:
     def open(self, inputs: Sequence[Input], payment: GasPayment | None) -> None:
         """Lay out the inputs, and the gas coin without the budget."""
         self.input_slots = [self._input_slot(value) for value in inputs]
-        if payment is not None:
-            self.gas_slot = ValueSlot(
-                GAS_COIN,
-                _COIN_ABILITIES,
-                self.cliques.new(),
-                [coin_value(payment.coin.id, payment.balance - self.gas.budget)],
-                InputObject(payment.coin, mutable=True),
-                is_gas_coin=True,
-            )
+        if payment is None:
+            return
+        coin = payment.coin
+        if coin is None:
+            self.made_gas_coin = self.runtime.fresh_id()
+        coin_id = self.made_gas_coin if coin is None else coin.id
+        assert coin_id is not None
+        self.gas_slot = ValueSlot(
+            GAS_COIN,
+            _COIN_ABILITIES,
+            self.cliques.new(),
+            [coin_value(coin_id, payment.balance - self.gas.budget)],
+            InputObject(coin, mutable=True) if coin is not None else None,
+            is_gas_coin=True,
+        )
 
     def _input_slot(self, value: Input) -> Slot:
         clique = self.cliques.new()
@@ -91,6 +100,9 @@ class ExecutionContext:
             return PureSlot(value.value, clique)
         if isinstance(value, ReceivingObject):
             return ReceivingSlot(value.reference, clique)
+        if isinstance(value, FundsWithdrawal):
+            right = [bytes(self.runtime.transaction.sender), value.amount]
+            return ValueSlot(withdrawal_tag(value.type), Ability.DROP, clique, [right])
         assert isinstance(value, OwnedObject | SharedObject)
         object_id = (
             value.object_id if isinstance(value, SharedObject) else value.reference.object_id

@@ -6,12 +6,15 @@ Source: `update_version_and_previous_tx` and `into_effects` in `sui-adapter/src/
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
+from nexus_tools.localnet.execution.balance_changes import net_changes
 from nexus_tools.localnet.execution.changes import Changes, Write
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.inputs import TransactionInputs
 from nexus_tools.localnet.natives import UNASSIGNED_VERSION
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import accumulator_id
 from nexus_tools.sui.digest import Digest, events_digest
 from nexus_tools.sui.effects import (
     Absent,
@@ -111,10 +114,15 @@ def _changed_objects(
     object_ids = (
         changes.written.keys() | changes.modified.keys() | changes.created_ids | changes.deleted_ids
     )
-    return tuple(
+    changed = [
         (object_id, _object_change(object_id, changes, written, digests))
-        for object_id in sorted(object_ids)
+        for object_id in object_ids
+    ]
+    changed.extend(
+        (accumulator_id(write.address, write.type), ObjectChange(_ABSENT, write, IdOperation.NONE))
+        for write in net_changes(changes.balances)
     )
+    return tuple(sorted(changed, key=itemgetter(0)))
 
 
 def _object_change(
@@ -149,5 +157,5 @@ def _unchanged(
     inputs: TransactionInputs, digests: DigestCache
 ) -> Iterable[tuple[Address, Unchanged]]:
     for object_id, value in sorted(inputs.objects.items()):
-        if value.is_consensus_object and not value.mutable:
+        if value.is_consensus_object and not value.is_written:
             yield object_id, ReadOnlyRoot(value.object.version, digests.of(value.object))

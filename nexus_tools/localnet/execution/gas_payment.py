@@ -1,15 +1,17 @@
-"""The coins that pay for a transaction: checked, and smashed into the first of them."""
+"""What pays for a transaction: coins and reserved money, checked and smashed into the first."""
 
 from dataclasses import dataclass, replace
 
 from nexus_tools.localnet.execution.coins import coin_balance, coin_contents, is_gas_coin
-from nexus_tools.localnet.execution.environment import Environment, Mode
+from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
+from nexus_tools.localnet.execution.funds import pays_from_balance
 from nexus_tools.localnet.execution.limits import MAX_TX_GAS
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.coin_reservation import is_coin_reservation, reserved_amount
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import AddressOwner, MoveObject, Object
-from nexus_tools.sui.transaction import TransactionData
+from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
 
 MOCK_COIN_ID = Address(b"\xff" * 32)
@@ -21,46 +23,61 @@ _NO_TRANSACTION = Digest(bytes(32))
 
 @dataclass(frozen=True, slots=True)
 class GasPayment:
-    """The coin that is left after smashing, what is in it (MIST), and the coins that went in."""
+    """What pays, smashed into one: `balance` is all of it (MIST), `smashed` the coins that went in.
 
-    coin: Object
+    `reserved` is the part that comes from the payer's address balance. What is left is in `coin`;
+    without one it goes back into the address balance, and a coin is made for the commands alone.
+    """
+
+    payer: Address
+    coin: Object | None
     balance: int
     smashed: tuple[Object, ...]
+    reserved: int = 0
 
-    def coin_with(self, balance: int, version: int) -> MoveObject:
-        """The coin with another balance."""
-        return MoveObject(
-            GAS_COIN,
-            has_public_transfer=True,
-            version=version,
-            contents=coin_contents(self.coin.id, balance),
+
+def gas_coin(object_id: Address, balance: int, version: int) -> MoveObject:
+    """A coin of SUI (MIST)."""
+    return MoveObject(
+        GAS_COIN,
+        has_public_transfer=True,
+        version=version,
+        contents=coin_contents(object_id, balance),
+    )
+
+
+def smash(gas: GasData, coins: tuple[Object, ...]) -> GasPayment | None:
+    """All that pays in the first of it; None if nothing is named that does.
+
+    Refuses what is no coin of SUI, or not an address's own.
+    """
+    reservations = [each for each in gas.payment if is_coin_reservation(each)]
+    if not coins and not reservations:
+        return None
+    balance = sum(map(_spendable, coins))
+    reserved = sum(map(reserved_amount, reservations))
+    total = balance + reserved
+    if reservations and is_coin_reservation(gas.payment[0]):
+        return GasPayment(gas.owner, None, total, coins, reserved)
+    return GasPayment(gas.owner, coins[0], total, coins[1:], reserved)
+
+
+def _spendable(coin: Object) -> int:
+    """What is in a coin that may pay."""
+    if not isinstance(coin.owner, AddressOwner):
+        raise TransactionRefused(
+            "gas_object_not_owned_object",
+            f"Gas object is not an owned object with owner: {coin.owner}",
         )
-
-
-def smash(coins: tuple[Object, ...]) -> GasPayment:
-    """All coins in the first one. Refuses what is no coin of SUI, or not an address's own."""
-    balance = 0
-    for coin in coins:
-        if not isinstance(coin.owner, AddressOwner):
-            raise TransactionRefused(
-                "gas_object_not_owned_object",
-                f"Gas object is not an owned object with owner: {coin.owner}",
-            )
-        if not is_gas_coin(coin):
-            raise TransactionRefused("invalid_gas_object", f"Object {coin.id} is not a gas object")
-        assert isinstance(coin.data, MoveObject)
-        balance += coin_balance(coin.data)
-    return GasPayment(coins[0], balance, coins[1:])
+    if not is_gas_coin(coin):
+        raise TransactionRefused("invalid_gas_object", f"Object {coin.id} is not a gas object")
+    assert isinstance(coin.data, MoveObject)
+    return coin_balance(coin.data)
 
 
 def mock_payment(owner: Address) -> tuple[Object, ...]:
     """A coin that exists for a simulation alone."""
-    data = MoveObject(
-        GAS_COIN,
-        has_public_transfer=True,
-        version=1,
-        contents=coin_contents(MOCK_COIN_ID, MOCK_COIN_BALANCE),
-    )
+    data = gas_coin(MOCK_COIN_ID, MOCK_COIN_BALANCE, version=1)
     return (Object(data, AddressOwner(owner), _NO_TRANSACTION, 0),)
 
 
@@ -77,10 +94,13 @@ def with_simulated_gas(data: TransactionData, environment: Environment) -> Trans
     )
 
 
-def needs_mock_payment(data: TransactionData, mode: Mode) -> bool:
-    """Whether a coin is made up. Refuses a missing payment where it counts."""
-    if data.gas.payment:
+def needs_mock_payment(data: TransactionData, mode: Mode, store: ObjectStore) -> bool:
+    """Whether a coin is made up for a transaction without coins.
+
+    Where it counts the payer's address balance pays; in a simulation too, if it can.
+    """
+    gas = data.gas
+    if gas.payment or mode is Mode.COMMIT:
         return False
-    if mode is Mode.COMMIT:
-        raise TransactionRefused("missing_gas_payment", "Transaction gas payment missing")
-    return True
+    incomplete = not gas.price or not gas.budget
+    return mode is Mode.INSPECT or incomplete or not pays_from_balance(data, store)

@@ -18,6 +18,7 @@ from nexus_tools.sui.address import (
     ZERO,
     Address,
 )
+from nexus_tools.sui.coin_reservation import is_coin_reservation
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -47,10 +48,20 @@ _ONLY_READ = frozenset({CLOCK, RANDOM})
 
 @dataclass(frozen=True, slots=True)
 class InputObject:
-    """An object that a transaction uses; `mutable` says that it gets a new version."""
+    """An object that a transaction uses; `mutable` says that commands may change it.
+
+    It gets a new version then, unless it is a shared object that the transaction does not have
+    for itself: then `exclusive` is false, and the object stays as it is.
+    """
 
     object: Object
     mutable: bool
+    exclusive: bool = True
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it gets a new version."""
+        return self.mutable and self.exclusive
 
     @property
     def is_consensus_object(self) -> bool:
@@ -114,7 +125,8 @@ class InputLoader:
 
     def _gas_coins(self) -> Iterator[Object]:
         seen = set()
-        for reference in self._data.gas.payment:
+        payment = self._data.gas.payment
+        for reference in (each for each in payment if not is_coin_reservation(each)):
             if reference.object_id in seen:
                 raise _used_twice(reference.object_id)
             seen.add(reference.object_id)
@@ -175,7 +187,7 @@ class InputLoader:
                 "shared_object_starting_version_mismatch",
                 "Wrong initial version given for shared object",
             )
-        return InputObject(value, mutable=argument.mutable)
+        return InputObject(value, mutable=argument.mutable, exclusive=argument.exclusive)
 
     def _check_system_object(self, argument: SharedObject) -> None:
         if self._mode in (Mode.SYSTEM, Mode.INSPECT):

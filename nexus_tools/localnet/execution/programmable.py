@@ -11,9 +11,11 @@ from nexus_tools.localnet.execution.deny_list import check_denied_inputs
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.effects import Outcome, build_effects, written_objects
 from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
+from nexus_tools.localnet.execution.funds import check_funds, check_replay_protection
 from nexus_tools.localnet.execution.gas import GasStatus, StorageCharge, UnmeteredGas
 from nexus_tools.localnet.execution.gas_payment import (
     GasPayment,
+    gas_coin,
     mock_payment,
     needs_mock_payment,
     smash,
@@ -100,15 +102,14 @@ class ProgrammableExecution:
     def execute(self, data: TransactionData, digest: Digest) -> ExecutionResult:
         """Check, execute, charge, and write down what happened."""
         data, inputs = self._prepare(data)
-        payment = smash(inputs.gas) if inputs.gas else None
+        payment = smash(data.gas, inputs.gas)
         gas = self._gas(data, payment)
         run = self._run(data, digest, inputs, payment, gas)
         run, settlement = self._settle(run, inputs, payment, gas)
         self._forget(run)
         costs = gas.summary(settlement.computation_cost, settlement.storage)
-        if payment is not None:
-            self._pay(run, inputs.lamport_version, payment, gas, costs.net)
-        coin = payment.coin.id if payment else None
+        self._pay(run, inputs.lamport_version, data.gas.owner, gas, costs.net)
+        coin = payment.coin.id if payment and payment.coin else None
         outcome = Outcome(
             digest, self._environment.epoch, run.status, run.changes, costs, run.events, coin
         )
@@ -122,16 +123,20 @@ class ProgrammableExecution:
         loader = InputLoader(data, self._store, self._digests, self._mode)
         if self._mode is Mode.SYSTEM:
             return data, loader.load(())
-        mocked = needs_mock_payment(data, self._mode)
+        mocked = needs_mock_payment(data, self._mode, self._store)
         if mocked:
             data = with_simulated_gas(data, self._environment)
+        gas_from_balance = not mocked and not data.gas.payment
         if self._mode is Mode.INSPECT:
             assert isinstance(data.kind, ProgrammableTransaction)
             check_programmable(data.kind)
         else:
-            check_transaction(data, self._environment)
+            check_transaction(data, self._environment, gas_from_balance=gas_from_balance)
+        check_funds(data, self._store, gas_from_balance=gas_from_balance)
         coins = mock_payment(data.gas.owner) if mocked else None
         inputs = loader.load(coins)
+        if not mocked and self._mode is not Mode.INSPECT:
+            check_replay_protection(data, self._store)
         if self._mode is Mode.COMMIT:  # a simulation does not ask, on real nodes neither
             check_denied_inputs(data.sender, self._used_objects(inputs), self._store)
         return data, inputs
@@ -145,12 +150,14 @@ class ProgrammableExecution:
                 yield found
 
     def _gas(self, data: TransactionData, payment: GasPayment | None) -> GasStatus:
-        if payment is None:
+        if self._mode is Mode.SYSTEM:
             return UnmeteredGas(data.gas)
+        # Of an address balance as much is reserved as the budget is.
+        balance = data.gas.budget if payment is None else payment.balance
         if self._mode is Mode.INSPECT:
-            return GasStatus(replace(data.gas, budget=min(data.gas.budget, payment.balance)))
+            return GasStatus(replace(data.gas, budget=min(data.gas.budget, balance)))
         gas = GasStatus(data.gas)
-        gas.check_budget(payment.balance)
+        gas.check_budget(balance)
         return gas
 
     # --- The commands
@@ -258,18 +265,18 @@ class ProgrammableExecution:
         changes = untouched(inputs, payment, inputs.lamport_version)
         return _Run(status, changes, (), run.results, run.packages, failure)
 
-    def _pay(
-        self, run: _Run, version: int, payment: GasPayment, gas: GasStatus, net_cost: int
-    ) -> None:
-        """Take the costs out of the gas coin, wherever it is now."""
-        write = run.changes.written[payment.coin.id]
+    def _pay(self, run: _Run, version: int, payer: Address, gas: GasStatus, net_cost: int) -> None:
+        """Take the costs out of the gas coin, wherever it is now, or out of an address balance."""
+        coin_id = run.changes.gas_coin
+        if coin_id is None:
+            run.changes.move_sui(payer, -net_cost)
+            return
+        write = run.changes.written[coin_id]
         assert isinstance(write.data, MoveObject)
         # While commands ran, the coin lacked the budget.
         refund = gas.budget if run.succeeded else 0
         balance = coin_balance(write.data) + refund - net_cost
-        run.changes.written[payment.coin.id] = Write(
-            write.owner, payment.coin_with(balance, version)
-        )
+        run.changes.written[coin_id] = Write(write.owner, gas_coin(coin_id, balance, version))
 
     # --- After
 

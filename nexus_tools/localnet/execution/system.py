@@ -1,4 +1,4 @@
-"""Transactions of the network itself: the clock, random bytes, the change of the epoch.
+"""Transactions of the network: the clock, random bytes, address balances, the epoch's change.
 
 All is done by calling the framework's own functions, as on a real network: from address 0x0, with
 the right to call what is private, and without gas. Source: `execution_engine.rs` of `sui-adapter`.
@@ -26,6 +26,7 @@ from nexus_tools.sui.system_transaction import (
 from nexus_tools.sui.transaction import (
     InputArgument,
     MoveCall,
+    ProgrammableSystemTransaction,
     ProgrammableTransaction,
     Pure,
     SharedObject,
@@ -70,6 +71,10 @@ def _update_randomness(
     return _call("random", "update_randomness_state", (random, *values))
 
 
+def _as_it_is(kind: ProgrammableSystemTransaction, _store: ObjectStore) -> ProgrammableTransaction:
+    return ProgrammableTransaction(kind.inputs, kind.commands)
+
+
 def _call(
     module: str, function: str, inputs: tuple[SharedObject | Pure, ...]
 ) -> ProgrammableTransaction:
@@ -87,4 +92,5 @@ _CALLS: Mapping[type[Any], Callable[[Any, ObjectStore], ProgrammableTransaction]
     RandomnessStateUpdate: _update_randomness,
     ChangeEpoch: lambda change, _store: change_epoch(change),
     EndOfEpoch: lambda transaction, _store: end_of_epoch(transaction),
+    ProgrammableSystemTransaction: _as_it_is,
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from nexus_tools.localnet.execution.environment import Environment
 from nexus_tools.localnet.execution.errors import TransactionRefused
+from nexus_tools.localnet.execution.funds import check_withdrawals
 from nexus_tools.localnet.execution.limits import (
     MAX_ARGUMENTS,
     MAX_GAS_PAYMENT_OBJECTS,
@@ -24,6 +25,7 @@ from nexus_tools.localnet.execution.limits import (
     MAX_TYPE_ARGUMENTS,
 )
 from nexus_tools.sui.address import RANDOM
+from nexus_tools.sui.coin_reservation import is_coin_reservation
 from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, Validity
 from nexus_tools.sui.transaction import (
     Command,
@@ -33,6 +35,7 @@ from nexus_tools.sui.transaction import (
     MakeMoveVec,
     MergeCoins,
     MoveCall,
+    OwnedObject,
     ProgrammableTransaction,
     Publish,
     Pure,
@@ -47,10 +50,13 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
 _IDENTIFIER = re.compile(r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)\Z", re.ASCII)
 
 
-def check_transaction(data: TransactionData, environment: Environment) -> None:
+def check_transaction(
+    data: TransactionData, environment: Environment, *, gas_from_balance: bool = False
+) -> None:
     """Refuse a transaction that no state of the ledger could make acceptable."""
     assert isinstance(data.kind, ProgrammableTransaction)
     _check_expiration(data.expiration, environment)
+    check_withdrawals(data, gas_from_balance=gas_from_balance)
     _check_gas(data, environment)
     check_programmable(data.kind)
 
@@ -61,7 +67,7 @@ def check_programmable(kind: ProgrammableTransaction) -> None:
         raise _too_large(
             "maximum commands in a programmable transaction", MAX_PROGRAMMABLE_TX_COMMANDS
         )
-    objects = sum(not isinstance(value, Pure) for value in kind.inputs)
+    objects = sum(not isinstance(value, Pure | FundsWithdrawal) for value in kind.inputs)
     if objects > MAX_INPUT_OBJECTS:
         raise _too_large("maximum input + receiving objects in a transaction", MAX_INPUT_OBJECTS)
     for value in kind.inputs:
@@ -123,8 +129,10 @@ def _check_gas(data: TransactionData, environment: Environment) -> None:
 def _check_input(value: Input) -> None:
     if isinstance(value, Pure) and len(value.value) > MAX_PURE_ARGUMENT_SIZE:
         raise _too_large("maximum pure argument size", MAX_PURE_ARGUMENT_SIZE)
-    if isinstance(value, FundsWithdrawal):
-        raise _unsupported("withdrawals from address balances")
+    if isinstance(value, OwnedObject) and is_coin_reservation(value.reference):
+        raise _unsupported("coin reservation backward compatibility layer is not enabled")
+    if isinstance(value, SharedObject) and not value.exclusive:
+        raise _unsupported("User transactions cannot use SharedObjectMutability::NonExclusiveWrite")
 
 
 def _check_move_call(command: MoveCall) -> None:

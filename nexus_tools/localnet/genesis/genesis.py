@@ -31,14 +31,15 @@ COINS = 50
 FAUCET_MIST = TOTAL_SUPPLY_MIST - STAKE_SUBSIDY_MIST - len(VALIDATORS) * STAKE_MIST
 """What the faucet has: all that is neither staked nor set aside for stakers."""
 
-# Modules whose `create` makes a shared object with an id of its own: 0x6, 0x7, 0x8, 0x403 and 0xc.
-# The root of address balances, 0xacc, is left out: the localnet has none.
+# Modules whose `create` makes a shared object with an id of its own: 0x6, 0x7, 0x8, 0x403, 0xc and
+# 0xacc.
 _MODULES_WITH_AN_OBJECT = (
     "clock",
     "authenticator_state",
     "random",
     "deny_list",
     "coin_registry",
+    "accumulator",
 )
 
 

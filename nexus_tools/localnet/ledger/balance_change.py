@@ -1,4 +1,4 @@
-"""What a transaction did to the coins of each owner.
+"""What a transaction did to the money of each owner.
 
 Source: `sui-types/src/balance_change.rs`.
 """
@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import coin_type_of
+from nexus_tools.sui.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -22,7 +24,9 @@ _COIN = (GAS_COIN.address, GAS_COIN.module, GAS_COIN.name)
 
 @dataclass(frozen=True, slots=True)
 class BalanceChange:
-    """By how much an owner's coins of one type grew or, if negative, shrank.
+    """By how much an owner's money of one type grew or, if negative, shrank.
+
+    It may be in coins or in the owner's address balance.
 
     `amount` is in the coin's smallest unit: MIST for SUI.
     """
@@ -43,12 +47,14 @@ def coin_balance(data: MoveObject) -> int:
 
 
 def balance_changes(
-    inputs: Iterable[Object], outputs: Iterable[Object]
+    inputs: Iterable[Object],
+    outputs: Iterable[Object],
+    accumulators: Iterable[AccumulatorWrite] = (),
 ) -> tuple[BalanceChange, ...]:
     """The changes between the objects before a transaction and those after it.
 
-    They are sorted by owner and type; what did not change in sum is left out. A coin that was only
-    read must be in neither.
+    `accumulators` are what the effects say of address balances. The changes are sorted by owner
+    and type; what did not change in sum is left out. A coin that was only read must be in neither.
     """
     amounts: defaultdict[tuple[Address, TypeTag], int] = defaultdict(int)
     for sign, objects in ((-1, inputs), (1, outputs)):
@@ -57,6 +63,11 @@ def balance_changes(
             if owner is not None and isinstance(value.data, MoveObject):
                 coin_type = value.data.type.type_params[0]
                 amounts[owner, coin_type] += sign * coin_balance(value.data)
+    for write in accumulators:
+        written_type = coin_type_of(write.type)
+        if written_type is not None and isinstance(write.value, AccumulatorInteger):
+            sign = 1 if write.operation is AccumulatorOperation.MERGE else -1
+            amounts[write.address, written_type] += sign * write.value.value
     changes = [BalanceChange(*key, amount) for key, amount in amounts.items() if amount]
     changes.sort(key=lambda change: (change.address, TYPE_TAG.encode(change.coin_type)))
     return tuple(changes)

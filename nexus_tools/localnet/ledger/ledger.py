@@ -140,11 +140,11 @@ class Ledger:
         return self._live.of_type(tag, after, limit)
 
     def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
-        """The coins of one type that an address owns."""
+        """What an address has of one type of coin."""
         return self._live.balances(owner).get(coin_type, CoinBalance())
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
-        """The coins that an address owns, by coin type."""
+        """What an address has in coins and besides, by coin type."""
         return MappingProxyType(self._live.balances(owner))
 
     def package_versions(self, original_id: Address) -> tuple[MovePackage, ...]:

@@ -7,6 +7,7 @@ from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
 from nexus_tools.localnet.ledger.object_index import ObjectIndex
 from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.sui.address_balance import address_balance
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -20,14 +21,18 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 @dataclass(frozen=True, slots=True)
 class CoinBalance:
-    """The coins of one type that an address owns: their sum, and how many they are."""
+    """The coins of one type that an address owns: their sum, and how many they are.
+
+    `in_address` is what belongs to the address besides coins: its address balance.
+    """
 
     amount: int = 0
     coins: int = 0
+    in_address: int = 0
 
 
 class LiveObjects:
-    """Objects by id; by owner, by parent and by type; coin balances; versions of packages."""
+    """Objects by id; by owner, by parent and by type; balances; versions of packages."""
 
     __slots__ = ("_balances", "_by_owner", "_by_parent", "_by_type", "_objects", "_packages")
 
@@ -65,7 +70,7 @@ class LiveObjects:
         return self._known(self._by_type.page(ZERO, tag, after, limit))
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
-        """The coins that an address owns, by coin type."""
+        """What an address has in coins and besides, by coin type."""
         return self._balances.get(owner, {})
 
     def package_versions(self, original_id: Address) -> tuple[MovePackage, ...]:
@@ -88,7 +93,7 @@ class LiveObjects:
             return
         for index, key in self._places(value):
             index.add(key, value.data.type, object_id)
-        self._count_coin(value, 1)
+        self._count(value, 1)
 
     def remove(self, object_id: Address) -> None:
         """Take out an object, if it is there."""
@@ -100,7 +105,7 @@ class LiveObjects:
             return
         for index, key in self._places(value):
             index.remove(key, value.data.type, object_id)
-        self._count_coin(value, -1)
+        self._count(value, -1)
 
     def _remove_package(self, package: MovePackage) -> None:
         original = original_id(package)
@@ -116,22 +121,31 @@ class LiveObjects:
         elif isinstance(value.owner, ObjectOwner):
             yield self._by_parent, value.owner.parent
 
-    def _count_coin(self, value: Object, sign: int) -> None:
+    def _count(self, value: Object, sign: int) -> None:
+        """Add or take away what an object is worth, if it is a coin or an address balance."""
         data, owner = value.data, value.owner
-        if not isinstance(owner, AddressOwner | ConsensusAddressOwner):
-            return
-        if not isinstance(data, MoveObject) or not is_coin(data.type):
-            return
-        coin_type = data.type.type_params[0]
-        balances = self._balances.setdefault(owner.address, {})
+        if isinstance(owner, AddressOwner | ConsensusAddressOwner):
+            if isinstance(data, MoveObject) and is_coin(data.type):
+                worth = CoinBalance(sign * coin_balance(data), sign)
+                self._add(owner.address, data.type.type_params[0], worth)
+        elif (balance := address_balance(value)) is not None:
+            worth = CoinBalance(in_address=sign * balance.amount)
+            self._add(balance.owner, balance.coin_type, worth)
+
+    def _add(self, owner: Address, coin_type: TypeTag, worth: CoinBalance) -> None:
+        balances = self._balances.setdefault(owner, {})
         known = balances.get(coin_type, CoinBalance())
-        changed = CoinBalance(known.amount + sign * coin_balance(data), known.coins + sign)
-        if changed.coins:
+        changed = CoinBalance(
+            known.amount + worth.amount,
+            known.coins + worth.coins,
+            known.in_address + worth.in_address,
+        )
+        if changed.coins or changed.in_address:
             balances[coin_type] = changed
         else:
-            del balances[coin_type]
+            balances.pop(coin_type, None)
         if not balances:
-            del self._balances[owner.address]
+            del self._balances[owner]
 
 
 def original_id(package: MovePackage) -> Address:

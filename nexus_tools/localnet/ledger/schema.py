@@ -8,7 +8,7 @@ range.
 
 APPLICATION_ID = 0x4E784C67  # "NxLg"
 FORMAT = 2
-"""The form of the tables and of what has to be in them: since 2, a system state."""
+"""The form of the tables and of what has to be in them: since 2, 0x5 and 0xacc."""
 
 PLACE_BITS = 16
 """Bits for the place inside a transaction: more than the 2048 objects and 1024 events allowed."""

@@ -7,7 +7,7 @@ from typing import Protocol, Self
 from nexus_tools.localnet.ledger.balance_change import BalanceChange, balance_changes
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, effects_digest
-from nexus_tools.sui.effects import InputState, TransactionEffects
+from nexus_tools.sui.effects import AccumulatorWrite, InputState, TransactionEffects
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import TransactionData
@@ -93,11 +93,16 @@ class ExecutedTransaction:
 
     @property
     def balance_changes(self) -> tuple[BalanceChange, ...]:
-        """What it did to the coins of each owner, gas included."""
+        """What it did to the money of each owner, gas included."""
         changed = {
             (object_id, change.input.version)
             for object_id, change in self.effects.changed_objects
             if isinstance(change.input, InputState)
         }
         before = (value for value in self.input_objects if (value.id, value.version) in changed)
-        return balance_changes(before, self.output_objects)
+        accumulators = (
+            change.output
+            for _, change in self.effects.changed_objects
+            if isinstance(change.output, AccumulatorWrite)
+        )
+        return balance_changes(before, self.output_objects, accumulators)

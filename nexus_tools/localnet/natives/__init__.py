@@ -7,6 +7,7 @@ from nexus_tools.localnet.natives import (
     std_string,
     std_type_name,
     std_vector,
+    sui_accumulator,
     sui_address,
     sui_config,
     sui_dynamic_field,
@@ -24,6 +25,7 @@ from nexus_tools.localnet.natives import (
     unsupported,
     validator_metadata,
 )
+from nexus_tools.localnet.natives.accumulators import Accumulators
 from nexus_tools.localnet.natives.child_objects import ChildObject
 from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
@@ -34,6 +36,7 @@ from nexus_tools.localnet.natives.object_runtime import (
     object_id_of,
 )
 from nexus_tools.localnet.natives.std_type_name import canonical_text
+from nexus_tools.localnet.natives.sui_protocol_config import ENABLED_FEATURES
 from nexus_tools.localnet.natives.sui_transfer import UNASSIGNED_VERSION
 from nexus_tools.localnet.natives.table import NativeTable
 from nexus_tools.localnet.natives.transaction_context import TransactionContext
@@ -46,6 +49,7 @@ _MODULES = (
     std_string,
     std_type_name,
     std_vector,
+    sui_accumulator,
     sui_address,
     sui_config,
     sui_dynamic_field,
@@ -69,9 +73,11 @@ NATIVES: NativeTable = {
 """Every native of the packages 0x1, 0x2 and 0x3, by address, module and function."""
 
 __all__ = [
+    "ENABLED_FEATURES",
     "INTERNAL_UNITS_PER_GAS_UNIT",
     "NATIVES",
     "UNASSIGNED_VERSION",
+    "Accumulators",
     "ChildObject",
     "EmittedEvent",
     "LimitExceeded",

@@ -7,6 +7,7 @@ throwing the runtime away.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nexus_tools.localnet.natives.accumulators import Accumulators
 from nexus_tools.localnet.natives.child_objects import (
     ChildObjects,
     Decode,
@@ -72,7 +73,7 @@ class EmittedEvent:
 
 
 class ObjectRuntime:
-    """Ids created and deleted, objects transferred, events, dynamic fields.
+    """Ids created and deleted, objects transferred, events, dynamic fields, address balances.
 
     `inputs` are the owners of the objects that the transaction names; `find` gives live objects.
     """
@@ -92,6 +93,7 @@ class ObjectRuntime:
         self.deleted_ids: dict[Address, None] = {}
         self.transfers: dict[Address, Transfer] = {}
         self.received: dict[Address, Object] = {}
+        self.accumulators = Accumulators()
         self._inputs = inputs
         self._find = find
         self._decode = decode

@@ -7,8 +7,14 @@ from nexus_tools.sui.type_tag import TypeTag
 
 _COST = 100
 
-ENABLED_FEATURES = frozenset({b"enable_party_transfer"})
-"""Features of the protocol by the names of its flags. Address balances are not among them."""
+ENABLED_FEATURES = frozenset(
+    {
+        b"enable_accumulators",
+        b"enable_address_balance_gas_payments",
+        b"enable_party_transfer",
+    }
+)
+"""Features of the protocol by the names of its flags."""
 
 
 def is_feature_enabled(context: Context, _types: tuple[TypeTag, ...], flag: bytearray) -> bool:

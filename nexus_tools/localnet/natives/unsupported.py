@@ -11,15 +11,9 @@ from nexus_tools.sui.type_tag import TypeTag
 
 _FUNCTIONS: dict[bytes, dict[str, tuple[str, ...]]] = {
     SUI_FRAMEWORK: {
-        "accumulator": ("emit_deposit_event", "emit_withdraw_event"),
-        "accumulator_settlement": ("record_settlement_sui_conservation",),
         "bls12381": ("bls12381_min_sig_verify", "bls12381_min_pk_verify"),
         "ecvrf": ("ecvrf_verify",),
         "event": ("emit_authenticated_impl",),
-        "funds_accumulator": (
-            "add_to_accumulator_address",
-            "withdraw_from_accumulator_address",
-        ),
         "groth16": ("prepare_verifying_key_internal", "verify_groth16_proof_internal"),
         "group_ops": (
             "internal_validate",

@@ -4,12 +4,17 @@ from collections.abc import Sequence
 
 from nexus_tools.localnet.execution import MAX_TX_SIZE_BYTES, TransactionRefused
 from nexus_tools.localnet.node.signatures import check_signatures
+from nexus_tools.sui.address_balance import accumulator_id, balance_tag
+from nexus_tools.sui.coin_reservation import CoinReservation, is_coin_reservation
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import ValidDuring, Validity
 from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
+from nexus_tools.sui.type_tag import SUI
 
 
-def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> TransactionData:
+def admit(
+    data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest, epoch: int
+) -> TransactionData:
     """Read a transaction that users sent to this chain, signed by those who have to.
 
     Raises `BcsError`, `TransactionRefused`, `signature_malformed` and `signature_invalid`.
@@ -20,7 +25,7 @@ def admit(data_bytes: bytes, signatures: Sequence[bytes], chain_id: Digest) -> T
         raise TransactionRefused(
             "unsupported", "Feature is not supported: system transactions of users"
         )
-    check_chain(data, chain_id)
+    check_chain(data, chain_id, epoch)
     check_signatures(data, data_bytes, signatures)
     return data
 
@@ -34,11 +39,29 @@ def check_size(data_bytes: bytes) -> None:
         )
 
 
-def check_chain(data: TransactionData, chain_id: Digest) -> None:
-    """Refuse a transaction that names another chain as the one that it is meant for."""
+def check_chain(data: TransactionData, chain_id: Digest, epoch: int) -> None:
+    """Refuse a transaction that names another chain as the one that it is meant for.
+
+    Reservations of money for the gas name the chain, too, and an epoch: they are good for that one
+    and for the next.
+    """
     expiration = data.expiration
     if isinstance(expiration, ValidDuring | Validity) and expiration.chain != chain_id:
         raise TransactionRefused(
             "invalid_chain_id",
             f"Invalid chain ID: {expiration.chain} was provided, {chain_id} is expected",
         )
+    for reference in filter(is_coin_reservation, data.gas.payment):
+        _check_reservation(CoinReservation.parse(reference, chain_id), data, epoch)
+
+
+def _check_reservation(reservation: CoinReservation, data: TransactionData, epoch: int) -> None:
+    """A reservation for gas is the sender's own, and in SUI."""
+    own = accumulator_id(data.sender, balance_tag(SUI))
+    if reservation.accumulator != own or data.gas.owner != data.sender:
+        raise TransactionRefused(
+            "gas_object_not_owned_object",
+            f"Gas object is not an owned object with owner: {data.gas.owner}",
+        )
+    if not reservation.epoch <= epoch <= reservation.epoch + 1:
+        raise TransactionRefused("transaction_expired", "Transaction Expired")

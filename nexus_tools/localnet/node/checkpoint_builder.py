@@ -21,12 +21,13 @@ from nexus_tools.localnet.ledger import (
 from nexus_tools.localnet.node.epochs import committee_of, read_system_state
 from nexus_tools.localnet.node.pending_objects import PendingObjects
 from nexus_tools.localnet.node.randomness import Randomness
-from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.localnet.node.settlement import Settlement
+from nexus_tools.sui.address import ACCUMULATOR_ROOT, CLOCK, Address
 from nexus_tools.sui.checkpoint import EndOfEpochData
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.end_of_epoch import EndOfEpoch
 from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.object import MoveObject, MovePackage
+from nexus_tools.sui.object import MoveObject, MovePackage, Shared
 from nexus_tools.sui.system_transaction import (
     CancelledTransactions,
     ChangeEpoch,
@@ -125,7 +126,8 @@ class CheckpointBuilder:
         return executed, result
 
     def finish(self) -> Checkpoint:
-        """The checkpoint with all transactions so far."""
+        """The checkpoint with all transactions so far, and what settles address balances."""
+        self._settle()
         return Checkpoint.after(
             self._previous,
             self._executed,
@@ -133,6 +135,18 @@ class CheckpointBuilder:
             self._environment.epoch,
             self._end_of_epoch,
         )
+
+    def _settle(self) -> None:
+        root = self._objects.get(ACCUMULATOR_ROOT)
+        assert root is not None
+        assert isinstance(root.owner, Shared)
+        settlement = Settlement(self._environment.epoch, self.number, root.owner.initial_version)
+        for executed in self._executed:
+            settlement.add(executed.effects)
+        for kind in settlement.transactions():
+            data = system_data(kind)
+            executed, _ = self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))
+            assert isinstance(executed.effects.status, Success), executed.effects.status
 
     def packages(self) -> Iterator[Address]:
         """The packages that the transactions have published."""

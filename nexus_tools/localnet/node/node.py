@@ -92,7 +92,7 @@ class Node:
         `data_bytes` are BCS of `TransactionData`, signatures are serialized. Raises `BcsError`,
         `signature_malformed`, `signature_invalid` and `TransactionRefused`; then nothing happened.
         """
-        data = admit(data_bytes, signatures, self.chain_id)
+        data = admit(data_bytes, signatures, self.chain_id, self.environment.epoch)
         known = self.ledger.transaction(transaction_digest(data_bytes))
         if known is not None:
             return known
@@ -114,7 +114,7 @@ class Node:
         data_bytes = data.encode()
         if mode is not Mode.INSPECT:
             check_size(data_bytes)
-            check_chain(data, self.chain_id)
+            check_chain(data, self.chain_id, self.environment.epoch)
         return self._builder_for(data).execute(data, data_bytes, (), mode, executor)
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
@@ -237,8 +237,8 @@ class Node:
         return builder
 
     def _commit(self, builder: CheckpointBuilder, settings: dict[str, bytes] | None = None) -> None:
-        checkpoint = builder.finish()
         try:
+            checkpoint = builder.finish()
             self.ledger.apply(checkpoint, settings)
         except BaseException:
             for package in builder.packages():

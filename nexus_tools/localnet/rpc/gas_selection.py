@@ -1,12 +1,17 @@
-"""Payment for a transaction that is only simulated: a budget that is enough, and the coins.
+"""Payment for a transaction that is only simulated: a budget that is enough, and who pays it.
+
+The payer's address balance does, if it suffices and no command needs the gas coin; else coins do,
+with the address balance for commands that need the gas coin.
 
 Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 """
 
+import secrets
 from dataclasses import replace
 from heapq import nsmallest
 
 from nexus_tools.localnet.execution import MOCK_COIN_ID, Mode
+from nexus_tools.localnet.execution.funds import available_for_gas, uses_gas_coin
 from nexus_tools.localnet.execution.limits import (
     GAS_ROUNDING_STEP,
     MAX_GAS_PAYMENT_OBJECTS,
@@ -18,15 +23,18 @@ from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.rendering.coin import coin_balance
 from nexus_tools.localnet.rpc.status import invalid
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.coin_reservation import CoinReservation
+from nexus_tools.sui.expiration import NoExpiration, ValidDuring
 from nexus_tools.sui.object import AddressOwner, Object
 from nexus_tools.sui.transaction import (
+    FundsWithdrawal,
     OwnedObject,
     ProgrammableTransaction,
     Pure,
     ReceivingObject,
     TransactionData,
 )
-from nexus_tools.sui.type_tag import GAS_COIN
+from nexus_tools.sui.type_tag import GAS_COIN, SUI
 
 SAFE_OVERHEAD = 1000
 """Gas units that are added to what the simulation used."""
@@ -70,29 +78,59 @@ def _loading_cost(node: Node, coins: int) -> int:
 
 
 def with_payment(node: Node, data: TransactionData, *, estimated: bool) -> TransactionData:
+    """The transaction with what pays for it: nothing stands for the payer's address balance.
+
+    Raises `RpcError` if neither that nor coins are worth the budget.
+    """
+    available, for_commands = available_for_gas(data, node.ledger), uses_gas_coin(data)
+    if not for_commands and available >= data.gas.budget:
+        return _with_brief_validity(node, data)
+    reserved = available if for_commands and data.gas.owner == data.sender else 0
+    return _with_coins(node, data, reserved, estimated=estimated)
+
+
+def _with_brief_validity(node: Node, data: TransactionData) -> TransactionData:
+    """A transaction without coins has to end soon; a number makes its digest its own."""
+    if not isinstance(data.expiration, NoExpiration):
+        return data
+    epoch = node.environment.epoch
+    nonce = secrets.randbits(32)
+    during = ValidDuring(epoch, epoch + 1, None, None, node.chain_id, nonce)
+    return replace(data, expiration=during)
+
+
+def _with_coins(
+    node: Node, data: TransactionData, reserved: int, *, estimated: bool
+) -> TransactionData:
     """The transaction with the coins of its payer that it does not use otherwise, largest first.
 
     Takes all of them, up to 256. A budget that was `estimated` grows by the cost of loading them.
-    Raises `RpcError` if they are not worth the budget.
+    Money of the address balance that is `reserved` comes before the coins, as if it were one.
     """
-    coins = _unused_coins(node, data)
+    places = MAX_GAS_PAYMENT_OBJECTS - bool(reserved)
+    coins = _unused_coins(node, data, places)
     budget = data.gas.budget
     if estimated:
         budget = min(budget + _loading_cost(node, len(coins)), MAX_TX_GAS)
-    if sum(map(coin_balance, coins)) < budget:
+    if reserved + sum(map(coin_balance, coins)) < budget:
         raise invalid(
             "Unable to perform gas selection due to insufficient SUI balance (in address balance"
             f" or coins) for account {data.gas.owner} to satisfy required budget {budget}."
         )
     payment = tuple(coin.reference() for coin in coins)
+    if reserved:
+        epoch = node.environment.epoch
+        reservation = CoinReservation.of(data.gas.owner, SUI, reserved, epoch)
+        payment = (reservation.reference(node.chain_id), *payment)
+        data = _with_brief_validity(node, data)
     return replace(data, gas=replace(data.gas, payment=payment, budget=budget))
 
 
-def _unused_coins(node: Node, data: TransactionData) -> list[Object]:
+def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object]:
     """As many of the payer's coins as may pay: all input objects together have a limit, too."""
     assert isinstance(data.kind, ProgrammableTransaction)
-    inputs = sum(not isinstance(value, Pure) for value in data.kind.inputs)
-    limit = min(MAX_GAS_PAYMENT_OBJECTS, max(0, MAX_INPUT_OBJECTS - inputs))
+    inputs = sum(not isinstance(value, Pure | FundsWithdrawal) for value in data.kind.inputs)
+    limit = min(places, max(0, MAX_INPUT_OBJECTS - inputs))
     used = _used_objects(data.kind)
     coins = (
         coin

@@ -20,6 +20,8 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Object
 from nexus_tools.sui.type_tag import TypeTag, parse_struct_tag
 
+_MAX_U64 = 2**64 - 1
+
 
 def _list_owned_objects(backend: Backend, request: Message, response: Message) -> None:
     owner = address(request, "owner")
@@ -112,11 +114,13 @@ def _list_balances(backend: Backend, request: Message, response: Message) -> Non
 
 
 def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:
-    """All of a balance is in coins: this network has no address balances."""
+    """The whole, and its parts as far as there are any."""
     message.coin_type = str(coin_type)
-    message.balance = balance.amount
+    message.balance = min(balance.amount + balance.in_address, _MAX_U64)
     if balance.amount:
         message.coin_balance = balance.amount
+    if balance.in_address:
+        message.address_balance = min(balance.in_address, _MAX_U64)
 
 
 UNARY: dict[str, Unary] = {

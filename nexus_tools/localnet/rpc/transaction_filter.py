@@ -8,9 +8,13 @@ from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.request_fields import address, parsed, required
 from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.effects import InputState, ObjectWrite, PackageWrite
+from nexus_tools.sui.effects import AccumulatorWrite, InputState, ObjectWrite, PackageWrite
 from nexus_tools.sui.object import AddressOwner, ConsensusAddressOwner, Owner
-from nexus_tools.sui.transaction import MoveCall, ProgrammableTransaction
+from nexus_tools.sui.transaction import (
+    MoveCall,
+    ProgrammableSystemTransaction,
+    ProgrammableTransaction,
+)
 
 Predicate = Callable[[ExecutedTransaction], bool]
 
@@ -46,7 +50,12 @@ def _affected_address(found: Message) -> Predicate:
     def holds(executed: ExecutedTransaction) -> bool:
         if wanted in (executed.data.sender, executed.data.gas.owner):
             return True
-        return any(_owning_address(owner) == wanted for owner in _owners(executed))
+        if any(_owning_address(owner) == wanted for owner in _owners(executed)):
+            return True
+        changes = (change.output for _, change in executed.effects.changed_objects)
+        return any(
+            isinstance(write, AccumulatorWrite) and write.address == wanted for write in changes
+        )
 
     return holds
 
@@ -79,7 +88,8 @@ def _move_call(found: Message) -> Predicate:
 
     def holds(executed: ExecutedTransaction) -> bool:
         kind = executed.data.kind
-        commands = kind.commands if isinstance(kind, ProgrammableTransaction) else ()
+        programmable = ProgrammableTransaction | ProgrammableSystemTransaction
+        commands = kind.commands if isinstance(kind, programmable) else ()
         calls = (command for command in commands if isinstance(command, MoveCall))
         return any(
             (call.package, call.module, call.function)[: len(wanted)] == wanted for call in calls

@@ -13,6 +13,7 @@ from nexus_tools.localnet.rpc.rendering.input import (
     FUNDS_WITHDRAWAL,
     IMMUTABLE_OR_OWNED,
     MUTABLE,
+    NON_EXCLUSIVE_WRITE,
     PURE,
     RECEIVING,
     SHARED,
@@ -162,8 +163,9 @@ def _input(message: Message) -> Input:
 def _shared(message: Message) -> SharedObject:
     if not message.HasField("version"):
         raise invalid("missing version of a shared object")
-    mutable = message.mutable or message.mutability == MUTABLE
-    return SharedObject(address(message, "object_id"), message.version, mutable)
+    mutable = message.mutable or message.mutability in (MUTABLE, NON_EXCLUSIVE_WRITE)
+    exclusive = message.mutability != NON_EXCLUSIVE_WRITE
+    return SharedObject(address(message, "object_id"), message.version, mutable, exclusive)
 
 
 def parse_withdrawal(message: Message) -> FundsWithdrawal:

@@ -40,6 +40,7 @@ BYTECODE = Path(__file__).parent / "language" / "bytecode"
 
 # Natives that the wheel implements in its own way: what calls one of them is not compared.
 _TYPE_ERROR = "INTERNAL_TYPE_ERROR for every input"
+_NO_BALANCES = "aborts with 1000: it has no address balances"
 WRONG_NATIVES = {
     ("address", "to_u256"): "little-endian; Sui's is big-endian",
     ("address", "from_u256"): "little-endian; Sui's is big-endian",
@@ -54,6 +55,11 @@ WRONG_NATIVES = {
     ("hash", "keccak256"): _TYPE_ERROR,
     ("hmac", "hmac_sha3_256"): "gives 32 zeros for every input",
     ("validator", "validate_metadata_bcs"): "accepts everything, no metadata too",
+    ("funds_accumulator", "add_to_accumulator_address"): _NO_BALANCES,
+    ("funds_accumulator", "withdraw_from_accumulator_address"): _NO_BALANCES,
+    ("accumulator", "emit_deposit_event"): _NO_BALANCES,
+    ("accumulator", "emit_withdraw_event"): _NO_BALANCES,
+    ("accumulator_settlement", "record_settlement_sui_conservation"): _NO_BALANCES,
 }
 # Modules that the wheel cannot load (MISSING_DEPENDENCY), because it has not all of their natives.
 MISSING_MODULES = {"nitro_attestation", "poseidon", "zklogin_verified_id"}

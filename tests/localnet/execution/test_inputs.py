@@ -162,8 +162,10 @@ def test_a_gas_coin_is_named_once(world):
 # --- Payment
 
 
-def test_a_payment_is_needed(world):
-    assert refused(world, using(), payment=())[0] == "missing_gas_payment"
+def test_without_gas_coins_there_is_no_gas_coin_for_commands(world):
+    code, message = refused(world, using(), payment=())
+    assert code == "unsupported"
+    assert "gas coin" in message
 
 
 def test_gas_is_paid_in_sui(world):

@@ -7,7 +7,6 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.expiration import EpochExpiration, ValidDuring, Validity
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
-    FundsWithdrawal,
     GasCoin,
     InputArgument,
     MakeMoveVec,
@@ -110,9 +109,9 @@ def test_after_randomness_nothing_follows_but_transfers(world):
     assert refused(world, of(call, NOTHING, inputs=[random])) == "post_random_command_restrictions"
 
 
-def test_address_balances_are_not_supported(world):
-    withdrawal = FundsWithdrawal(1, SUI, 0)
-    assert refused(world, of(NOTHING, inputs=[withdrawal])) == "unsupported"
+def test_the_network_alone_shares_an_object_with_other_writers(world):
+    shared = SharedObject(Address.of(8), 1, mutable=True, exclusive=False)
+    assert refused(world, of(NOTHING, inputs=[shared])) == "unsupported"
 
 
 @pytest.mark.parametrize(

@@ -144,9 +144,12 @@ def test_the_inner_state_of_randomness_is_a_dynamic_field_of_version_1(ledger):
     assert inner.type == parse_struct_tag(tag)
 
 
-@pytest.mark.parametrize("absent", [ACCUMULATOR_ROOT])
-def test_what_the_network_does_not_have_is_left_out(ledger, absent):
-    assert ledger.get(absent) is None
+def test_the_root_of_address_balances_is_shared_and_empty(ledger):
+    root = ledger.get(ACCUMULATOR_ROOT)
+    assert root.owner == Shared(1)
+    assert root.type == parse_struct_tag("0x2::accumulator::AccumulatorRoot")
+    assert root.data.contents == bytes(ACCUMULATOR_ROOT)
+    assert ledger.children_of(ACCUMULATOR_ROOT) == []
 
 
 # --- Money

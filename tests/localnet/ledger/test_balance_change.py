@@ -1,5 +1,13 @@
 from nexus_tools.localnet.ledger import BalanceChange, balance_changes
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import balance_tag
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.effects import (
+    AccumulatorEvents,
+    AccumulatorInteger,
+    AccumulatorOperation,
+    AccumulatorWrite,
+)
 from nexus_tools.sui.object import ConsensusAddressOwner, Immutable, ObjectOwner, Shared
 from nexus_tools.sui.type_tag import SUI, StructTag, coin_tag
 
@@ -64,3 +72,27 @@ def test_a_coin_that_a_transaction_only_reads_does_not_change_a_balance(chain):
         }
     )
     assert with_read.balance_changes == (BalanceChange(ALICE, SUI, -10),)
+
+
+def test_address_balances_count_with_coins(chain):
+    changes = [
+        accumulator(ALICE, SUI, AccumulatorOperation.SPLIT, 70),
+        accumulator(BOB, SUI, AccumulatorOperation.MERGE, 5),
+        accumulator(BOB, USD, AccumulatorOperation.MERGE, 9),
+        accumulator(BOB, USD, AccumulatorOperation.MERGE, 0),
+    ]
+    assert balance_changes([], [chain.coin(1, 70, ALICE)], changes) == (
+        BalanceChange(BOB, SUI, 5),
+        BalanceChange(BOB, USD, 9),
+    )
+
+
+def test_accumulators_of_anything_but_money_do_not_count():
+    stream = StructTag(Address.of(2), "accumulator_settlement", "EventStreamHead")
+    events = AccumulatorEvents(((0, Digest(bytes(32))),))
+    write = AccumulatorWrite(ALICE, stream, AccumulatorOperation.MERGE, events)
+    assert balance_changes([], [], [write]) == ()
+
+
+def accumulator(owner, coin_type, operation, amount):
+    return AccumulatorWrite(owner, balance_tag(coin_type), operation, AccumulatorInteger(amount))

@@ -290,7 +290,7 @@ def test_a_one_time_witness_is_named_as_its_module(call, tag, witness):
 
 
 def test_features_that_are_not_known_are_off(call):
-    flags = (b"enable_party_transfer", b"enable_accumulators", b"")
+    flags = (b"enable_party_transfer", b"enable_allowances", b"")
     found = [call("protocol_config", "is_feature_enabled", bytearray(flag)) for flag in flags]
     assert found == [True, False, False]
 

@@ -248,6 +248,14 @@ def test_the_epoch_tells_the_gas_price_and_the_limits_of_transactions(client):
     assert not epoch.HasField("epoch")
 
 
+def test_the_epoch_tells_which_features_are_on(client):
+    config = client.call("LedgerService/GetEpoch", "protocol_config").epoch.protocol_config
+    for name in ("enable_accumulators", "enable_address_balance_gas_payments"):
+        assert config.feature_flags[name]
+        assert config.configs[name].bool_value
+    assert "enable_allowances" not in config.feature_flags
+
+
 def test_the_system_state_has_a_beginning(client):
     state = client.call("LedgerService/GetEpoch", "system_state").epoch.system_state
     assert state.epoch_start_timestamp_ms > 0

@@ -42,6 +42,7 @@ INPUTS = (
     ReceivingObject(REFERENCE),
     SharedObject(Address.of(6), 1, mutable=False),
     SharedObject(Address.of(9), 2**63, mutable=True),
+    SharedObject(Address.of(0xACC), 1, mutable=True, exclusive=False),
     FundsWithdrawal(2**64 - 1, Primitive.U8, 0),
     FundsWithdrawal(5, GAS_COIN, 1),
 )

@@ -12,6 +12,7 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import (
     Absent,
+    AccumulatorEvents,
     AccumulatorInteger,
     AccumulatorOperation,
     AccumulatorWrite,
@@ -146,6 +147,10 @@ def _render_accumulator_write(message: Message, write: AccumulatorWrite) -> None
     if isinstance(write.value, AccumulatorInteger):
         message.value_kind = 1
         message.integer_value = write.value.value
+    elif isinstance(write.value, AccumulatorEvents):
+        message.value_kind = 3
+        for index, digest in write.value.events:
+            message.event_digest_value.add(event_index=index, digest=str(digest))
     else:
         message.value_kind = 2
         message.integer_tuple.extend((write.value.first, write.value.second))

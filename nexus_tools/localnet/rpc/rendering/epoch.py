@@ -2,6 +2,7 @@
 
 from nexus_tools.localnet.execution import limits
 from nexus_tools.localnet.framework import PROTOCOL_VERSION
+from nexus_tools.localnet.natives import ENABLED_FEATURES
 from nexus_tools.localnet.natives.limits import MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS
 from nexus_tools.localnet.node import Epoch, committee_of
 from nexus_tools.localnet.rpc.messages import Message
@@ -55,3 +56,6 @@ def _render_protocol_config(message: Message) -> None:
     for name, value in _ATTRIBUTES.items():
         message.attributes[name] = str(value)
         message.configs[name].string_value = str(value)
+    for feature in ENABLED_FEATURES:
+        message.feature_flags[feature.decode()] = True
+        message.configs[feature.decode()].bool_value = True

@@ -15,7 +15,7 @@ from nexus_tools.sui.transaction import (
 )
 
 PURE, IMMUTABLE_OR_OWNED, SHARED, RECEIVING, FUNDS_WITHDRAWAL = range(1, 6)
-IMMUTABLE, MUTABLE = 1, 2
+IMMUTABLE, MUTABLE, NON_EXCLUSIVE_WRITE = 1, 2, 3
 
 
 def render_input(message: Message, value: Input) -> None:
@@ -37,8 +37,11 @@ def _render_shared(message: Message, value: SharedObject) -> None:
     message.kind = SHARED
     message.object_id = str(value.object_id)
     message.version = value.initial_version
-    message.mutable = value.mutable
-    message.mutability = MUTABLE if value.mutable else IMMUTABLE
+    message.mutable = value.mutable and value.exclusive
+    if value.mutable:
+        message.mutability = MUTABLE if value.exclusive else NON_EXCLUSIVE_WRITE
+    else:
+        message.mutability = IMMUTABLE
 
 
 def _render_receiving(message: Message, value: ReceivingObject) -> None:

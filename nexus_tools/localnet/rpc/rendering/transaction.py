@@ -11,12 +11,13 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, Validity
 from nexus_tools.sui.transaction import (
     GasData,
+    ProgrammableSystemTransaction,
     ProgrammableTransaction,
     TransactionData,
     TransactionKind,
 )
 
-PROGRAMMABLE_TRANSACTION = 1
+PROGRAMMABLE_TRANSACTION, PROGRAMMABLE_SYSTEM_TRANSACTION = 1, 11
 NONE, EPOCH, VALID_DURING, VALIDITY = range(1, 5)
 _VERSION = 1
 
@@ -39,8 +40,11 @@ def render_transaction(
 
 
 def _render_kind(message: Message, kind: TransactionKind) -> None:
-    if isinstance(kind, ProgrammableTransaction):
-        message.kind = PROGRAMMABLE_TRANSACTION
+    if isinstance(kind, ProgrammableTransaction | ProgrammableSystemTransaction):
+        of_the_system = isinstance(kind, ProgrammableSystemTransaction)
+        message.kind = (
+            PROGRAMMABLE_SYSTEM_TRANSACTION if of_the_system else PROGRAMMABLE_TRANSACTION
+        )
         message.programmable_transaction.SetInParent()
         for value in kind.inputs:
             render_input(message.programmable_transaction.inputs.add(), value)

@@ -5,7 +5,7 @@ from nexus_tools.localnet.execution.limits import MAX_GAS_PAYMENT_OBJECTS
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.rendering.coin import coin_balance, is_gas_coin
-from nexus_tools.localnet.rpc.request_fields import address
+from nexus_tools.localnet.rpc.request_fields import address, digest
 from nexus_tools.localnet.rpc.resolution.objects import (
     find_object,
     resolve_reference,
@@ -13,7 +13,8 @@ from nexus_tools.localnet.rpc.resolution.objects import (
 )
 from nexus_tools.localnet.rpc.status import invalid
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import Object
+from nexus_tools.sui.coin_reservation import is_coin_reservation, reserved_amount
+from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import GasData
 
 
@@ -29,18 +30,25 @@ def resolve_payment(node: Node, transaction: Message, sender: Address) -> GasDat
     message = transaction.gas_payment
     if len(message.objects) > MAX_GAS_PAYMENT_OBJECTS:
         raise too_large("maximum number of gas payment objects", MAX_GAS_PAYMENT_OBJECTS)
-    coins = [_coin(node, each) for each in message.objects]
-    most = min(sum(map(coin_balance, coins)), MAX_TX_GAS) if coins else MAX_TX_GAS
+    payment = [_payment(node, each) for each in message.objects]
+    most = min(sum(amount for _, amount in payment), MAX_TX_GAS) if payment else MAX_TX_GAS
     return GasData(
-        tuple(map(resolve_reference, coins, message.objects)),
+        tuple(reference for reference, _ in payment),
         address(message, "owner"),
         message.price if message.HasField("price") else reference_price,
         message.budget if message.HasField("budget") else most,
     )
 
 
-def _coin(node: Node, message: Message) -> Object:
+def _payment(node: Node, message: Message) -> tuple[ObjectReference, int]:
+    """A coin, or a reservation of the payer's address balance, and what it is worth in MIST."""
+    if message.HasField("digest"):
+        given = ObjectReference(
+            address(message, "object_id"), message.version, digest(message, "digest")
+        )
+        if is_coin_reservation(given):
+            return given, reserved_amount(given)
     found = find_object(node, message)
     if not is_gas_coin(found):
         raise invalid(f"object {found.id} is not a valid gas coin")
-    return found
+    return resolve_reference(found, message), coin_balance(found)

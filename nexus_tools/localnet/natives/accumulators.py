@@ -1,0 +1,40 @@
+"""What one transaction has put into address balances, and taken out of them, so far.
+
+Nothing is written until the network settles its checkpoint. Source: `emit_accumulator_event` in
+`object_runtime/mod.rs` of `sui-move-natives`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from nexus_tools.localnet.vm import ErrorKind, PrimitiveError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite
+from nexus_tools.sui.type_tag import TypeTag
+
+_MAX_TOTAL = 2**64 - 1
+
+
+class Accumulators:
+    """The changes in their order; what goes in and what goes out have a limit each."""
+
+    __slots__ = ("_totals", "_writes")
+
+    def __init__(self) -> None:
+        self._writes: list[AccumulatorWrite] = []
+        self._totals: defaultdict[tuple[Address, TypeTag, AccumulatorOperation], int]
+        self._totals = defaultdict(int)
+
+    def __iter__(self) -> Iterator[AccumulatorWrite]:
+        return iter(self._writes)
+
+    def add(
+        self, operation: AccumulatorOperation, owner: Address, funds: TypeTag, amount: int
+    ) -> None:
+        """Note a change. Raises `PrimitiveError` if the sum of a kind exceeds 64 bits."""
+        key = (owner, funds, operation)
+        self._totals[key] += amount
+        if self._totals[key] > _MAX_TOTAL:
+            raise PrimitiveError(ErrorKind.ARITHMETIC_ERROR, None, None)
+        write = AccumulatorWrite(owner, funds, operation, AccumulatorInteger(amount))
+        self._writes.append(write)

@@ -1,0 +1,129 @@
+"""Settling address balances: what a checkpoint's transactions did to them becomes objects.
+
+As on a real network, transactions of the system at the end of the checkpoint add up the changes
+and write the balances, which are dynamic fields of the accumulator root; a last one, the barrier,
+gives the root its next version. Source: `accumulators/mod.rs` of `sui-core`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
+from nexus_tools.sui.address_balance import balance_tag
+from nexus_tools.sui.bcs import u64, u128
+from nexus_tools.sui.effects import (
+    AccumulatorInteger,
+    AccumulatorOperation,
+    AccumulatorWrite,
+    TransactionEffects,
+)
+from nexus_tools.sui.transaction import (
+    InputArgument,
+    MoveCall,
+    ProgrammableSystemTransaction,
+    Pure,
+    SharedObject,
+    TransactionKind,
+)
+from nexus_tools.sui.type_tag import SUI, TypeTag
+
+MAX_UPDATES = 100
+"""Of one settlement: `max_updates_per_settlement_txn` of the protocol."""
+
+_SUI_FUNDS = balance_tag(SUI)
+_MODULE = "accumulator_settlement"
+
+
+@dataclass(slots=True)
+class _Update:
+    """What went into one balance, and what came out, in its smallest unit."""
+
+    owner: Address
+    funds: TypeTag
+    deposited: int = 0
+    withdrawn: int = 0
+
+    def add(self, write: AccumulatorWrite) -> None:
+        assert isinstance(write.value, AccumulatorInteger)
+        if write.operation is AccumulatorOperation.MERGE:
+            self.deposited += write.value.value
+        else:
+            self.withdrawn += write.value.value
+
+
+class _Calls:
+    """Calls of the settlement's module; values with the same bytes are one input, as on Sui."""
+
+    def __init__(self, root: SharedObject) -> None:
+        self._root = root
+        self._places: dict[bytes, InputArgument] = {}
+        self._commands: list[MoveCall] = []
+
+    def add(self, function: str, values: Iterable[bytes], types: tuple[TypeTag, ...] = ()) -> None:
+        """Call a function with the root, and values as BCS bytes."""
+        arguments = (InputArgument(0), *map(self.place, values))
+        self._commands.append(MoveCall(SUI_FRAMEWORK, _MODULE, function, types, arguments))
+
+    def finish(self) -> ProgrammableSystemTransaction:
+        """The transaction that makes the calls."""
+        values = (Pure(value) for value in self._places)
+        return ProgrammableSystemTransaction((self._root, *values), tuple(self._commands))
+
+    def place(self, value: bytes) -> InputArgument:
+        """The input that has this value."""
+        return self._places.setdefault(value, InputArgument(1 + len(self._places)))
+
+
+class Settlement:
+    """The settlement of one checkpoint; `root_version` is the accumulator root's initial one."""
+
+    def __init__(self, epoch: int, checkpoint: int, root_version: int) -> None:
+        self._epoch = epoch
+        self._checkpoint = checkpoint
+        self._root_version = root_version
+        self._updates: dict[Address, _Update] = {}
+
+    def add(self, effects: TransactionEffects) -> None:
+        """Count in what a transaction did."""
+        for accumulator, change in effects.changed_objects:
+            write = change.output
+            if isinstance(write, AccumulatorWrite):
+                update = self._updates.setdefault(accumulator, _Update(write.address, write.type))
+                update.add(write)
+
+    def transactions(self) -> Iterator[TransactionKind]:
+        """What settles the changes; nothing if there are none."""
+        updates = [self._updates[accumulator] for accumulator in sorted(self._updates)]
+        starts = range(0, len(updates), MAX_UPDATES)
+        for number, start in enumerate(starts):
+            yield self._settle(number, updates[start : start + MAX_UPDATES])
+        if updates:
+            yield self._barrier(len(starts))
+
+    def _settle(self, number: int, updates: Sequence[_Update]) -> TransactionKind:
+        in_sui = [update for update in updates if update.funds == _SUI_FUNDS]
+        paid_in = sum(update.deposited for update in in_sui)
+        paid_out = sum(update.withdrawn for update in in_sui)
+        calls = self._calls(number, paid_in, paid_out, exclusive=False)
+        for update in updates:
+            _write_balance(calls, update)
+        return calls.finish()
+
+    def _barrier(self, number: int) -> TransactionKind:
+        return self._calls(number, 0, 0, exclusive=True).finish()
+
+    def _calls(self, number: int, paid_in: int, paid_out: int, *, exclusive: bool) -> _Calls:
+        """The beginning of a transaction, which makes its digest its own."""
+        root = SharedObject(ACCUMULATOR_ROOT, self._root_version, mutable=True, exclusive=exclusive)
+        calls = _Calls(root)
+        numbers = (self._epoch, self._checkpoint, number, paid_in, paid_out)
+        calls.add("settlement_prologue", map(u64.encode, numbers))
+        return calls
+
+
+def _write_balance(calls: _Calls, update: _Update) -> None:
+    calls.place(bytes(update.owner))  # an input even if there is nothing to write, as on Sui
+    amount = update.deposited - update.withdrawn
+    if amount:
+        values = (bytes(update.owner), u128.encode(max(amount, 0)), u128.encode(max(-amount, 0)))
+        calls.add("settle_u128", values, (update.funds,))
