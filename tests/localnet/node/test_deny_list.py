@@ -227,7 +227,9 @@ def test_looking_up_each_new_owner_costs_150_gas_units(node, alice, currency, bo
             builder.transfer_objects([coin], Address.of(0xB00 + number % owners))
         executed = alice.send(node, alice.transaction(node, builder, budget=2 * SUI))
         costs.append(executed.effects.gas_used.computation_cost // 1000)
-    assert costs[1] - costs[0] == 100 * 150
+    # All else is within the 1000 units that every transaction pays, one look included.
+    assert costs[0] == 1_000
+    assert 101 * 150 <= costs[1] <= 100 * 150 + 1_000
 
 
 # --- Lists of the first version
