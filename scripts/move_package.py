@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from nexus_tools.errors import NexusError
@@ -17,7 +18,10 @@ from nexus_tools.localnet.compiler import (
 from nexus_tools.localnet.move_test import (
     MoveTestRunner,
     Verdict,
+    build_marked,
     build_tests,
+    coverage_in_words,
+    coverage_lcov,
     failure_lines,
     summary_line,
 )
@@ -35,9 +39,18 @@ _SEED = 0
 def main() -> int:
     """Run the command that the arguments name, and return the exit code."""
     parser = argparse.ArgumentParser(prog="scripts/move", description=__doc__)
-    parser.add_argument("command", choices=sorted(COMMANDS))
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("build").set_defaults(run=build)
+    commands.add_parser("check").set_defaults(run=check)
+    tests = commands.add_parser("test")
+    tests.add_argument("--coverage", action="store_true", help="show which lines are covered")
+    tests.add_argument("--coverage-report", type=Path, help="write the coverage here, as LCOV")
+    tests.set_defaults(run=test)
+    arguments = vars(parser.parse_args())
+    arguments.pop("command")
+    run = arguments.pop("run")
     try:
-        return COMMANDS[parser.parse_args().command]()
+        return int(run(**arguments))
     except NexusError as error:
         print(f"{error.code}: {error}", file=sys.stderr)
         return error.exit_code
@@ -69,18 +82,24 @@ def check() -> int:
     return 0
 
 
-def test() -> int:
+def test(*, coverage: bool, coverage_report: Path | None) -> int:
     """Run the unit tests in the localnet's VM."""
-    build = build_tests(_builder(), read_sources(PACKAGE))
-    results = list(MoveTestRunner(build, seed=_SEED).run(build.tests))
+    builder, sources = _builder(), read_sources(PACKAGE)
+    build = build_tests(builder, sources)
+    covers = coverage or coverage_report is not None
+    marked = partial(build_marked, builder, sources)
+    runner = MoveTestRunner(build, seed=_SEED, marked=marked, covers=covers)
+    results = list(runner.run(build.tests))
     failed = [result for result in results if result.verdict is not Verdict.PASS]
     for result in failed:
         print("\n".join(failure_lines(result)), end="\n\n")
+    if covers:
+        print("\n".join(coverage_in_words(runner.coverage())), end="\n\n")
+    if coverage_report is not None:
+        folder = PACKAGE.relative_to(ROOT)
+        coverage_report.write_text(coverage_lcov(runner.coverage(), folder), "utf-8")
     print(summary_line(results))
     return 1 if failed or not results else 0
-
-
-COMMANDS = {"build": build, "check": check, "test": test}
 
 
 def _builder() -> MoveBuilder:

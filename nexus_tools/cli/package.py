@@ -182,6 +182,12 @@ def build(
     help="Instructions that one test may take.",
 )
 @click.option("--seed", type=int, help="Where the arguments of random tests come from.")
+@click.option("--coverage", is_flag=True, help="Show which lines the tests have passed.")
+@click.option(
+    "--coverage-report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the coverage here, as LCOV.",
+)
 @local
 def test(
     session: Session,
@@ -192,6 +198,8 @@ def test(
     timeout: float,
     gas_limit: int,
     seed: int | None,
+    coverage: bool,
+    coverage_report: Path | None,
 ) -> None:
     """Run the unit tests of the Move package in FOLDER; without it, of our own.
 
@@ -202,7 +210,15 @@ def test(
         run_package_tests,
     )
 
-    selection = Selection(names, listed, timeout, gas_limit, seed)
+    selection = Selection(
+        names,
+        listed,
+        timeout,
+        gas_limit,
+        seed,
+        covers=coverage or coverage_report is not None,
+        coverage_report=coverage_report,
+    )
     run_package_tests(session, folder or _our_sources(), selection)
 
 

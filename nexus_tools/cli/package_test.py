@@ -3,8 +3,9 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,20 +14,32 @@ from nexus_tools.cli.session import Session
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.move_test import MoveTest, MoveTestResult, MoveTestRunner
+    from nexus_tools.localnet.move_test import Coverage, MoveTest, MoveTestResult, MoveTestRunner
 
 _SEED_BITS = 32
+_COVERAGE_COLUMNS = {
+    "module": "Module",
+    "lines": "Lines",
+    "covered": "Covered",
+    "percent": "%",
+    "missed": "Missed lines",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which tests to run, and how: those with `names` in their titles, or a list of them."""
+    """Which tests to run, and how: those with `names` in their titles, or a list of them.
+
+    `covers` asks for the coverage of lines, `coverage_report` is where its LCOV goes.
+    """
 
     names: str
     listed: bool
     timeout_s: float
     gas_limit: int
     seed: int | None
+    covers: bool = False
+    coverage_report: Path | None = None
 
 
 def run_package_tests(session: Session, folder: Path, selection: Selection) -> None:
@@ -39,21 +52,36 @@ def run_package_tests(session: Session, folder: Path, selection: Selection) -> N
         install_builder,
         read_sources,
     )
-    from nexus_tools.localnet.move_test import MoveTestRunner, build_tests  # noqa: PLC0415
+    from nexus_tools.localnet.move_test import (  # noqa: PLC0415
+        MoveTestRunner,
+        build_marked,
+        build_tests,
+    )
 
     cache = session.settings.cache_directory
     with session.output.progress(f"compiling {folder}"):
         builder = MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
-        build = build_tests(builder, read_sources(folder))
+        sources = read_sources(folder)
+        build = build_tests(builder, sources)
     tests = [test for test in build.tests if selection.names in test.title]
     if selection.listed:
         _list(session, tests)
         return
     seed = _seed(session, selection.seed, tests)
     runner = MoveTestRunner(
-        build, seed=seed or 0, timeout_s=selection.timeout_s, gas_limit=selection.gas_limit
+        build,
+        seed=seed or 0,
+        timeout_s=selection.timeout_s,
+        gas_limit=selection.gas_limit,
+        marked=partial(build_marked, builder, sources),
+        covers=selection.covers,
     )
-    _report(session, _run(session, runner, tests), seed)
+    results = _run(session, runner, tests)
+    coverage = runner.coverage() if selection.covers else None
+    _report(session, results, seed, coverage)
+    if coverage is not None and selection.coverage_report is not None:
+        _write_lcov(session, coverage, folder, selection.coverage_report)
+    _judge(session, results)
 
 
 def _seed(session: Session, given: int | None, tests: Sequence["MoveTest"]) -> int | None:
@@ -84,24 +112,53 @@ def _run(
     return results
 
 
-def _report(session: Session, results: Sequence["MoveTestResult"], seed: int | None) -> None:
+def _report(
+    session: Session,
+    results: Sequence["MoveTestResult"],
+    seed: int | None,
+    coverage: "Coverage | None",
+) -> None:
     from nexus_tools.localnet.move_test import (  # noqa: PLC0415
-        Verdict,
+        coverage_record,
+        coverage_rows,
         failure_lines,
         result_record,
-        summary_line,
     )
 
-    failed = [result for result in results if result.verdict is not Verdict.PASS]
     if session.output.as_json:
-        session.output.document({"seed": seed, "tests": [result_record(one) for one in results]})
-    else:
-        for result in failed:
-            click.echo()
-            for line in failure_lines(result):
-                click.echo(plain(line))
+        tests = [result_record(result) for result in results]
+        document: dict[str, Any] = {"seed": seed, "tests": tests}
+        if coverage is not None:
+            document["coverage"] = coverage_record(coverage)
+        session.output.document(document)
+        return
+    for result in _failed(results):
+        click.echo()
+        for line in failure_lines(result):
+            click.echo(plain(line))
+    if coverage is not None:
+        click.echo()
+        session.output.table(coverage_rows(coverage), _COVERAGE_COLUMNS, empty="")
+
+
+def _failed(results: Sequence["MoveTestResult"]) -> list["MoveTestResult"]:
+    from nexus_tools.localnet.move_test import Verdict  # noqa: PLC0415
+
+    return [result for result in results if result.verdict is not Verdict.PASS]
+
+
+def _write_lcov(session: Session, coverage: "Coverage", folder: Path, target: Path) -> None:
+    from nexus_tools.localnet.move_test import coverage_lcov  # noqa: PLC0415
+
+    target.write_text(coverage_lcov(coverage, folder), "utf-8")
+    session.output.note(f"the coverage is in {target}")
+
+
+def _judge(session: Session, results: Sequence["MoveTestResult"]) -> None:
+    from nexus_tools.localnet.move_test import summary_line  # noqa: PLC0415
+
     if not results:
         session.output.note("there are no such tests")
-    elif failed:
+    elif _failed(results):
         raise ValidationError("move_tests_failed", summary_line(results))
     session.output.done(summary_line(results))

@@ -101,6 +101,21 @@ def tested(tmp_path):
     return folder
 
 
+@pytest.fixture
+def covered(tmp_path):
+    """A package of which a test passes one line of two."""
+    folder = tmp_path / "covered"
+    (folder / "sources").mkdir(parents=True)
+    (folder / "Move.toml").write_text(
+        '[package]\nname = "covered"\nedition = "2024"\n\n[addresses]\ncovered = "0x0"\n'
+    )
+    (folder / "sources" / "main.move").write_text(
+        "module covered::main;\n\nfun one(): u64 { 1 }\nfun two(): u64 { 2 }\n"
+        "#[test] fun ones() { assert!(one() == 1); }\n"
+    )
+    return folder
+
+
 @pytest.mark.usefixtures("compiler")
 def test_tests_are_selected_and_their_results_are_json(home, tested):
     report = home.json("package", "test", tested, "--filter", "holds")
@@ -115,6 +130,25 @@ def test_a_test_that_does_not_pass_fails_the_command(home, tested):
     assert result.code == 7
     assert "aborted with EWrong 4 in main::breaks, sources/main.move:5" in result.stdout
     assert "seed 5" in result.stderr
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_coverage_is_a_table_for_people_and_lcov_for_programs(home, covered, tmp_path):
+    report = tmp_path / "coverage.info"
+    result = home.run("package", "test", covered, "--coverage", "--coverage-report", report)
+    assert result.code == 0
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["covered::main", "2", "1", "50.0", "%", "4"] in rows
+    path = (covered / "sources" / "main.move").as_posix()
+    assert f"SF:{path}\n" in report.read_text()
+    assert "DA:3,1\nDA:4,0\nLF:2\nLH:1\n" in report.read_text()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_coverage_is_json(home, covered):
+    coverage = home.json("package", "test", covered, "--coverage")["coverage"]
+    assert (coverage["lines"], coverage["covered"]) == (2, 1)
+    assert coverage["modules"][0]["missed"] == [[4, 4]]
 
 
 @pytest.mark.usefixtures("compiler")

@@ -13,7 +13,7 @@ from nexus_tools.localnet.compiler.install import verified_wasm
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
 from nexus_tools.localnet.compiler.stubs import framework_stubs
 from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 BUILD_TIMEOUT_S = 60.0
 TEST_TIMEOUT_S = 300.0
@@ -22,7 +22,11 @@ TEST_TIMEOUT_S = 300.0
 _ENVIRONMENT = "testnet"
 # All dependencies on the framework are given one revision, so that they are one package.
 _FRAMEWORK_REVISION = "0" * 40
-_FRAMEWORK_FOLDERS = {"move-stdlib": MOVE_STDLIB, "sui-framework": SUI_FRAMEWORK}
+_FRAMEWORK_FOLDERS = {
+    "move-stdlib": MOVE_STDLIB,
+    "sui-framework": SUI_FRAMEWORK,
+    "sui-system": SUI_SYSTEM,
+}
 _ROUNDS_MAX = 64
 
 
@@ -85,7 +89,13 @@ class MoveBuilder:
         have a magic by which no network takes them. Raises `ValidationError` with the compiler's
         words.
         """
-        options = {"compileIntent": "dump", "modes": list(modes), "ansiColor": False}
+        options = {
+            "compileIntent": "dump",
+            "modes": list(modes),
+            "ansiColor": False,
+            # Nothing calls tests, which is no reason to warn.
+            "silenceWarnings": bool(modes),
+        }
         try:
             with self._wasm.instance(BUILD_TIMEOUT_S) as compiler:
                 package = _resolve(

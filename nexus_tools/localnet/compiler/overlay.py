@@ -91,4 +91,15 @@ METHODS: Mapping[str, Mapping[str, str]] = {
         "UpgradeReceipt.cap": "receipt_cap",
         "UpgradeReceipt.package": "receipt_package",
     },
+    "sui_system::staking_pool": {
+        "StakedSui.amount": "staked_sui_amount",
+        "StakedSui.activation_epoch": "stake_activation_epoch",
+        "StakedSui.split_to_sender": "split_staked_sui",
+        "StakedSui.join": "join_staked_sui",
+        "FungibleStakedSui.pool_id": "fungible_staked_sui_pool_id",
+        "FungibleStakedSui.value": "fungible_staked_sui_value",
+        "FungibleStakedSui.split": "split_fungible_staked_sui",
+        "FungibleStakedSui.join": "join_fungible_staked_sui",
+    },
+    "sui_system::validator": {"ValidatorMetadata.validate": "validate_metadata"},
 }

@@ -22,9 +22,14 @@ from nexus_tools.localnet.bytecode.module import (
     Visibility,
 )
 from nexus_tools.localnet.compiler import overlay
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, load_framework
+from nexus_tools.localnet.framework import (
+    MOVE_STDLIB,
+    SUI_FRAMEWORK,
+    SUI_SYSTEM,
+    load_framework,
+)
 
-_NAMED_ADDRESSES = {MOVE_STDLIB: "std", SUI_FRAMEWORK: "sui"}
+_NAMED_ADDRESSES = {MOVE_STDLIB: "std", SUI_FRAMEWORK: "sui", SUI_SYSTEM: "sui_system"}
 _KEYWORDS_IN_ORDER = """
     abort acquires as break const continue copy else entry enum false for friend fun has if
     invariant let loop macro match module move mut native package phantom public return script
@@ -43,12 +48,16 @@ _MANIFESTS = {
     SUI_FRAMEWORK: '[package]\nname = "Sui"\nedition = "2024"\npublished-at = "0x2"\n\n'
     '[dependencies]\nMoveStdlib = { local = "../move-stdlib" }\n\n'
     '[addresses]\nsui = "0x2"\n',
+    SUI_SYSTEM: '[package]\nname = "SuiSystem"\nedition = "2024"\npublished-at = "0x3"\n\n'
+    '[dependencies]\nMoveStdlib = { local = "../move-stdlib" }\n'
+    'Sui = { local = "../sui-framework" }\n\n'
+    '[addresses]\nsui_system = "0x3"\n',
 }
 
 
 @cache
 def framework_stubs(address: bytes) -> Mapping[str, str]:
-    """The stub package of a framework package, 0x1 or 0x2: path -> text."""
+    """The stub package of a framework package, 0x1, 0x2 or 0x3: path -> text."""
     files = {"Move.toml": _MANIFESTS[address]}
     for data in load_framework()[address].modules:
         module = deserialize(data)

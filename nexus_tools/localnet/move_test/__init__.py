@@ -2,6 +2,14 @@
 
 from nexus_tools.localnet.move_test.attributes import MoveTest
 from nexus_tools.localnet.move_test.build import MoveTestBuild, build_tests
+from nexus_tools.localnet.move_test.coverage import Coverage, ModuleCoverage
+from nexus_tools.localnet.move_test.coverage_report import (
+    coverage_in_words,
+    coverage_lcov,
+    coverage_record,
+    coverage_rows,
+)
+from nexus_tools.localnet.move_test.marked_build import MarkedBuild, build_marked
 from nexus_tools.localnet.move_test.report import (
     failure_lines,
     result_line,
@@ -19,12 +27,20 @@ from nexus_tools.localnet.move_test.runner import (
 __all__ = [
     "GAS_LIMIT",
     "TIMEOUT_S",
+    "Coverage",
+    "MarkedBuild",
+    "ModuleCoverage",
     "MoveTest",
     "MoveTestBuild",
     "MoveTestResult",
     "MoveTestRunner",
     "Verdict",
+    "build_marked",
     "build_tests",
+    "coverage_in_words",
+    "coverage_lcov",
+    "coverage_record",
+    "coverage_rows",
     "failure_lines",
     "result_line",
     "result_record",

@@ -15,6 +15,8 @@ MODE = "unit_testing"
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 _TEST_NAMES = frozenset({"test", "random_test", "test_only", "expected_failure"})
+_NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_only", "verify_only"})
+_OPERATORS = frozenset({"as", "else"})
 
 Argument = tuple[str, ...]
 
@@ -49,12 +51,26 @@ class MoveTest:
         return f"{self.module}::{self.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionBody:
+    """The code of a function: `tokens` from its `{` to its `}`.
+
+    `is_test_only` is code that is not published: of a test, of a module for tests.
+    """
+
+    module: str
+    name: str
+    line: int
+    is_test_only: bool
+    tokens: tuple[Token, ...]
+
+
 @dataclass(slots=True)
 class MoveTestSource:
     """A source file as ordinary code, and the tests and names that it had.
 
     `constants` are by (module, name) their values as tokens, `functions` the lines of functions,
-    `uses` the names that a module gives to others.
+    `uses` the names that a module gives to others; `bodies` are where they were in the source.
     """
 
     text: str
@@ -62,6 +78,7 @@ class MoveTestSource:
     constants: dict[tuple[str, str], Argument] = field(default_factory=dict)
     functions: dict[tuple[str, str], int] = field(default_factory=dict)
     uses: dict[tuple[str, str], str] = field(default_factory=dict)
+    bodies: list[FunctionBody] = field(default_factory=list)
 
 
 def read_test_source(path: str, source: str) -> MoveTestSource:
@@ -76,6 +93,8 @@ class _Reader:
         self._tokens = tokens_of(source)
         self._position = 0
         self._module = ""
+        self._is_test_only = path.startswith("tests/")
+        self._module_is_test_only = self._is_test_only
         self._pending: list[Attribute] = []
         self._changes: list[tuple[int, int, str]] = []
         self._result = MoveTestSource("")
@@ -96,8 +115,10 @@ class _Reader:
             "#": self._attributes,
             "module": self._enter_module,
             "const": self._constant,
+            "entry": self._entry,
             "fun": self._function,
             "use": self._use,
+            "spec": self._specification,
         }.get(token.text)
         if step is None:
             if token.text in ("struct", "enum", ";"):
@@ -148,6 +169,7 @@ class _Reader:
         self._changes.append((start, end, text + lines[text.count("\n") :]))
 
     def _enter_module(self) -> None:
+        self._module_is_test_only = self._is_test_only or self._is_pending(_NOT_PUBLISHED)
         self._pending = []
         self._position += 1
         words = self._until(";", "{")
@@ -168,12 +190,38 @@ class _Reader:
         for name, target in _imports([token.text for token in self._until(";")]):
             self._result.uses[self._module, name] = target
 
+    def _is_pending(self, names: frozenset[str]) -> bool:
+        return any(attribute.name in names for attribute in self._pending)
+
+    def _specification(self) -> None:
+        """Pass what is written for the prover; `spec` may be an ordinary name, too."""
+        following = self._text(1)
+        is_item = following == "{" or (following.isidentifier() and following not in _OPERATORS)
+        if is_item and self._until("{", ";") and self._text() == "{":
+            self._position = _closing(self._tokens, self._position)
+        self._position += 1
+
+    def _entry(self) -> None:
+        """Tests may call entry functions, those that are not public, too."""
+        token = self._tokens[self._position]
+        before = self._tokens[self._position - 1].text if self._position else ""
+        # `public(package) entry fun` has a visibility of its own.
+        if self._text(1) == "fun" and before not in ("public", ")"):
+            self._changes.append((token.start, token.start, "public "))
+        self._position += 1
+
     def _function(self) -> None:
         self._position += 1
+        is_test_only = self._module_is_test_only or self._is_pending(_NOT_PUBLISHED)
         attributes, self._pending = self._pending, []
         token = self._tokens[self._position]
         line = line_of(self._source, token.start)
         self._result.functions[self._module, token.text] = line
+        body = tuple(self._body())
+        if body:
+            self._result.bodies.append(
+                FunctionBody(self._module, token.text, line, is_test_only, body)
+            )
         named = {attribute.name: attribute for attribute in attributes}
         mark = named.get("test") or named.get("random_test")
         if mark is None:
@@ -189,6 +237,15 @@ class _Reader:
                 named.get("expected_failure"),
             )
         )
+
+    def _body(self) -> Sequence[Token]:
+        """The tokens of the function whose name is next; none if it is native."""
+        index = self._position
+        while index < len(self._tokens) and self._tokens[index].text not in ("{", ";"):
+            index += 1
+        if index == len(self._tokens) or self._tokens[index].text == ";":
+            return ()
+        return self._tokens[index : _closing(self._tokens, index) + 1]
 
 
 def _closing(tokens: Sequence[Token], position: int) -> int:

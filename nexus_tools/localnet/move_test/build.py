@@ -8,14 +8,14 @@ from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.bytecode.module import CompiledModule
 from nexus_tools.localnet.compiler.builder import MoveBuilder
 from nexus_tools.localnet.compiler.stubs import framework_stubs
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK
 from nexus_tools.localnet.move_test.attributes import (
     MODE,
     MoveTest,
     MoveTestSource,
     read_test_source,
 )
-from nexus_tools.localnet.move_test.declarations import DECLARATIONS
+from nexus_tools.localnet.move_test.declarations import DECLARATIONS, MACROS
+from nexus_tools.localnet.move_test.framework_names import FRAMEWORK_ADDRESSES, framework_constants
 from nexus_tools.localnet.move_test.names import Names
 
 EXTENSION = "_for_tests"
@@ -23,7 +23,7 @@ EXTENSION = "_for_tests"
 
 # The compiler gives what was built in a mode another magic, so that nobody publishes it.
 _UNPUBLISHABLE_MAGIC, _MAGIC = bytes.fromhex("deadc0de"), bytes.fromhex("a11ceb0b")
-_ADDRESSES = {"std": MOVE_STDLIB, "sui": SUI_FRAMEWORK}
+_ADDRESSES = {name: address for address, name in FRAMEWORK_ADDRESSES.items()}
 _MANIFEST = """[package]
 name = "framework_tests"
 edition = "2024"
@@ -73,7 +73,12 @@ def build_tests(builder: MoveBuilder, sources: Mapping[str, str]) -> MoveTestBui
         read_test_source("", f"module {module};\n{members}")
         for module, members in DECLARATIONS.items()
     ]
-    names = Names(sources["Move.toml"], [*read.values(), *declared])
+    compiled = [deserialize(module) for module in modules]
+    names = Names(
+        sources["Move.toml"],
+        [framework_constants(), *declared, *read.values()],
+        [(module.address, module.name) for module in compiled],
+    )
     return MoveTestBuild(modules, _framework_modules(builder), read, names)
 
 
@@ -101,6 +106,9 @@ def _framework_with_tests() -> Mapping[bytes, Mapping[str, str]]:
         package, name = module.split("::")
         files, path = packages[_ADDRESSES[package]], f"sources/{name}.move"
         files[path] = files.get(path, f"#[test_only]\nmodule {module};\n") + _marked(members)
+    for module, macros in MACROS.items():
+        package, name = module.split("::")
+        packages[_ADDRESSES[package]][f"sources/{name}.move"] += macros
     return {
         address: {
             path: read_test_source(path, text).text if path.endswith(".move") else text
@@ -111,8 +119,8 @@ def _framework_with_tests() -> Mapping[bytes, Mapping[str, str]]:
 
 
 def _marked(members: str) -> str:
-    """Each public function for tests alone; the macros are of use to all code."""
-    return members.replace("\npublic native fun", "\n#[test_only]\npublic native fun")
+    """Each public function for tests alone."""
+    return f"\n{members}".replace("\npublic native fun", "\n#[test_only]\npublic native fun")
 
 
 def _framework_modules(builder: MoveBuilder) -> Mapping[bytes, tuple[bytes, ...]]:

@@ -1,12 +1,18 @@
 """A failure in the words of the sources: constants, files and lines."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice, zip_longest
 
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
+from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.move_test.build import MoveTestBuild
 from nexus_tools.localnet.move_test.failure import Failure, Frame
+from nexus_tools.localnet.move_test.framework_names import FRAMEWORK_ADDRESSES
+from nexus_tools.localnet.move_test.markers import Statement
 from nexus_tools.localnet.move_test.names import ConstantName
 from nexus_tools.sui.address import Address
 
@@ -34,7 +40,9 @@ class Explainer:
 
     def __init__(self, build: MoveTestBuild) -> None:
         self._names = build.names
-        self._modules = {deserialize(data).name: data for data in build.modules}
+        compiled = [(deserialize(data), data) for data in build.modules]
+        tested = {(module.address, module.name): data for module, data in compiled}
+        self._modules = {**_framework_modules(), **tested}
         self._texts = {path: source.text for path, source in build.sources.items()}
         self._files = {
             module: path
@@ -42,24 +50,26 @@ class Explainer:
             for module, _ in (*source.functions, *source.constants)
         }
 
-    def explain(self, failure: Failure) -> Explanation:
-        """The failure, with the names of the sources."""
+    def explain(self, failure: Failure, statements: Sequence[Statement | None] = ()) -> Explanation:
+        """The failure, with the names of the sources; `statements` are those of its frames."""
         module = self._names.module_name(*failure.place) if failure.place else None
-        clever = self._clever(failure, module)
+        clever = self._clever(failure)
         constant = self._constant(failure, module, clever)
         path = self._files.get(module) if module else None
         line = clever.line_number if clever else self._line_of(constant, failure, path)
-        stack = tuple(self._frame(frame) for frame in failure.frames[:_FRAMES_SHOWN])
+        if path and not line and statements and statements[0]:
+            line = statements[0].line
+        frames = zip_longest(failure.frames, statements[: len(failure.frames)])
+        stack = tuple(self._frame(*frame) for frame in islice(frames, _FRAMES_SHOWN))
         summary = _summary(failure, constant, clever)
         if path and line:
             summary += f", {path}:{line}"
         return Explanation(failure, summary, stack, constant, path, line)
 
-    def _clever(self, failure: Failure, module: str | None) -> CleverError | None:
-        if failure.code is None or module is None:
+    def _clever(self, failure: Failure) -> CleverError | None:
+        if failure.code is None or failure.place is None:
             return None
-        data = self._modules.get(module.rpartition("::")[2])
-        return clever_error(failure.code, data)
+        return clever_error(failure.code, self._modules.get(failure.place))
 
     def _constant(
         self, failure: Failure, module: str | None, clever: CleverError | None
@@ -90,14 +100,25 @@ class Explainer:
         ]
         return found[0] if len(found) == 1 else None
 
-    def _frame(self, frame: Frame) -> str:
-        """A function, and where it stands."""
+    def _frame(self, frame: Frame, statement: Statement | None) -> str:
+        """A function, and the line that it was at; if that is not known, where it stands."""
         module = self._names.module_name(frame.address, frame.module)
         if module is None:
-            return f"{Address(frame.address).short()}::{frame.module}::{frame.function}"
-        line = self._names.functions.get((module, frame.function))
+            package = FRAMEWORK_ADDRESSES.get(frame.address) or Address(frame.address).short()
+            return f"{package}::{frame.module}::{frame.function}"
+        begins = self._names.functions.get((module, frame.function))
+        line = statement.line if statement else begins
         place = f" ({self._files[module]}:{line})" if line and module in self._files else ""
         return f"{module}::{frame.function}{place}"
+
+
+@cache
+def _framework_modules() -> Mapping[tuple[bytes, str], bytes]:
+    return {
+        (address, deserialize(data).name): data
+        for address, package in load_framework().items()
+        for data in package.modules
+    }
 
 
 def _summary(failure: Failure, constant: ConstantName | None, clever: CleverError | None) -> str:

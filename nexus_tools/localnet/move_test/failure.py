@@ -6,7 +6,6 @@ from types import TracebackType
 
 from nexus_tools.localnet.vm import (
     ErrorKind,
-    ExecutionFailure,
     Function,
     Location,
     MoveAbort,
@@ -48,7 +47,7 @@ class Failure:
         return self.kind in (ABORT, OUT_OF_GAS, *ErrorKind)
 
 
-def failure_of(error: ExecutionFailure) -> Failure:
+def failure_of(error: Exception) -> Failure:
     """What ended a call of the machine."""
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):

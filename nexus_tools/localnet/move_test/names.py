@@ -2,21 +2,38 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import Argument, MoveTestSource
 
 ConstantName = tuple[str, str]
 
+# Modules that every module uses without saying so.
+_ALWAYS_USED = {
+    "vector": "std::vector",
+    "option": "std::option",
+    "object": "sui::object",
+    "transfer": "sui::transfer",
+    "tx_context": "sui::tx_context",
+}
+_FRAMEWORK = {"std": "0x1", "sui": "0x2", "sui_system": "0x3"}
 _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 
 
 class Names:
-    """The names of a package under test. A module is known by how its source names it."""
+    """The names of a package under test. A module is known by how its source names it.
 
-    def __init__(self, manifest: str, sources: Iterable[MoveTestSource]) -> None:
-        self._addresses = _addresses(manifest)
+    `compiled` are the package's modules, whose addresses the manifest may leave open.
+    """
+
+    def __init__(
+        self,
+        manifest: str,
+        sources: Iterable[MoveTestSource],
+        compiled: Collection[tuple[bytes, str]] = (),
+    ) -> None:
+        self._addresses = dict(_addresses(manifest))
         self._constants: dict[ConstantName, Argument] = {}
         self._uses: dict[tuple[str, str], str] = {}
         self.functions: dict[tuple[str, str], int] = {}
@@ -24,10 +41,20 @@ class Names:
             self._constants |= source.constants
             self._uses |= source.uses
             self.functions |= source.functions
-        self._modules = {
-            self._parsed(module): module
-            for module in {module for module, _ in (*self._constants, *self.functions)}
-        }
+        modules = {module for module, _ in (*self._constants, *self.functions)}
+        self._settle_addresses(modules, compiled)
+        self._modules = {self._parsed(module): module for module in modules}
+
+    def _settle_addresses(
+        self, modules: Iterable[str], compiled: Collection[tuple[bytes, str]]
+    ) -> None:
+        """Take named addresses from the compiled modules of those names."""
+        for module in sorted(modules):
+            name, separator, own = module.partition("::")
+            found = {address for address, compiled_name in compiled if compiled_name == own}
+            is_named = separator and not name[:1].isdigit() and name not in _FRAMEWORK
+            if is_named and len(found) == 1:
+                self._addresses[name] = found.pop()
 
     def module_name(self, address: bytes, name: str) -> str | None:
         """How the source names a module; None if it is not of the package."""
@@ -95,8 +122,9 @@ class Names:
         """The whole path of a module that `module` names."""
         if path == "Self":
             return module
+        path = path.removeprefix("::")
         if "::" not in path:
-            return self._uses.get((module, path), path)
+            return self._uses.get((module, path), _ALWAYS_USED.get(path, path))
         return path
 
     def _parsed(self, path: str) -> tuple[bytes, str]:
@@ -111,7 +139,7 @@ def _addresses(manifest: str) -> Mapping[str, bytes]:
     parsed = tomllib.loads(manifest)
     names = {parsed.get("package", {}).get("name", ""): "0x0"}
     names |= {**parsed.get("addresses", {}), **parsed.get("dev-addresses", {})}
-    names |= {"std": "0x1", "sui": "0x2"}
+    names |= _FRAMEWORK
     return {
         name: int(value, 16).to_bytes(32, "big") for name, value in names.items() if value != "_"
     }

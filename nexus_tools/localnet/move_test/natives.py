@@ -2,6 +2,7 @@
 
 from nexus_tools.localnet.move_test import (
     debug_natives,
+    framework_natives,
     scenario_natives,
     testing_natives,
     tx_context_natives,
@@ -11,6 +12,7 @@ from nexus_tools.localnet.natives import NATIVES, NativeTable
 TEST_NATIVES: NativeTable = {
     **NATIVES,
     **debug_natives.NATIVES,
+    **framework_natives.NATIVES,
     **scenario_natives.NATIVES,
     **testing_natives.NATIVES,
     **tx_context_natives.NATIVES,

@@ -1,31 +1,47 @@
 """The packages of a test run: the framework with what it has for tests, and the tested one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nexus_tools.localnet.bytecode import CompiledModule, deserialize
 from nexus_tools.localnet.bytecode.relocate import relocate_module
 from nexus_tools.localnet.genesis.framework_packages import framework_packages
 from nexus_tools.localnet.move_test.build import EXTENSION, MoveTestBuild
+from nexus_tools.localnet.move_test.framework_names import FRAMEWORK_ADDRESSES
 from nexus_tools.localnet.move_test.natives import TEST_NATIVES
+from nexus_tools.localnet.natives import NativeTable
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
 
 
-def machine_for_tests(build: MoveTestBuild) -> Machine:
-    """A machine with the packages of a test run; the tested one has the address 0x0."""
+def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) -> Machine:
+    """A machine with the packages of a test run; the tested one has the address 0x0.
+
+    Its modules may have other addresses, too: those are packages then. `natives` are its own.
+    """
     packages = {
         package.id: _extended(package, build.framework.get(bytes(package.id), ()))
         for package in framework_packages()
     }
-    tested = [deserialize(data) for data in build.modules]
-    linkage = tuple(Linkage(package, package, 1) for package in packages)
-    files = _files(tested, build.modules)
-    packages[ZERO] = MovePackage(ZERO, 1, files, _origins(ZERO, tested), linkage)
-    machine = Machine(TEST_NATIVES, packages.get)
+    packages |= _tested(build.modules, packages)
+    machine = Machine({**TEST_NATIVES, **(natives or {})}, packages.get)
     _offer_extensions(machine, packages)
     return machine
+
+
+def _tested(modules: Sequence[bytes], others: Iterable[Address]) -> dict[Address, MovePackage]:
+    by_address: dict[Address, list[bytes]] = {ZERO: []}
+    for data in modules:
+        by_address.setdefault(Address(deserialize(data).address), []).append(data)
+    known = dict.fromkeys((*others, *by_address))
+    linkage = tuple(Linkage(package, package, 1) for package in known)
+    packages = {}
+    for address, files in by_address.items():
+        compiled = [deserialize(data) for data in files]
+        named, origins = _files(compiled, files), _origins(address, compiled)
+        packages[address] = MovePackage(address, 1, named, origins, linkage)
+    return packages
 
 
 def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
@@ -40,10 +56,10 @@ def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
 
 
 def _offer_extensions(machine: Machine, packages: Mapping[Address, MovePackage]) -> None:
-    for address, package in packages.items():
-        loaded = machine.package(address)
+    for address in map(Address, FRAMEWORK_ADDRESSES):
+        loaded, package = machine.package(address), packages[address]
         for name, _ in package.modules:
-            if loaded is None or not name.endswith(EXTENSION) or address == ZERO:
+            if loaded is None or not name.endswith(EXTENSION):
                 continue
             module, extension = loaded.module(name.removesuffix(EXTENSION)), loaded.module(name)
             if module is not None and extension is not None:

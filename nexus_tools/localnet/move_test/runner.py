@@ -1,34 +1,29 @@
 """Running the tests of a package, one after the other, each with objects of its own."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
-from threading import Event, Thread
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import MoveTest
 from nexus_tools.localnet.move_test.build import MoveTestBuild
+from nexus_tools.localnet.move_test.calls import TestCall, TestCaller
+from nexus_tools.localnet.move_test.coverage import Coverage
 from nexus_tools.localnet.move_test.expected import ExpectedFailure, expected_failure
 from nexus_tools.localnet.move_test.explanation import Explainer, Explanation
-from nexus_tools.localnet.move_test.failure import Failure, failure_of
+from nexus_tools.localnet.move_test.marked_build import MarkedBuild
+from nexus_tools.localnet.move_test.marked_run import MarkedRun
 from nexus_tools.localnet.move_test.packages import machine_for_tests
 from nexus_tools.localnet.move_test.random_arguments import random_arguments
-from nexus_tools.localnet.move_test.scenario import Scenario
-from nexus_tools.localnet.natives import LimitExceeded, NativeGas, UnsupportedNative
-from nexus_tools.localnet.vm import Context, ExecutionFailure, Function, Meter, Value
-from nexus_tools.sui.address import ZERO
+from nexus_tools.localnet.vm import Function, Value
 
 TIMEOUT_S = 60.0
 RANDOM_RUNS = 10
 
 # Internal gas units: about 10 s of computing. A test that is to run out of gas has to use it all.
 GAS_LIMIT = 1_000_000_000_000
-_NATIVE_BUDGET = 10**12
-
-_CHECK_S = 0.05
 
 
 class Verdict(StrEnum):
@@ -56,19 +51,11 @@ class MoveTestResult:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One call of a test function; no failure means that it returned."""
-
-    failure: Failure | None
-    printed: tuple[str, ...]
-    timed_out: bool
-
-
 class MoveTestRunner:
     """Runs tests of a build. `seed` decides the arguments of random tests.
 
-    A test may take `timeout_s`, and `gas_limit` units, each about one instruction.
+    A test may take `timeout_s`, and `gas_limit` units, each about one instruction. `marked` is the
+    same build with markers, for the lines of failures; with `covers`, for the lines of all tests.
     """
 
     def __init__(
@@ -78,16 +65,28 @@ class MoveTestRunner:
         seed: int,
         timeout_s: float = TIMEOUT_S,
         gas_limit: int = GAS_LIMIT,
+        marked: Callable[[], MarkedBuild] | None = None,
+        covers: bool = False,
     ) -> None:
-        self._gas_limit = gas_limit
         self._names = build.names
         self._seed = seed
         self._timeout_s = timeout_s
-        self._machine = machine_for_tests(build)
+        self._gas_limit = gas_limit
+        self._caller = TestCaller(machine_for_tests(build), timeout_s)
         self._explainer = Explainer(build)
+        self._marked = marked and MarkedRun(marked, timeout_s=timeout_s, gas_limit=gas_limit)
+        self._covers = covers
+
+    def coverage(self) -> Coverage:
+        """The lines that the tests so far have passed; only with `marked` and `covers`."""
+        assert self._marked is not None
+        assert self._covers
+        return self._marked.coverage()
 
     def run(self, tests: Sequence[MoveTest]) -> Iterator[MoveTestResult]:
         """Run tests, and give each result when it is there."""
+        if self._marked is not None and self._covers:
+            self._marked.compile()
         for test in tests:
             started = time.monotonic()
             result = self._result(test)
@@ -101,17 +100,31 @@ class MoveTestRunner:
         except ValidationError as error:
             return MoveTestResult(test, Verdict.ERROR, str(error))
         for arguments in runs:
-            result = self._judged(test, expected, arguments, self._call(function, arguments))
+            call = self._caller.call(function, arguments, self._gas_limit)
+            result = self._judged(test, expected, arguments, call)
+            result = self._with_lines(result, function, arguments, call)
             if result.verdict is not Verdict.PASS:
                 return result
         return MoveTestResult(test, Verdict.PASS)
+
+    def _with_lines(
+        self, result: MoveTestResult, function: Function, arguments: Sequence[Value], call: TestCall
+    ) -> MoveTestResult:
+        """The result with the lines of its call stack, from another call with markers."""
+        has_stack = result.verdict is not Verdict.PASS and call.failure is not None
+        if self._marked is None or call.timed_out or not (self._covers or has_stack):
+            return result
+        statements = self._marked.call(function, arguments, call.failure)
+        if not has_stack or call.failure is None:
+            return result
+        return replace(result, explanation=self._explainer.explain(call.failure, statements))
 
     def _judged(
         self,
         test: MoveTest,
         expected: ExpectedFailure | None,
         arguments: Sequence[Value],
-        run: _Run,
+        run: TestCall,
     ) -> MoveTestResult:
         shown = repr(list(arguments)) if test.is_random else None
         if run.timed_out:
@@ -126,8 +139,7 @@ class MoveTestRunner:
         return MoveTestResult(test, verdict, reason, explanation, run.printed, shown)
 
     def _function(self, test: MoveTest) -> Function:
-        address, module = self._names.module_id(test.module, None)
-        found = self._machine.function(ZERO, module, test.name) if address == bytes(ZERO) else None
+        found = self._caller.function(self._names.module_id(test.module, None), test.name)
         if found is None:
             raise ValidationError("test_not_compiled", f"{test.title} is not in the package")
         if found.type_parameters:
@@ -144,42 +156,6 @@ class MoveTestRunner:
         if len(values) != len(function.parameters):
             raise ValidationError("test_invalid", f"{test.title} needs arguments")
         yield values
-
-    def _call(self, function: Function, arguments: Sequence[Value]) -> _Run:
-        meter = Meter(self._gas_limit)
-        scenario = Scenario(self._machine, NativeGas(_NATIVE_BUDGET))
-        context = Context(self._machine, meter, scenario.runtime)
-        failure = None
-        with _deadline(meter, self._timeout_s) as expired:
-            try:
-                self._machine.call(function, (), arguments, context)
-            except ExecutionFailure as error:
-                failure = failure_of(error)
-            except (LimitExceeded, UnsupportedNative) as error:
-                failure = Failure(type(error).__name__, str(error))
-        return _Run(failure, tuple(scenario.printed), expired.is_set())
-
-
-@contextmanager
-def _deadline(meter: Meter, timeout_s: float) -> Iterator[Event]:
-    """Take all units away after some time; the event says that this was done."""
-    done, expired = Event(), Event()
-
-    def watch() -> None:
-        if done.wait(timeout_s):
-            return
-        expired.set()
-        # A block that is being charged may overwrite it once.
-        while not done.wait(_CHECK_S):
-            meter.exhaust()
-
-    thread = Thread(target=watch, name="move-test-deadline", daemon=True)
-    thread.start()
-    try:
-        yield expired
-    finally:
-        done.set()
-        thread.join()
 
 
 def _difference(expected: ExpectedFailure | None, explanation: Explanation | None) -> str:

@@ -31,7 +31,6 @@ from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 INVALID_SHARED_OR_IMMUTABLE_USAGE = 1
 OBJECT_NOT_FOUND = 4
 
-_GAS_PRICE = 1_000
 _UID = StructTag(Address(SUI_FRAMEWORK), "object", "UID", ())
 _NO_DIGEST = Digest(bytes(32))
 
@@ -63,9 +62,7 @@ class Scenario:
         self.taken: dict[Address, Owner] = {}
         self.tickets: dict[Address, int] = {}
         self.printed: list[str] = []
-        self.runtime = self._begin(
-            TransactionContext(ZERO, _NO_DIGEST, 0, 0, _GAS_PRICE, _GAS_PRICE, 10**11, None)
-        )
+        self.runtime = self._begin(TransactionContext(ZERO, _NO_DIGEST, 0, 0, 0, 0, 0, None))
 
     def _begin(self, transaction: TransactionContext) -> "ScenarioRuntime":
         return ScenarioRuntime(self, transaction, self._machine, self._gas)

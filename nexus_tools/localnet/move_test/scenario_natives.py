@@ -5,8 +5,16 @@ Source: the module's documentation; ids and contexts are those of the genuine te
 
 from collections.abc import Iterable
 
+from nexus_tools.localnet.move_test.framework_natives import call_framework
 from nexus_tools.localnet.move_test.scenario import OBJECT_NOT_FOUND, Effects, scenario_of
-from nexus_tools.localnet.move_test.tx_context_natives import hinted_digest, replace_context
+from nexus_tools.localnet.move_test.testing_natives import create_clock, share_clock
+from nexus_tools.localnet.move_test.tx_context_natives import (
+    create,
+    gas_budget,
+    get_ids_created,
+    hinted_digest,
+    replace_context,
+)
 from nexus_tools.localnet.natives import object_id_of
 from nexus_tools.localnet.natives.table import NativeTable, natives_of
 from nexus_tools.localnet.vm import Context, Native, NativeAbort, Reference, Value
@@ -27,6 +35,27 @@ Types = tuple[TypeTag, ...]
 def begin(context: Context, _types: Types, sender: bytes) -> Value:
     """The scenario, in its first transaction."""
     return [0, replace_context(context, sender, hinted_digest(0))]
+
+
+def make_tx_context(
+    context: Context, types: Types, builder: Value, price: int, number: int
+) -> Value:
+    """The context that a builder describes, with a reference price, of a transaction by number."""
+    sender, epoch, ms, ids_created, _price, *terms = builder
+    digest = bytearray(hinted_digest(number))
+    return create(context, types, sender, digest, epoch, ms, ids_created, price, *terms)
+
+
+def ids_and_budget(context: Context, types: Types, ctx: Reference) -> tuple[int, int]:
+    """How many ids the transaction has created, and its gas budget."""
+    return get_ids_created(context, types, ctx), gas_budget(context, types, ctx)
+
+
+def create_framework_objects(context: Context, _types: Types, ctx: Reference) -> None:
+    """Share a clock, random numbers and the deny list."""
+    share_clock(context, (), create_clock(context, (), ctx))
+    for module in ("random", "deny_list"):
+        call_framework(context, module, "create", [ctx])
 
 
 def begin_transaction(
@@ -129,6 +158,8 @@ def receiving_ticket_by_id(context: Context, _types: Types, object_id: Value) ->
     stored = scenario.objects.get(address)
     if stored is None or not isinstance(stored.data, MoveObject):
         raise NativeAbort(OBJECT_NOT_FOUND)
+    if address in scenario.taken or not isinstance(stored.owner, AddressOwner):
+        raise NativeAbort(OBJECT_NOT_FOUND)
     if address in scenario.tickets:
         raise NativeAbort(_TICKET_ALREADY_ALLOCATED)
     scenario.tickets[address] = stored.version
@@ -179,6 +210,9 @@ NATIVES: NativeTable = natives_of(
     "test_scenario",
     begin=begin,
     begin_transaction=begin_transaction,
+    create_framework_objects=create_framework_objects,
+    ids_and_budget=ids_and_budget,
+    make_tx_context=make_tx_context,
     pass_epochs=pass_epochs,
     end_transaction=end_transaction,
     take_from_address_by_id=take_from_address_by_id,

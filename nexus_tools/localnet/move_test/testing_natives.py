@@ -3,7 +3,9 @@
 import random
 from collections.abc import Callable
 
+from nexus_tools.localnet.move_test.framework_natives import new_uid
 from nexus_tools.localnet.move_test.scenario import ScenarioRuntime
+from nexus_tools.localnet.natives import object_id_of
 from nexus_tools.localnet.natives.table import NativeTable, natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
@@ -31,7 +33,7 @@ def create_one_time_witness(_context: Context, _types: Types) -> Value:
 
 def create_clock(context: Context, _types: Types, _ctx: Reference) -> Value:
     """A clock of one's own, at 0 ms."""
-    return [_new_uid(context), 0]
+    return [new_uid(context), 0]
 
 
 def share_clock(context: Context, _types: Types, clock: Value) -> None:
@@ -53,7 +55,7 @@ def set_clock(_context: Context, _types: Types, clock: Reference, ms: int) -> No
 
 def destroy_clock(context: Context, _types: Types, clock: Value) -> None:
     """Delete a clock."""
-    runtime_of(context).delete_id(_id_of(clock))
+    runtime_of(context).delete_id(object_id_of(clock))
 
 
 # --- Balances and coins: a struct of one number, and an object with it
@@ -77,19 +79,19 @@ def empty_supply(_context: Context, _types: Types) -> Value:
 
 def mint(context: Context, _types: Types, value: int, _ctx: Reference) -> Value:
     """A coin."""
-    return [_new_uid(context), [value]]
+    return [new_uid(context), [value]]
 
 
 def burn(context: Context, _types: Types, coin: Value) -> int:
     """Delete a coin: its value."""
-    runtime_of(context).delete_id(_id_of(coin))
+    runtime_of(context).delete_id(object_id_of(coin))
     value: int = coin[1][0]
     return value
 
 
 def treasury_cap(context: Context, _types: Types, _ctx: Reference) -> Value:
     """The right to mint a coin, of which there are none."""
-    return [_new_uid(context), [0]]
+    return [new_uid(context), [0]]
 
 
 # --- Events
@@ -131,20 +133,12 @@ def claim(context: Context, types: Types, _witness: Value, _ctx: Reference) -> V
     tag = types[0]
     assert isinstance(tag, StructTag)  # only structs are witnesses
     names = (bytes(tag.address).hex(), tag.module)
-    return [_new_uid(context), *([bytearray(name.encode())] for name in names)]
+    return [new_uid(context), *([bytearray(name.encode())] for name in names)]
 
 
 def upgrade_cap(context: Context, _types: Types, package: Value, _ctx: Reference) -> Value:
     """The right to upgrade a package in its first version, in any way."""
-    return [_new_uid(context), package, 1, 0]
-
-
-def _new_uid(context: Context) -> Value:
-    return [[bytes(runtime_of(context).fresh_id())]]
-
-
-def _id_of(value: Value) -> Address:
-    return Address(value[0][0][0])
+    return [new_uid(context), package, 1, 0]
 
 
 def _runtime(context: Context) -> ScenarioRuntime:

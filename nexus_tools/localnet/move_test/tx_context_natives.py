@@ -1,5 +1,7 @@
 """The natives that `sui::tx_context` has in tests alone: transactions that are made up."""
 
+from dataclasses import replace
+
 from nexus_tools.localnet.move_test.scenario import scenario_of
 from nexus_tools.localnet.natives.table import natives_of, runtime_of
 from nexus_tools.localnet.natives.transaction_context import TransactionContext
@@ -15,7 +17,6 @@ _DIGEST_SIZE = 32
 _DUMMY_DIGEST = Digest(
     bytes.fromhex("3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
 )
-_GAS_PRICE, _GAS_BUDGET = 1_000, 10**11
 
 Types = tuple[TypeTag, ...]
 
@@ -33,20 +34,57 @@ def replace_context(  # noqa: PLR0917 - a transaction has these
     epoch_timestamp_ms: int = 0,
     ids_created: int = 0,
 ) -> Value:
-    """Go on as another transaction: its `TxContext`."""
-    transaction = TransactionContext(
-        Address(sender),
-        digest,
-        epoch,
-        epoch_timestamp_ms,
-        _GAS_PRICE,
-        _GAS_PRICE,
-        _GAS_BUDGET,
-        None,
-        ids_created,
+    """Go on as another transaction, on the same terms of gas: its `TxContext`."""
+    return _go_on(
+        context,
+        replace(
+            runtime_of(context).transaction,
+            sender=Address(sender),
+            digest=digest,
+            epoch=epoch,
+            epoch_timestamp_ms=epoch_timestamp_ms,
+            ids_created=ids_created,
+        ),
     )
+
+
+def _go_on(context: Context, transaction: TransactionContext) -> Value:
     runtime_of(context).transaction = transaction
     return transaction.as_move_value()
+
+
+def create(  # noqa: PLR0917 - the Move function has these
+    context: Context,
+    _types: Types,
+    sender: bytes,
+    tx_hash: bytearray,
+    epoch: int,
+    ms: int,
+    ids_created: int,
+    reference_gas_price: int,
+    gas_price: int,
+    gas_budget: int,
+    sponsor: Value,
+) -> Value:
+    """A transaction of which everything is given; `sponsor` is an `Option`."""
+    transaction = TransactionContext(
+        Address(sender),
+        _digest(tx_hash),
+        epoch,
+        ms,
+        reference_gas_price,
+        gas_price,
+        gas_budget,
+        Address(sponsor[0][0]) if sponsor[0] else None,
+        ids_created,
+    )
+    return _go_on(context, transaction)
+
+
+def _digest(tx_hash: bytearray) -> Digest:
+    if len(tx_hash) != _DIGEST_SIZE:
+        raise NativeAbort(_BAD_HASH_LENGTH)
+    return Digest(bytes(tx_hash))
 
 
 def new(  # noqa: PLR0917 - the Move function has these
@@ -59,9 +97,7 @@ def new(  # noqa: PLR0917 - the Move function has these
     ids_created: int,
 ) -> Value:
     """A transaction with this digest."""
-    if len(tx_hash) != _DIGEST_SIZE:
-        raise NativeAbort(_BAD_HASH_LENGTH)
-    return replace_context(context, sender, Digest(bytes(tx_hash)), epoch, ms, ids_created)
+    return replace_context(context, sender, _digest(tx_hash), epoch, ms, ids_created)
 
 
 def new_from_hint(  # noqa: PLR0917 - the Move function has these
@@ -74,6 +110,16 @@ def new_from_hint(  # noqa: PLR0917 - the Move function has these
 def dummy(context: Context, _types: Types) -> Value:
     """A transaction of 0x0 in epoch 0."""
     return replace_context(context, bytes(ZERO), _DUMMY_DIGEST)
+
+
+def dummy_tx_hash_with_hint(_context: Context, _types: Types, hint: int) -> Value:
+    """The digest that a number stands for."""
+    return bytearray(hinted_digest(hint))
+
+
+def gas_budget(context: Context, _types: Types, _ctx: Reference) -> int:
+    """The gas budget (MIST)."""
+    return runtime_of(context).transaction.gas_budget
 
 
 def get_ids_created(context: Context, _types: Types, _ctx: Reference) -> int:
@@ -113,8 +159,12 @@ NATIVES = natives_of(SUI_FRAMEWORK, "object", last_created=last_created) | nativ
     "tx_context",
     new=new,
     new_from_hint=new_from_hint,
+    create=create,
     dummy=dummy,
+    dummy_tx_hash_with_hint=dummy_tx_hash_with_hint,
+    gas_budget=gas_budget,
     get_ids_created=get_ids_created,
+    ids_created=get_ids_created,
     last_created_object_id=last_created_object_id,
     increment_epoch_number=increment_epoch_number,
     increment_epoch_timestamp=increment_epoch_timestamp,

@@ -101,6 +101,18 @@ def test_dependency_on_another_package_is_refused(builder, package):
     assert caught.value.code == "move_dependency_unsupported"
 
 
+def test_a_package_may_depend_on_the_system(builder, package):
+    manifest = package("")["Move.toml"].replace(
+        "[addresses]",
+        '[dependencies]\nSuiSystem = { git = "https://github.com/MystenLabs/sui.git", '
+        'subdir = "crates/sui-framework/packages/sui-system", rev = "framework/testnet" }\n\n'
+        "[addresses]",
+    )
+    body = "public fun mist(staked: &sui_system::staking_pool::StakedSui): u64 { staked.amount() }"
+    built = builder.build(package(body, manifest=manifest))
+    assert (3).to_bytes(32, "big") in built.dependencies
+
+
 def test_builder_works_again_after_a_failure(builder, package):
     with pytest.raises(ValidationError):
         builder.build(package("public fun broken( {"))

@@ -4,7 +4,12 @@ from dataclasses import replace
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.compiler import overlay
 from nexus_tools.localnet.compiler.stubs import framework_stubs, stub
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, load_framework
+from nexus_tools.localnet.framework import (
+    MOVE_STDLIB,
+    SUI_FRAMEWORK,
+    SUI_SYSTEM,
+    load_framework,
+)
 
 
 def lines_of(module):
@@ -55,7 +60,11 @@ def test_private_and_package_functions_are_left_out():
 def test_overlay_names_functions_and_modules_that_the_framework_has():
     stubs = {
         f"{prefix}::{path.removeprefix('sources/').removesuffix('.move')}": text
-        for prefix, address in (("std", MOVE_STDLIB), ("sui", SUI_FRAMEWORK))
+        for prefix, address in (
+            ("std", MOVE_STDLIB),
+            ("sui", SUI_FRAMEWORK),
+            ("sui_system", SUI_SYSTEM),
+        )
         for path, text in framework_stubs(address).items()
     }
     for table in (overlay.INSTRUCTIONS, overlay.INDEX_FUNCTIONS):

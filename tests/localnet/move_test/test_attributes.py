@@ -25,6 +25,9 @@ MARK = "#[mode(unit_testing, test)]"
         ('const A: vector<u8> = b"#[test]";', 'const A: vector<u8> = b"#[test]";'),
         ("/* #[test] /* */ #[test] */ // #[test]", "/* #[test] /* */ #[test] */ // #[test]"),
         ("#[allow(lint(x))] fun f() {}", "#[allow(lint(x))] fun f() {}"),
+        ("entry fun f() {}", "public entry fun f() {}"),
+        ("public(package) entry fun f() {}", "public(package) entry fun f() {}"),
+        ("public entry fun f() { entry }", "public entry fun f() { entry }"),
     ],
 )
 def test_attributes_of_tests_become_a_mode(before, after):

@@ -4,6 +4,8 @@ The sample's verdicts are those of the unit-test runner of Sui 1.71.1 with the f
 which leaves out tests that take addresses.
 """
 
+import pytest
+
 from nexus_tools.localnet.compiler.sources import read_sources
 from nexus_tools.localnet.move_test import MoveTestRunner, Verdict, build_tests
 
@@ -82,12 +84,40 @@ def test_a_test_that_needs_a_native_that_is_not_here_is_an_error(run):
 
 def test_a_constant_that_cannot_be_found_is_an_error(run):
     body = """
-    #[test, expected_failure(abort_code = sui::balance::ENotEnough)]
+    #[test, expected_failure(abort_code = sui::balance::ENoSuchError)]
     fun split() { abort 2 }
     """
     result = run(body)["split"]
     assert result.verdict is Verdict.ERROR
-    assert "sui::balance::ENotEnough" in result.reason
+    assert "sui::balance::ENoSuchError" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (
+            "sui::balance::ENotEnough",
+            "let mut b = empty(); b.split(1).destroy_zero(); b.destroy_zero();",
+        ),
+        ("::sui::table::ETableNotEmpty", "let t = &mut tx_context::dummy(); full(t);"),
+        ("option::EOPTION_NOT_SET", "option::none<u64>().destroy_some();"),
+        ("vector::EINDEX_OUT_OF_BOUNDS", "vector[1u64].remove(1);"),
+        ("std::uq32_32::EDivisionByZero", "std::uq32_32::from_int(1).div(zero());"),
+    ],
+)
+def test_errors_of_the_framework_are_known_by_name(run, error, code):
+    body = f"""
+    fun full(ctx: &mut TxContext) {{
+        let mut table = sui::table::new<u64, u64>(ctx);
+        table.add(1, 1);
+        table.destroy_empty();
+    }}
+    fun empty(): sui::balance::Balance<u64> {{ sui::balance::zero() }}
+    fun zero(): std::uq32_32::UQ32_32 {{ std::uq32_32::from_int(0) }}
+    #[test, expected_failure(abort_code = {error})]
+    fun fails() {{ {code} }}
+    """
+    assert run(body)["fails"].verdict is Verdict.PASS
 
 
 def test_an_expectation_that_is_not_known_is_an_error(run):

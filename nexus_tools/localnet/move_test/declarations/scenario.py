@@ -1,85 +1,20 @@
-"""What the framework offers to tests alone, and what no bytecode of a release has.
+"""What `sui::test_scenario` offers: transactions and their objects within one test."""
 
-Module -> the members that it has in tests. Modules that the release has get them in addition. A
-member without a body is native; `testing_natives` and `scenario_natives` have those. All names are
-those that the framework documents.
-"""
-
-from collections.abc import Mapping
-
-_UNIT_TEST = """
-public native fun destroy<T>(value: T);
-
-public macro fun assert_eq<$T: drop>($left: $T, $right: $T) {
-    let left = $left;
-    let right = $right;
-    std::unit_test::assert_ref_eq!(&left, &right)
-}
-
-public macro fun assert_ref_eq<$T>($left: &$T, $right: &$T) {
-    let left = $left;
-    let right = $right;
-    if (left != right) {
-        std::debug::print(left);
-        std::debug::print(right);
-        assert!(false)
-    }
-}
-"""
-
-_VECTOR = """
-public macro fun tabulate<$T>($count: u64, $make: |u64| -> $T): vector<$T> {
-    let mut made = vector[];
-    let count = $count;
-    let mut index = 0;
-    while (index < count) {
-        made.push_back($make(index));
-        index = index + 1;
-    };
-    made
-}
-
-public macro fun do<$T, $R: drop>($values: vector<$T>, $use: |$T| -> $R) {
-    let mut values = $values;
-    values.reverse();
-    while (!values.is_empty()) { $use(values.pop_back()); };
-    values.destroy_empty()
-}
-
-public macro fun do_ref<$T, $R: drop>($values: &vector<$T>, $use: |&$T| -> $R) {
-    let values = $values;
-    let mut index = 0;
-    while (index < values.length()) {
-        $use(&values[index]);
-        index = index + 1;
-    }
-}
-
-public macro fun map<$T, $R>($values: vector<$T>, $make: |$T| -> $R): vector<$R> {
-    let mut values = $values;
-    let mut made = vector[];
-    values.reverse();
-    while (!values.is_empty()) { made.push_back($make(values.pop_back())); };
-    values.destroy_empty();
-    made
-}
-
-public macro fun map_ref<$T, $R>($values: &vector<$T>, $make: |&$T| -> $R): vector<$R> {
-    let values = $values;
-    let mut made = vector[];
-    let mut index = 0;
-    while (index < values.length()) {
-        made.push_back($make(&values[index]));
-        index = index + 1;
-    };
-    made
-}
-"""
-
-_TEST_SCENARIO = """
+TEST_SCENARIO = """
 const EEmptyInventory: u64 = 3;
 
 public struct Scenario { txn_number: u64, ctx: TxContext }
+
+public struct TxContextBuilder has copy, drop {
+    sender: address,
+    epoch: u64,
+    epoch_timestamp_ms: u64,
+    ids_created: u64,
+    rgp: Option<u64>,
+    gas_price: u64,
+    gas_budget: u64,
+    sponsor: Option<address>,
+}
 
 public struct TransactionEffects has drop {
     created: vector<ID>,
@@ -95,13 +30,48 @@ public struct TransactionEffects has drop {
 public native fun begin(sender: address): Scenario;
 native fun end_transaction(): TransactionEffects;
 native fun begin_transaction(ctx: &mut TxContext, sender: address, number: u64);
+native fun create_framework_objects(ctx: &mut TxContext);
+native fun ids_and_budget(ctx: &TxContext): (u64, u64);
+native fun make_tx_context(builder: TxContextBuilder, price: u64, number: u64): TxContext;
 native fun pass_epochs(ctx: &mut TxContext, epochs: u64, ms: u64);
+
+public fun begin_with_context(builder: TxContextBuilder): Scenario {
+    assert!(builder.rgp.is_some());
+    Scenario { txn_number: 0, ctx: make_tx_context(builder, builder.rgp.destroy_some(), 0) }
+}
+
+public fun create_system_objects(scenario: &mut Scenario) {
+    let sender = scenario.sender();
+    scenario.next_tx(@0x0);
+    create_framework_objects(&mut scenario.ctx);
+    scenario.next_tx(sender);
+}
 
 public fun next_tx(scenario: &mut Scenario, sender: address): TransactionEffects {
     let effects = end_transaction();
     scenario.txn_number = scenario.txn_number + 1;
     begin_transaction(&mut scenario.ctx, sender, scenario.txn_number);
     effects
+}
+
+public fun next_with_context(
+    scenario: &mut Scenario,
+    builder: TxContextBuilder,
+): TransactionEffects {
+    let now = scenario.ctx.epoch();
+    assert!(builder.epoch >= now);
+    let price = scenario.ctx.reference_gas_price();
+    assert!(builder.rgp.is_none() || builder.rgp.contains(&price) || builder.epoch > now);
+    assert!(builder.epoch_timestamp_ms >= scenario.ctx.epoch_timestamp_ms());
+    let mut left = if (builder.epoch > now) builder.epoch - now else 1;
+    loop {
+        let effects = end_transaction();
+        scenario.txn_number = scenario.txn_number + 1;
+        let price = builder.rgp.destroy_some();
+        scenario.ctx = make_tx_context(builder, price, scenario.txn_number);
+        left = left - 1;
+        if (left == 0) return effects
+    }
 }
 
 public fun next_epoch(scenario: &mut Scenario, sender: address): TransactionEffects {
@@ -231,96 +201,80 @@ public fun most_recent_receiving_ticket<T: key>(owner: &ID): sui::transfer::Rece
 }
 """
 
-_TEST_UTILS = """
-public native fun destroy<T>(value: T);
-public native fun create_one_time_witness<T: drop>(): T;
-
-public fun assert_eq<T: drop>(left: T, right: T) { assert_ref_eq(&left, &right) }
-
-public fun assert_ref_eq<T>(left: &T, right: &T) {
-    if (left != right) {
-        std::debug::print(left);
-        std::debug::print(right);
-        abort 0
+CONTEXT_BUILDER = """
+public fun ctx_builder_from_sender(sender: address): TxContextBuilder {
+    TxContextBuilder {
+        sender,
+        epoch: 0,
+        epoch_timestamp_ms: 0,
+        ids_created: 0,
+        rgp: option::some(700),
+        gas_price: 1_000,
+        gas_budget: 100_000_000,
+        sponsor: option::none(),
     }
 }
 
-public fun print(text: vector<u8>) { std::debug::print(&text.to_ascii_string()) }
-"""
-
-_TX_CONTEXT = """
-public native fun new(
-    sender: address,
-    tx_hash: vector<u8>,
-    epoch: u64,
-    epoch_timestamp_ms: u64,
-    ids_created: u64,
-): TxContext;
-public native fun new_from_hint(
-    sender: address,
-    hint: u64,
-    epoch: u64,
-    epoch_timestamp_ms: u64,
-    ids_created: u64,
-): TxContext;
-public native fun dummy(): TxContext;
-public native fun get_ids_created(ctx: &TxContext): u64;
-public native fun last_created_object_id(ctx: &TxContext): address;
-public native fun increment_epoch_number(ctx: &mut TxContext);
-public native fun increment_epoch_timestamp(ctx: &mut TxContext, ms: u64);
-"""
-
-_CLOCK = """
-public native fun create_for_testing(ctx: &mut TxContext): sui::clock::Clock;
-public native fun share_for_testing(clock: sui::clock::Clock);
-public native fun increment_for_testing(clock: &mut sui::clock::Clock, ms: u64);
-public native fun set_for_testing(clock: &mut sui::clock::Clock, ms: u64);
-public native fun destroy_for_testing(clock: sui::clock::Clock);
-"""
-
-_BALANCE = """
-public native fun create_for_testing<T>(value: u64): sui::balance::Balance<T>;
-public native fun destroy_for_testing<T>(balance: sui::balance::Balance<T>): u64;
-public native fun create_supply_for_testing<T>(): sui::balance::Supply<T>;
-"""
-
-_COIN = """
-public native fun mint_for_testing<T>(value: u64, ctx: &mut TxContext): sui::coin::Coin<T>;
-public native fun burn_for_testing<T>(coin: sui::coin::Coin<T>): u64;
-public native fun create_treasury_cap_for_testing<T>(
-    ctx: &mut TxContext,
-): sui::coin::TreasuryCap<T>;
-"""
-
-_EVENT = """
-public native fun num_events(): u32;
-public native fun events_by_type<T: copy + drop>(): vector<T>;
-"""
-
-_RANDOM = """
-public native fun new_generator_for_testing(): sui::random::RandomGenerator;
-public native fun new_generator_from_seed_for_testing(
-    seed: vector<u8>,
-): sui::random::RandomGenerator;
-"""
-
-_PACKAGE = """
-public native fun test_claim<T: drop>(witness: T, ctx: &mut TxContext): sui::package::Publisher;
-public native fun test_publish(package: ID, ctx: &mut TxContext): sui::package::UpgradeCap;
-"""
-
-DECLARATIONS: Mapping[str, str] = {
-    "std::unit_test": _UNIT_TEST,
-    "std::vector": _VECTOR,
-    "sui::balance": _BALANCE,
-    "sui::clock": _CLOCK,
-    "sui::coin": _COIN,
-    "sui::event": _EVENT,
-    "sui::object": "public native fun last_created(ctx: &TxContext): ID;\n",
-    "sui::package": _PACKAGE,
-    "sui::random": _RANDOM,
-    "sui::test_scenario": _TEST_SCENARIO,
-    "sui::test_utils": _TEST_UTILS,
-    "sui::tx_context": _TX_CONTEXT,
+public fun ctx_builder(scenario: &Scenario): TxContextBuilder {
+    ctx_builder_from_context(&scenario.ctx)
 }
-"""Module -> the members that it has in tests."""
+
+public fun ctx_builder_from_context(ctx: &TxContext): TxContextBuilder {
+    let (ids_created, gas_budget) = ids_and_budget(ctx);
+    TxContextBuilder {
+        sender: ctx.sender(),
+        epoch: ctx.epoch(),
+        epoch_timestamp_ms: ctx.epoch_timestamp_ms(),
+        ids_created,
+        rgp: option::some(ctx.reference_gas_price()),
+        gas_price: ctx.gas_price(),
+        gas_budget,
+        sponsor: ctx.sponsor(),
+    }
+}
+
+public fun set_epoch(mut builder: TxContextBuilder, epoch: u64): TxContextBuilder {
+    builder.epoch = epoch;
+    builder
+}
+
+public fun set_epoch_timestamp(mut builder: TxContextBuilder, ms: u64): TxContextBuilder {
+    builder.epoch_timestamp_ms = ms;
+    builder
+}
+
+public fun set_ids_created(mut builder: TxContextBuilder, count: u64): TxContextBuilder {
+    builder.ids_created = count;
+    builder
+}
+
+public fun set_reference_gas_price(mut builder: TxContextBuilder, price: u64): TxContextBuilder {
+    builder.rgp = option::some(price);
+    builder
+}
+
+public fun set_gas_price(mut builder: TxContextBuilder, price: u64): TxContextBuilder {
+    builder.gas_price = price;
+    builder
+}
+
+public fun set_gas_budget(mut builder: TxContextBuilder, budget: u64): TxContextBuilder {
+    builder.gas_budget = budget;
+    builder
+}
+
+public fun set_sponsor(mut builder: TxContextBuilder, sponsor: address): TxContextBuilder {
+    builder.sponsor = option::some(sponsor);
+    builder
+}
+
+public fun unset_reference_gas_price(mut builder: TxContextBuilder): TxContextBuilder {
+    builder.rgp = option::none();
+    builder
+}
+
+public fun unset_sponsor(mut builder: TxContextBuilder): TxContextBuilder {
+    builder.sponsor = option::none();
+    builder
+}
+"""

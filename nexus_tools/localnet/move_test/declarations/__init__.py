@@ -1,0 +1,19 @@
+"""What the framework offers to tests or to sources alone, and what no bytecode of a release has.
+
+A function without a body is native: `testing_natives`, `framework_natives`, `tx_context_natives`
+and `scenario_natives` have those. All names are those that the framework documents.
+"""
+
+from collections.abc import Mapping
+
+from nexus_tools.localnet.move_test.declarations.framework import FRAMEWORK
+from nexus_tools.localnet.move_test.declarations.macros import MACROS
+from nexus_tools.localnet.move_test.declarations.scenario import CONTEXT_BUILDER, TEST_SCENARIO
+
+__all__ = ["DECLARATIONS", "MACROS"]
+
+DECLARATIONS: Mapping[str, str] = {
+    **FRAMEWORK,
+    "sui::test_scenario": TEST_SCENARIO + CONTEXT_BUILDER,
+}
+"""Module -> the functions and datatypes that it has in tests."""

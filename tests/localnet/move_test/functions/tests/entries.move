@@ -1,0 +1,3 @@
+module functions::entries;
+
+entry fun of_nobody_else() {}

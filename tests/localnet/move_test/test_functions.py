@@ -1,0 +1,30 @@
+"""What the framework offers to tests alone.
+
+The verdicts of `values` and `scenarios` are those of the unit-test runner of Sui 1.71.1 with the
+framework's sources of August 2025; `release` has what is newer.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.localnet.compiler.sources import read_sources
+from nexus_tools.localnet.move_test import MoveTestRunner, Verdict, build_tests
+
+FUNCTIONS = Path(__file__).parent / "functions"
+
+
+@pytest.fixture(scope="module")
+def verdicts(builder):
+    build = build_tests(builder, read_sources(FUNCTIONS))
+    return {
+        result.test.title.removeprefix("functions::"): result.verdict
+        for result in MoveTestRunner(build, seed=1).run(build.tests)
+    }
+
+
+@pytest.mark.parametrize(("module", "count"), [("values", 11), ("scenarios", 5), ("release", 5)])
+def test_functions_for_tests_do_what_the_genuine_ones_do(verdicts, module, count):
+    found = {title: verdict for title, verdict in verdicts.items() if title.startswith(module)}
+    assert len(found) == count
+    assert set(found.values()) == {Verdict.PASS}
