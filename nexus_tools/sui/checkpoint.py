@@ -99,6 +99,32 @@ class CheckpointContents:
         return checkpoint_contents_digest(self.encode())
 
 
+@dataclass(frozen=True, slots=True)
+class SignedTransactionDigests:
+    """A transaction of a checkpoint: digests of it and its effects, signatures.
+
+    With each signature comes the version of the signer's aliases, if it was made for an alias.
+    """
+
+    digests: tuple[Digest, Digest]
+    signatures: tuple[tuple[bytes, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointContentsV2:
+    """The contents of a checkpoint of a network where addresses have aliases."""
+
+    transactions: tuple[SignedTransactionDigests, ...]
+
+    def encode(self) -> bytes:
+        """The BCS bytes."""
+        return ANY_CHECKPOINT_CONTENTS.encode(self)
+
+    def digest(self) -> Digest:
+        """The digest of the contents."""
+        return checkpoint_contents_digest(self.encode())
+
+
 CHECKPOINT_SUMMARY: Codec[CheckpointSummary] = struct(
     CheckpointSummary,
     u64,
@@ -120,9 +146,16 @@ CHECKPOINT_SUMMARY: Codec[CheckpointSummary] = struct(
     byte_vector,
 )
 
-_CONTENTS: Codec[Any] = struct(
-    CheckpointContents, vector(record((DIGEST, DIGEST))), vector(vector(byte_vector))
+_DIGESTS = record((DIGEST, DIGEST))
+_CONTENTS: Codec[Any] = struct(CheckpointContents, vector(_DIGESTS), vector(vector(byte_vector)))
+_CONTENTS_V2: Codec[Any] = struct(
+    CheckpointContentsV2,
+    vector(struct(SignedTransactionDigests, _DIGESTS, vector(record((byte_vector, option(u64)))))),
 )
 CHECKPOINT_CONTENTS: Codec[CheckpointContents] = choice(
     "CheckpointContents", (CheckpointContents, _CONTENTS)
 )
+ANY_CHECKPOINT_CONTENTS: Codec[CheckpointContents | CheckpointContentsV2] = choice(
+    "CheckpointContents", (CheckpointContents, _CONTENTS), (CheckpointContentsV2, _CONTENTS_V2)
+)
+"""Contents of any network; this one writes the first form."""

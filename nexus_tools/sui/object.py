@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nexus_tools.sui.address import ADDRESS, SUI_FRAMEWORK, SUI_SYSTEM, Address
 from nexus_tools.sui.bcs import (
+    BcsError,
     Codec,
     boolean,
     byte_vector,
@@ -187,16 +188,36 @@ def _read_object_type(data: bytes, position: int) -> tuple[StructTag, int]:
         return _STAKED_SUI_TAG, position
     if number == _SUI_BALANCE_FIELD:
         return _SUI_BALANCE_TAG, position
-    if number in (_COIN, _BALANCE_FIELD):
+    if number == _OTHER:
+        tag, position = STRUCT_TAG.read(data, position)
+    elif number in (_COIN, _BALANCE_FIELD):
         coin_type, position = TYPE_TAG.read(data, position)
         tag = coin_tag(coin_type) if number == _COIN else _balance_field_tag(coin_type)
-        return tag, position
-    return STRUCT_TAG.read(data, position)
+    else:
+        raise BcsError(f"MoveObjectType has no variant {number}")
+    if _object_type_number(tag) != number:
+        raise BcsError(f"{tag} is not written as variant {number} of MoveObjectType")
+    return tag, position
+
+
+def _object_type_number(tag: StructTag) -> int:
+    """The variant with which a type is written."""
+    if tag == GAS_COIN:
+        return _GAS_COIN
+    if (tag.address, tag.module, tag.name) == _COIN_MODULE and len(tag.type_params) == 1:
+        return _COIN
+    if tag == _STAKED_SUI_TAG:
+        return _STAKED_SUI
+    if tag == _SUI_BALANCE_TAG:
+        return _SUI_BALANCE_FIELD
+    return _OTHER if _balance_field_coin(tag) is None else _BALANCE_FIELD
 
 
 def _balance_field_coin(tag: StructTag) -> TypeTag | None:
     """The coin type, if `tag` is the dynamic field in which an address balance is kept."""
     if (tag.address, tag.module, tag.name) != _FIELD:
+        return None
+    if len(tag.type_params) != 2:  # as no framework has it, but anyone can write it
         return None
     key = tag.type_params[0]
     balance = key.type_params[0] if isinstance(key, StructTag) and key.type_params else None
@@ -207,20 +228,13 @@ def _balance_field_coin(tag: StructTag) -> TypeTag | None:
 
 
 def _write_object_type(tag: StructTag, out: bytearray) -> None:
-    if tag == GAS_COIN:
-        out.append(_GAS_COIN)
-    elif (tag.address, tag.module, tag.name) == _COIN_MODULE:
-        out.append(_COIN)
+    number = _object_type_number(tag)
+    out.append(number)
+    if number == _COIN:
         TYPE_TAG.write(tag.type_params[0], out)
-    elif tag == _STAKED_SUI_TAG:
-        out.append(_STAKED_SUI)
-    elif tag == _SUI_BALANCE_TAG:
-        out.append(_SUI_BALANCE_FIELD)
-    elif (coin := _balance_field_coin(tag)) is not None:
-        out.append(_BALANCE_FIELD)
+    elif number == _BALANCE_FIELD and (coin := _balance_field_coin(tag)) is not None:
         TYPE_TAG.write(coin, out)
-    else:
-        out.append(_OTHER)
+    elif number == _OTHER:
         STRUCT_TAG.write(tag, out)
 
 

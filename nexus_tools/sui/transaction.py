@@ -143,7 +143,15 @@ def _only_variant(codec: Codec[T]) -> Codec[T]:
     return Codec(read, write)
 
 
-_FUNDS_WITHDRAWAL = struct(FundsWithdrawal, _only_variant(u64), _only_variant(TYPE_TAG), u8)
+def _read_source(data: bytes, position: int) -> tuple[int, int]:
+    if data[position] > 1:
+        raise BcsError(f"WithdrawFrom has no variant {data[position]}")
+    return data[position], position + 1
+
+
+_FUNDS_WITHDRAWAL = struct(
+    FundsWithdrawal, _only_variant(u64), _only_variant(TYPE_TAG), Codec(_read_source, u8.write)
+)
 
 
 def _read_input(data: bytes, position: int) -> tuple[Input, int]:

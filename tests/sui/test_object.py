@@ -17,7 +17,7 @@ from nexus_tools.sui.object import (
     Shared,
     TypeOrigin,
 )
-from nexus_tools.sui.type_tag import GAS_COIN, SUI, TYPE_TAG, parse_struct_tag
+from nexus_tools.sui.type_tag import GAS_COIN, STRUCT_TAG, SUI, TYPE_TAG, parse_struct_tag
 
 # A coin of mainnet, from the tests of MystenLabs/sui-rust-sdk.
 MAINNET_COIN = bytes.fromhex(
@@ -59,6 +59,28 @@ def test_common_types_have_short_forms(text, encoded):
 
 def test_another_type_is_written_in_full():
     assert OBJECT_TYPE.encode(SUI) == b"\0" + TYPE_TAG.encode(SUI)[1:]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"\6",  # there are variants 0 to 5
+        b"\x16" + STRUCT_TAG.encode(parse_struct_tag("0x2::clock::Clock")),
+        b"\0" + STRUCT_TAG.encode(GAS_COIN),
+        b"\0" + STRUCT_TAG.encode(parse_struct_tag("0x2::coin::Coin<0x5::fud::FUD>")),
+        b"\3" + TYPE_TAG.encode(SUI),
+    ],
+)
+def test_a_type_has_one_form(written):
+    with pytest.raises(BcsError, match="MoveObjectType"):
+        OBJECT_TYPE.decode(written)
+
+
+@pytest.mark.parametrize("text", ["0x2::coin::Coin", "0x2::dynamic_field::Field<u8>"])
+def test_a_type_with_other_parameters_than_the_framework_has_is_written_in_full(text):
+    tag = parse_struct_tag(text)
+    assert OBJECT_TYPE.encode(tag) == b"\0" + STRUCT_TAG.encode(tag)
+    assert OBJECT_TYPE.decode(OBJECT_TYPE.encode(tag)) == tag
 
 
 def test_a_shared_owner_carries_its_initial_version():
@@ -114,7 +136,7 @@ def test_a_damaged_object_is_another_object_or_is_refused(strategies, data):
         value = OBJECT.decode(bytes(encoded))
     except BcsError:
         return
-    assert OBJECT.decode(value.encode()) == value
+    assert value.encode() == encoded
 
 
 @given(st.integers(0, len(MAINNET_COIN) - 1))

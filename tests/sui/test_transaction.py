@@ -10,6 +10,7 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
+    INPUT,
     OBJECT_ARGUMENT,
     SIGNED_TRANSACTION,
     TRANSACTION_DATA,
@@ -84,6 +85,13 @@ def test_a_shared_object_is_used_in_one_of_three_ways(mutable, exclusive, number
     assert OBJECT_ARGUMENT.decode(encoded) == shared
     with pytest.raises(BcsError):
         OBJECT_ARGUMENT.decode(encoded[:-1] + b"\3")
+
+
+def test_a_withdrawal_of_funds_is_from_the_sender_or_the_sponsor():
+    sender, sponsor = (INPUT.encode(FundsWithdrawal(5, SUI, source)) for source in (0, 1))
+    assert (sender[-1], sponsor[-1]) == (0, 1)
+    with pytest.raises(BcsError, match="WithdrawFrom"):
+        INPUT.decode(sender[:-1] + b"\2")
 
 
 def transaction(inputs, commands, expiration=NoExpiration()):  # noqa: B008 - immutable

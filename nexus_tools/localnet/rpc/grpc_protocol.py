@@ -29,6 +29,7 @@ _LOG = logging.getLogger(__name__)
 _CONTENT_TYPE = "application/grpc"
 _ACCEPTED = (_CONTENT_TYPE, "application/grpc+proto")
 _PREFIX_BYTES = 5
+_TURN_BYTES = 4096
 _FAREWELL_SECONDS = 1.0
 
 _CONFIGURATION = Configuration().__for_server__()
@@ -49,16 +50,40 @@ class GrpcConnection(H2Protocol):
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(_Calls(backend), _CONFIGURATION, _H2_CONFIGURATION)
+        self._transport: asyncio.Transport
+        self._heard = bytearray()  # what has come and is not read yet
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
         super().connection_made(CoalescingTransport(transport))
         # grpclib makes the connection and has no other way to it.
         self.connection._connection.encoder = ResponseEncoder()  # noqa: SLF001
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the client."""
+        if len(data) <= _TURN_BYTES and not self._heard:
+            self._read(data)
+            return
+        self._heard += data
+        if len(self._heard) == len(data):  # nobody reads it yet
+            self._transport.pause_reading()
+            self._read_some()
+
+    def _read_some(self) -> None:
+        """Read for a while, then let the other clients have their turn: small frames take long."""
+        if self._transport.is_closing():
+            self._heard.clear()
+            return
+        self._read(bytes(self._heard[:_TURN_BYTES]))
+        del self._heard[:_TURN_BYTES]
+        if self._heard:
+            asyncio.get_running_loop().call_soon(self._read_some)
+        else:
+            self._transport.resume_reading()
+
+    def _read(self, data: bytes) -> None:
         try:
             super().data_received(data)
         except Exception:  # noqa: BLE001 - the edge of the server

@@ -22,7 +22,9 @@ from nexus_tools.localnet.rpc.web_call import refuse_web_call, serve_web_call
 _LOG = logging.getLogger(__name__)
 _HEADER_BYTES = 16 * 1024
 _AHEAD_BYTES = 64 * 1024  # of requests behind the one that is being served
+_TURN_EVENTS = 128
 _FAREWELL_SECONDS = 1.0
+_NO_REQUEST = HttpRequest("GET", "/", {})
 
 
 class HttpConnection(asyncio.Protocol):
@@ -34,11 +36,12 @@ class HttpConnection(asyncio.Protocol):
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEADER_BYTES)
-        self._request = HttpRequest("GET", "/", {})
+        self._request = _NO_REQUEST
         self._body = bytearray()
         self._call: asyncio.Task[None] | None = None
         self._has_left = False  # the client sends no more
         self._is_deaf = False  # we read no more, but let the client read its answer
+        self._gives_way = False  # what has come is read in the next turn
         self._writable = asyncio.Event()
         self._writable.set()
         self._transport: CoalescingTransport
@@ -110,8 +113,12 @@ class HttpConnection(asyncio.Protocol):
             self._refuse(500)
 
     def _read(self) -> None:
-        """Take what has come, until it is used up or a call is to be served first."""
+        """Take what has come, until it is used up, or a call or others are to be served first."""
+        events = 0
         while self._call is None and self._may_read():
+            if (events := events + 1) > _TURN_EVENTS:
+                self._give_way()
+                return
             event = self._http.next_event()
             if isinstance(event, h11.Request):
                 self._begin(event)
@@ -128,7 +135,20 @@ class HttpConnection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def _may_read(self) -> bool:
-        return not (self._is_deaf or self._transport.is_closing()) and self._writable.is_set()
+        is_kept = self._is_deaf or self._gives_way or self._transport.is_closing()
+        return not is_kept and self._writable.is_set()
+
+    def _give_way(self) -> None:
+        """Let the other clients have their turn before more of this one is read."""
+        self._gives_way = True
+        self._transport.pause_reading()
+        asyncio.get_running_loop().call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._gives_way = False
+        if self._writable.is_set():  # else reading goes on when the client has caught up
+            self._transport.resume_reading()
+            self._take(b"")
 
     def _begin(self, event: h11.Request) -> None:
         self._request = HttpRequest.of(event.method, event.target, event.headers)
@@ -187,6 +207,7 @@ class HttpConnection(asyncio.Protocol):
         """Be ready for the next request, if there may be one."""
         if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
             self._http.start_next_cycle()
+            self._request = _NO_REQUEST  # what is refused next is no answer to it
         elif self._http.our_state is h11.SEND_BODY:  # the client did not take the response
             self._transport.abort()
         else:

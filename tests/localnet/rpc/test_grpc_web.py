@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from nexus_tools.localnet import ThreadedLocalnet
 from nexus_tools.localnet.rpc import Limits
 from nexus_tools.localnet.rpc.grpc_web import WebFormat, WebRequest, message_frame
-from nexus_tools.localnet.rpc.status import RpcError
+from nexus_tools.localnet.rpc.status import Code, RpcError
+from nexus_tools.localnet.rpc.trailers import status_trailers
 
 LEDGER = "/sui.rpc.v2.LedgerService"
 INFO = f"{LEDGER}/GetServiceInfo"
@@ -94,6 +95,28 @@ def test_a_message_that_is_not_ascii_is_percent_encoded(web):
     answer = web.post(f"{LEDGER}/GetObject", body)
     assert answer.headers["grpc-status"] == "3"
     assert "%C3%A4%25" in answer.headers["grpc-message"]
+
+
+def test_a_message_that_ends_in_a_space_is_a_header(web):
+    mask = b"\x12\x02\x0a\x00"  # one empty path
+    answer = web.post(f"{LEDGER}/BatchGetObjects", b"\0\0\0\0\x04" + mask)
+    assert answer.headers["grpc-status"] == "3"
+    assert answer.headers["grpc-message"] == "invalid read_mask path:%20"
+
+
+@pytest.mark.parametrize(
+    ("message", "sent"),
+    [
+        ("  a b ", "%20%20a b%20"),
+        (" ", "%20"),
+        ("x" * 5_000, "x" * 3_000),
+        ("é" * 3_000, "%C3%A9" * 500),
+        ("\n" * 1_001, "%0A" * 1_000),
+    ],
+)
+def test_a_message_fits_into_a_header(web, message, sent):
+    error = RpcError(Code.NOT_FOUND, message)
+    assert dict(status_trailers(web.messages, error))["grpc-message"] == sent
 
 
 def test_the_details_of_an_error_name_the_field_to_blame(web):

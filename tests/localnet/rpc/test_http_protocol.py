@@ -323,6 +323,17 @@ def test_the_head_of_a_plain_response_can_be_had_alone(dial):
     assert answer.endswith(b"\r\n\r\n")
 
 
+def test_what_is_refused_behind_a_request_for_a_head_has_a_body(dial):
+    connection = dial()
+    connection.sendall(
+        request("/health", b"", method="HEAD") + b"GET /health HTTP/1.1\r\n:\r\n\r\n"
+    )
+    answers = read_to_the_end(connection)
+    assert answers.startswith(b"HTTP/1.1 200 ")
+    assert b"HTTP/1.1 400 " in answers
+    assert answers.endswith(b'{"error": "the request is not understood"}')
+
+
 @pytest.mark.parametrize(
     "nonsense",
     [

@@ -1,0 +1,1 @@
+"""Inputs that nobody means well with, made by hypothesis from genuine ones."""

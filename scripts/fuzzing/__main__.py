@@ -1,0 +1,117 @@
+"""Runs targets side by side, or one saved input again."""
+
+import argparse
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from fuzzing.finding import FOLDER, Finding
+from fuzzing.runner import Run, limit_memory, time_limit
+from fuzzing.target import TARGETS, load
+
+# What a process may take beyond its time: to begin, and to make its findings small.
+_GRACE_SECONDS = 240
+_REPLAY_SECONDS = 60
+
+
+def main() -> int:
+    """`fuzz [TARGET…]`, `fuzz replay FILE…`; 1 if something broke."""
+    arguments = _arguments()
+    if arguments.worker:
+        return _work(arguments)
+    if arguments.target[:1] == ["replay"]:
+        return _replay([Path(name) for name in arguments.target[1:]])
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        names = arguments.target or TARGETS
+        reports = list(pool.map(lambda name: _watch(name, arguments.seconds, seed), names))
+    return 1 if any(reports) else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
+    parser.add_argument(
+        "target", nargs="*", help=f"{', '.join(TARGETS)}; all without a name; or: replay FILE"
+    )
+    parser.add_argument("--seconds", type=float, default=60, help="how long each target runs")
+    parser.add_argument("--seed", type=int, help="makes the same inputs again")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at once")
+    parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    unknown = sorted({*arguments.target} - {*TARGETS})
+    if unknown and arguments.target[0] != "replay":
+        parser.error(f"there is no target {', '.join(unknown)}: choose from {', '.join(TARGETS)}")
+    return arguments
+
+
+def _watch(name: str, seconds: float, seed: int) -> int:
+    """Run a target in a process of its own, say what came of it, and how many things broke."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        command = [sys.executable, "-m", "fuzzing", name, "--worker", folder]
+        command += ["--seconds", str(seconds), "--seed", str(seed)]
+        try:
+            ended = subprocess.run(
+                command,
+                check=False,
+                capture_output=True,
+                text=True,
+                timeout=seconds + _GRACE_SECONDS,
+            )
+            report = json.loads(ended.stdout) if ended.returncode == 0 else None
+            end = f"the process ended with {ended.returncode}: {_shortened(ended.stderr)}"
+        except subprocess.TimeoutExpired:
+            report, end = None, "the process hung"
+        if report is None:
+            current = Path(folder, "current")
+            data = current.read_bytes() if current.exists() else b""
+            path = Finding(name, data, end).save()
+            report = {"executions": 0, "outcomes": {}, "findings": [[end, "", str(path)]]}
+    _print(name, seconds, seed, report)
+    return len(report["findings"])
+
+
+def _shortened(text: str) -> str:
+    return "\n".join(line[:300] for line in text.splitlines()[-60:])
+
+
+def _print(name: str, seconds: float, seed: int, report: dict[str, Any]) -> None:
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in report["outcomes"].items())
+    did = f"{report['executions']} inputs in {seconds:.0f} s, seed {seed}"
+    lines = [f"fuzz: {name}: {did}: {len(report['findings'])} found ({outcomes})"]
+    for summary, trace, path in report["findings"]:
+        lines += [trace or summary, f"  again: scripts/fuzz replay {path}"]
+    print("\n".join(lines), flush=True)
+
+
+def _work(arguments: argparse.Namespace) -> int:
+    (name,) = arguments.target
+    run = Run(name, arguments.seconds, arguments.seed, arguments.worker / "current")
+    run.go_on()
+    report = {
+        "executions": run.executions,
+        "outcomes": dict(run.outcomes.most_common()),
+        "findings": [
+            [finding.summary, finding.trace, str(finding.save(FOLDER))] for finding in run.findings
+        ],
+    }
+    print(json.dumps(report))
+    return 0
+
+
+def _replay(paths: list[Path]) -> int:
+    limit_memory()
+    for path in paths:
+        target = load(path.name.partition("-")[0])
+        with time_limit(_REPLAY_SECONDS):
+            print(f"fuzz: {path}: {target.check(path.read_bytes())}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

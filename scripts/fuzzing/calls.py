@@ -1,0 +1,95 @@
+"""Calling every function of a verified package with made-up arguments."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from fuzzing.finding import Broken
+from fuzzing.move_values import can_be_made, check_type, containers, make, type_argument
+from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.localnet.natives.errors import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.vm import (
+    Context,
+    Function,
+    Machine,
+    Meter,
+    MoveAbort,
+    OutOfGas,
+    PrimitiveError,
+    ReferenceType,
+    copy_value,
+    substitute,
+)
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.type_tag import TypeTag
+
+_BUDGET = 20_000
+# How verified code may end other than by returning.
+_ENDS = (MoveAbort, PrimitiveError, OutOfGas, UnsupportedNative, LimitExceeded)
+
+
+def call_all(machine: Machine, package: Address, module: str, chance: random.Random) -> int:
+    """Call the functions of a module, each once or not at all; how many were called."""
+    loaded = machine.package(package)
+    found = loaded.module(module) if loaded else None
+    assert found is not None
+    return sum(_call(machine, function, chance) for function in found.functions())
+
+
+def _call(machine: Machine, function: Function, chance: random.Random) -> bool:
+    if function.is_native:
+        return False
+    found = [type_argument(machine, chance, each) for each in function.type_parameters]
+    type_arguments = tuple(each for each in found if each is not None)
+    if len(type_arguments) < len(found):
+        return False
+    types = [substitute(each, type_arguments) for each in function.parameters]
+    if not all(can_be_made(machine, type_) for type_ in types):
+        return False
+    values = [make(machine, chance, type_) for type_ in types]
+    with suppress(*_ENDS):
+        _look_at_results(machine, function, type_arguments, types, values)
+    return True
+
+
+def _look_at_results(
+    machine: Machine,
+    function: Function,
+    type_arguments: tuple[TypeTag, ...],
+    types: Sequence[Any],
+    values: Sequence[Any],
+) -> None:
+    """Results and what references lead to have their types, and no two values share a part."""
+    runtime = _runtime(machine)
+    results = machine.call(
+        function, type_arguments, values, Context(machine, Meter(_BUDGET), runtime)
+    )
+    returned = [substitute(each, type_arguments) for each in function.returns]
+    kept = [pair for pair in zip(types, values, strict=True) if isinstance(pair[0], ReferenceType)]
+    pairs = [*zip(returned, results, strict=True), *kept]
+    for type_, value in pairs:
+        check_type(machine, type_, value)
+    own = [value for type_, value in pairs if not isinstance(type_, ReferenceType)]
+    own += [value.read() for _, value in kept]
+    shared = Counter(part for value in own for part in containers(value))
+    if any(count > 1 for count in shared.values()):
+        raise Broken(f"two values share a part: after {function.name}")
+    for type_, value in pairs:
+        if not isinstance(type_, ReferenceType):
+            _check_bytes(machine, type_, value)
+
+
+def _check_bytes(machine: Machine, type_: Any, value: Any) -> None:
+    data = machine.encode(type_, value)
+    if machine.decode(type_, data) != copy_value(value):
+        raise Broken(f"a value is not read back from its bytes: {type_}")
+
+
+def _runtime(machine: Machine) -> ObjectRuntime:
+    transaction = TransactionContext(
+        Address.of(0), Digest(bytes(32)), 0, 0, 1000, 1000, _BUDGET, None
+    )
+    return ObjectRuntime(transaction, {}, lambda _: None, machine.decode, NativeGas(10**9))

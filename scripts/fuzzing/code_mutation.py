@@ -1,0 +1,171 @@
+"""Mutations of code: instructions, their operands, locals and jump tables.
+
+Each takes a module and three numbers, with which it chooses a place and what to put there.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fuzzing.rows import with_row
+from nexus_tools.localnet.bytecode.module import Code, CompiledModule, Instruction, VecOperand
+from nexus_tools.localnet.bytecode.opcode import Opcode
+
+_LITERALS = {
+    Opcode.LD_U8: 8,
+    Opcode.LD_U16: 16,
+    Opcode.LD_U32: 32,
+    Opcode.LD_U64: 64,
+    Opcode.LD_U128: 128,
+    Opcode.LD_U256: 256,
+}
+# The tables of which operands are indices; others are locals, jump tables, places in the code.
+_TABLES = {
+    Opcode.LD_CONST: "constants",
+    Opcode.CALL: "function_handles",
+    Opcode.CALL_GENERIC: "function_instantiations",
+    Opcode.PACK: "struct_definitions",
+    Opcode.UNPACK: "struct_definitions",
+    Opcode.PACK_GENERIC: "struct_instantiations",
+    Opcode.UNPACK_GENERIC: "struct_instantiations",
+    Opcode.MUT_BORROW_FIELD: "field_handles",
+    Opcode.IMM_BORROW_FIELD: "field_handles",
+    Opcode.MUT_BORROW_FIELD_GENERIC: "field_instantiations",
+    Opcode.IMM_BORROW_FIELD_GENERIC: "field_instantiations",
+    **{opcode: "signatures" for opcode in Opcode if opcode.name.startswith("VEC_")},
+    **{
+        opcode: "variant_instantiations" if "GENERIC" in opcode.name else "variant_handles"
+        for opcode in Opcode
+        if "PACK_VARIANT" in opcode.name
+    },
+}
+_WITH_OPERAND = re.compile(
+    "LD_(U|CONST)|BR|(COPY|MOVE|ST)_LOC|.*BORROW|CALL|PACK|UNPACK|VEC_|VARIANT|.*DEPRECATED"
+)
+_WITHOUT_OPERAND = tuple(opcode for opcode in Opcode if not _WITH_OPERAND.match(opcode.name))
+_LOCALS = tuple(
+    opcode
+    for opcode in Opcode
+    if opcode.name in ("COPY_LOC", "MOVE_LOC", "ST_LOC", "MUT_BORROW_LOC", "IMM_BORROW_LOC")
+)
+
+
+def _in_code(
+    module: CompiledModule, function: int, change: Callable[[Code], Code]
+) -> CompiledModule:
+    places = [i for i, each in enumerate(module.function_definitions) if each.code]
+    if not places:
+        return module
+    changed = with_row(
+        module.function_definitions,
+        places[function % len(places)],
+        lambda row: replace(row, code=change(row.code)),
+    )
+    return replace(module, function_definitions=changed)
+
+
+def _instructions(
+    module: CompiledModule,
+    function: int,
+    change: Callable[[tuple[Instruction, ...]], Sequence[Instruction]],
+) -> CompiledModule:
+    return _in_code(
+        module, function, lambda code: replace(code, instructions=tuple(change(code.instructions)))
+    )
+
+
+def _swap(module: CompiledModule, function: int, one: int, other: int) -> CompiledModule:
+    def change(rows: tuple[Instruction, ...]) -> list[Instruction]:
+        changed = list(rows)
+        i, j = one % len(rows), (one + 1 + other % 4) % len(rows)
+        changed[i], changed[j] = changed[j], changed[i]
+        return changed
+
+    return _instructions(module, function, change)
+
+
+def _drop(module: CompiledModule, function: int, place: int, _: int) -> CompiledModule:
+    """Take an instruction out; a no-op keeps the branches where they are."""
+    return _instructions(
+        module, function, lambda rows: with_row(rows, place, lambda _: Instruction(Opcode.NOP))
+    )
+
+
+def _copy(module: CompiledModule, function: int, place: int, source: int) -> CompiledModule:
+    """Put an instruction of the function in another place, instead of the one there."""
+    return _instructions(
+        module,
+        function,
+        lambda rows: with_row(rows, place, lambda _: rows[source % len(rows)]),
+    )
+
+
+def _insert(module: CompiledModule, function: int, place: int, source: int) -> CompiledModule:
+    def change(rows: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+        at = place % len(rows)
+        return (*rows[:at], rows[source % len(rows)], *rows[at:])
+
+    return _instructions(module, function, change)
+
+
+def _other_operation(module: CompiledModule, function: int, place: int, to: int) -> CompiledModule:
+    def change(row: Instruction) -> Instruction:
+        if row.opcode in _LOCALS:
+            return Instruction(_LOCALS[to % len(_LOCALS)], row.operand)
+        if row.operand is None:
+            return Instruction(_WITHOUT_OPERAND[to % len(_WITHOUT_OPERAND)])
+        return row
+
+    return _instructions(module, function, lambda rows: with_row(rows, place, change))
+
+
+def _operand(module: CompiledModule, function: int, place: int, to: int) -> CompiledModule:
+    """Another operand, one that there is more often than not."""
+
+    def change(row: Instruction, count: int) -> Instruction:
+        if isinstance(row.operand, VecOperand):
+            other = VecOperand((row.operand.type + to) % len(module.signatures), to % 4)
+            return Instruction(row.opcode, other)
+        assert row.operand is not None
+        if row.opcode in _LITERALS:
+            return Instruction(row.opcode, (row.operand ^ (1 << to)) % (1 << _LITERALS[row.opcode]))
+        table = getattr(module, _TABLES.get(row.opcode, ""), ())
+        nearby = max(0, row.operand + to % 9 - 4)
+        return Instruction(row.opcode, nearby % (len(table) or count))
+
+    def change_one(rows: tuple[Instruction, ...]) -> tuple[Instruction, ...]:
+        with_operand = [i for i, row in enumerate(rows) if row.operand is not None]
+        if not with_operand:
+            return rows
+        at = with_operand[place % len(with_operand)]
+        return with_row(rows, at, lambda row: change(row, len(rows)))
+
+    return _instructions(module, function, change_one)
+
+
+def _locals(module: CompiledModule, function: int, to: int, _: int) -> CompiledModule:
+    return _in_code(
+        module, function, lambda code: replace(code, locals=to % len(module.signatures))
+    )
+
+
+def _jump_table(module: CompiledModule, function: int, place: int, to: int) -> CompiledModule:
+    def change(code: Code) -> Code:
+        if not code.jump_tables:
+            return code
+        tables = with_row(
+            code.jump_tables,
+            place,
+            lambda row: replace(
+                row,
+                offsets=with_row(row.offsets, to, lambda at: (at + to) % len(code.instructions)),
+            ),
+        )
+        return replace(code, jump_tables=tables)
+
+    return _in_code(module, function, change)
+
+
+# Each changes one instruction; these come more often: most of the rules are about them.
+INSTRUCTION_MUTATIONS = (_swap, _drop, _copy, _insert, _other_operation, _operand)
+CODE_MUTATIONS = (*INSTRUCTION_MUTATIONS, *INSTRUCTION_MUTATIONS, _locals, _jump_table)

@@ -1,0 +1,43 @@
+"""How much SUI is inside of objects."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from nexus_tools.localnet.vm import Machine, Variant, substitute
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.object import MoveObject, Object
+from nexus_tools.sui.type_tag import SUI, StructTag, VectorTag
+
+_BALANCE = StructTag(SUI_FRAMEWORK, "balance", "Balance", (SUI,))
+
+
+def total_mist(machine: Machine, objects: Iterable[Object | None]) -> int:
+    """The balances in the objects, and their storage rebates."""
+    total = 0
+    for value in objects:
+        assert value is not None
+        total += value.storage_rebate
+        if isinstance(value.data, MoveObject):
+            type_ = value.data.type
+            total += _in_value(machine, type_, machine.decode(type_, value.data.contents))
+    return total
+
+
+def _in_value(machine: Machine, type_: Any, value: Any) -> int:
+    if type_ == _BALANCE:
+        return int(value[0])
+    if isinstance(type_, VectorTag):
+        if not isinstance(type_.element, StructTag | VectorTag) or isinstance(value, bytearray):
+            return 0
+        return sum(_in_value(machine, type_.element, item) for item in value)
+    if not isinstance(type_, StructTag):
+        return 0
+    definition = machine.datatype(type_)
+    assert definition is not None
+    if isinstance(value, Variant):
+        assert definition.variants is not None
+        fields, value = definition.variants[value.tag][1], value.fields
+    else:
+        fields = definition.fields or ()
+    types = [substitute(each, type_.type_params) for _, each in fields]
+    return sum(_in_value(machine, each, item) for each, item in zip(types, value, strict=True))

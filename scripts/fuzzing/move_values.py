@@ -1,0 +1,130 @@
+"""Values of Move types: made up as arguments, and looked at when they come back as results."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from fuzzing.finding import Broken
+from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.localnet.vm import Machine, Reference, ReferenceType, Variant, substitute
+from nexus_tools.sui.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
+
+# Types of these are made by natives alone, or carry an id that has to be genuine.
+_NOT_MADE_UP = ("UID", "TxContext")
+_TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
+    Primitive.U64,
+    Primitive.BOOL,
+    VectorTag(Primitive.U8),
+    VectorTag(VectorTag(Primitive.U16)),
+    STRING,
+)
+
+
+def type_argument(machine: Machine, chance: random.Random, constraints: Ability) -> TypeTag | None:
+    """A type with these abilities."""
+    fitting = [each for each in _TYPE_ARGUMENTS if constraints in machine.abilities(each)]
+    return chance.choice(fitting) if fitting else None
+
+
+def can_be_made(machine: Machine, type_: Any) -> bool:
+    """Whether a value of the type can be made up."""
+    if isinstance(type_, ReferenceType):
+        return can_be_made(machine, type_.target)
+    if isinstance(type_, VectorTag):
+        return can_be_made(machine, type_.element)
+    if isinstance(type_, StructTag):
+        definition = machine.datatype(type_)
+        if definition is None or type_.name in _NOT_MADE_UP or Ability.KEY in definition.abilities:
+            return False
+        fields = [substitute(each, type_.type_params) for each in definition.field_types()]
+        return all(can_be_made(machine, each) for each in fields)
+    return type_ is not Primitive.SIGNER
+
+
+def make(machine: Machine, chance: random.Random, type_: Any) -> Any:
+    """A value, near the limits of its type more often than not."""
+    if isinstance(type_, ReferenceType):
+        return Reference([make(machine, chance, type_.target)], 0)
+    if isinstance(type_, VectorTag):
+        size = chance.choice([0, 1, 2, 5])
+        if type_.element is Primitive.U8:
+            return bytearray(chance.randbytes(size))
+        return [make(machine, chance, type_.element) for _ in range(size)]
+    if not isinstance(type_, StructTag):
+        return _primitive(chance, type_)
+    variants = _variants(machine, type_)
+    tag = chance.randrange(len(variants))
+    values = [make(machine, chance, field) for field in variants[tag]]
+    definition = machine.datatype(type_)
+    assert definition is not None
+    return values if definition.variants is None else Variant(tag, values)
+
+
+def _primitive(chance: random.Random, type_: Primitive) -> Any:
+    if type_ is Primitive.BOOL:
+        return chance.random() < 0.5
+    if type_ is Primitive.ADDRESS:
+        return chance.choice([bytes(32), chance.randbytes(32)])
+    bits = int(type_.removeprefix("u"))
+    return chance.choice([0, 1, 2, 7, (1 << bits) - 1, chance.randrange(1 << bits)])
+
+
+def check_type(machine: Machine, type_: Any, value: Any) -> None:
+    """Whether a value is one of its type, all the way in. Raises `Broken`."""
+    if isinstance(type_, ReferenceType):
+        check_type(machine, type_.target, value.read())
+        return
+    if not _has_form(machine, type_, value):
+        raise Broken(f"a value is ill-typed: {value!r:.200} is no {type_}")
+    for inner_type, inner in _parts(machine, type_, value):
+        check_type(machine, inner_type, inner)
+
+
+def _has_form(machine: Machine, type_: Any, value: Any) -> bool:
+    if isinstance(type_, VectorTag):
+        return type(value) is (bytearray if type_.element is Primitive.U8 else list)
+    if isinstance(type_, StructTag):
+        definition = machine.datatype(type_)
+        assert definition is not None
+        variants = _variants(machine, type_)
+        if definition.variants is None:
+            return type(value) is list and len(value) == len(variants[0])
+        is_variant = type(value) is Variant and 0 <= value.tag < len(variants)
+        return is_variant and len(value.fields) == len(variants[value.tag])
+    if type_ is Primitive.BOOL:
+        return type(value) is bool
+    if type_ in (Primitive.ADDRESS, Primitive.SIGNER):
+        return isinstance(value, bytes) and len(value) == 32
+    return type(value) is int and 0 <= value < 1 << int(type_.removeprefix("u"))
+
+
+def _parts(machine: Machine, type_: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(type_, VectorTag) and type_.element is not Primitive.U8:
+        for item in value:
+            yield type_.element, item
+    elif isinstance(type_, StructTag):
+        tag, fields = (value.tag, value.fields) if isinstance(value, Variant) else (0, value)
+        yield from zip(_variants(machine, type_)[tag], fields, strict=True)
+
+
+def _variants(machine: Machine, type_: StructTag) -> list[list[Any]]:
+    """The types of the fields, for each variant; a struct is as if it had one."""
+    definition = machine.datatype(type_)
+    assert definition is not None
+    if definition.variants is None:
+        variants = [definition.fields or ()]
+    else:
+        variants = [fields for _, fields in definition.variants]
+    return [[substitute(each, type_.type_params) for _, each in fields] for fields in variants]
+
+
+def containers(value: Any) -> Iterator[int]:
+    """What of a value could be changed in place, by identity."""
+    if isinstance(value, Variant):
+        yield id(value)
+        value = value.fields
+    if isinstance(value, bytearray | list):
+        yield id(value)
+    if isinstance(value, list):
+        for item in value:
+            yield from containers(item)

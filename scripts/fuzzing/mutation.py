@@ -1,0 +1,112 @@
+"""Bytes like genuine ones, with a few changes that readers stumble over."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+_PLACES = 1 << 20
+# Lengths and numbers at the edges: too long, not in the shortest form, beyond 32 and 64 bits.
+_EDGES = (
+    b"\x00",
+    b"\x01",
+    b"\x7f",
+    b"\x80",
+    b"\xff",
+    b"\x80\x00",
+    b"\x80\x01",
+    b"\xff\x7f",
+    b"\xff\xff\x03",
+    b"\xff\xff\xff\xff\x0f",
+    b"\xff\xff\xff\xff\x1f",
+    b"\x80\x80\x80\x80\x00",
+    b"\xff" * 9 + b"\x01",
+    b"\xff" * 10,
+    b"\x00" * 8,
+    b"\xff" * 8,
+    b"\x00" * 32,
+)
+_PARTS = st.one_of(
+    st.sampled_from(_EDGES),
+    st.integers(0, 255).map(lambda byte: bytes([byte])),
+    st.binary(max_size=12),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change at a place, which is counted in millionths of the whole; `size` is in bytes."""
+
+    change: Callable[[bytes, int, int, bytes], bytes]
+    place: int
+    size: int
+    part: bytes
+
+    def apply(self, data: bytes) -> bytes:
+        """The changed bytes."""
+        return self.change(data, self.place * (len(data) + 1) // _PLACES, self.size, self.part)
+
+
+def _replace(data: bytes, place: int, _: int, part: bytes) -> bytes:
+    return data[:place] + part + data[place + len(part) :]
+
+
+def _insert(data: bytes, place: int, _: int, part: bytes) -> bytes:
+    return data[:place] + part + data[place:]
+
+
+def _delete(data: bytes, place: int, size: int, _: bytes) -> bytes:
+    return data[:place] + data[place + size :]
+
+
+def _repeat(data: bytes, place: int, size: int, part: bytes) -> bytes:
+    return data[:place] + data[place : place + size] * (1 + len(part)) + data[place + size :]
+
+
+def _truncate(data: bytes, place: int, _: int, __: bytes) -> bytes:
+    return data[:place]
+
+
+def _nudge(data: bytes, place: int, size: int, _: bytes) -> bytes:
+    place = min(place, len(data) - 1)
+    return data[:place] + bytes([(data[place] + size) % 256]) + data[place + 1 :] if data else data
+
+
+_EDITS: st.SearchStrategy[Edit] = st.builds(
+    Edit,
+    st.sampled_from([_replace, _nudge, _insert, _delete, _repeat, _truncate]),
+    st.integers(0, _PLACES - 1),
+    st.integers(1, 64),
+    _PARTS,
+)
+
+
+def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """The bytes with all changes, one after the other."""
+    for edit in edits:
+        data = edit.apply(data)
+    return data
+
+
+def one_of(values: Sequence[T]) -> st.SearchStrategy[T]:
+    """One of the values; unlike `sampled_from` it does not show all of them in messages."""
+    return st.integers(0, len(values) - 1).map(lambda place: values[place])
+
+
+def weighted(*choices: tuple[int, st.SearchStrategy[T]]) -> st.SearchStrategy[T]:
+    """One of the strategies, each as often as its number says; `st.one_of` drops repetitions."""
+    places = [place for place, (weight, _) in enumerate(choices) for _ in range(weight)]
+    return st.sampled_from(places).flatmap(lambda place: choices[place][1])
+
+
+def mutated(genuine: Sequence[bytes], most: int = 4) -> st.SearchStrategy[bytes]:
+    """One of the genuine values with up to `most` changes, none of them at all now and then."""
+    return st.builds(apply, one_of(genuine), st.lists(_EDITS, max_size=most))
+
+
+def edits() -> st.SearchStrategy[Edit]:
+    """One change of any kind, anywhere."""
+    return _EDITS

@@ -1,0 +1,122 @@
+"""A network that is the same in every run, with accounts, packages and objects to be misused."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from fuzzing.corpus import PROBE
+from nexus_tools.localnet.execution import Executor, machine_over
+from nexus_tools.localnet.ledger import ExecutedTransaction, Ledger, Snapshot
+from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.node.faucet import KEY_SETTING
+from nexus_tools.registry import load_package
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.expiration import NoExpiration
+from nexus_tools.sui.object import MovePackage, Object, Shared
+from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
+from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
+from nexus_tools.sui.type_tag import GAS_COIN
+
+START_MS = 1_800_000_000_000
+SUI = 1_000_000_000
+BUDGET = 500_000_000
+DEPENDENCIES = (Address.of(1), Address.of(2))
+
+
+class Account:
+    """A key that is the same in every run, and its address."""
+
+    def __init__(self, seed: int) -> None:
+        self._key = Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
+        self._public = self._key.public_key().public_bytes_raw()
+        self.address = key_address(SignatureScheme.ED25519, self._public)
+
+    def sign(self, data_bytes: bytes) -> bytes:
+        """The signature of a transaction."""
+        signature = self._key.sign(blake2b256(TRANSACTION_INTENT, data_bytes))
+        return bytes([SignatureScheme.ED25519]) + signature + self._public
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A node at a point of its chain; `probe` and `registry` are packages on it."""
+
+    node: Node
+    accounts: tuple[Account, ...]
+    probe: Address
+    registry: Address
+    beginning: Snapshot
+
+    def restart(self) -> None:
+        """Go back to that point."""
+        self.node.revert(self.beginning)
+
+    def account(self, address: Address) -> Account | None:
+        """The account with this address."""
+        return next((each for each in self.accounts if each.address == address), None)
+
+    def objects(self) -> list[Object]:
+        """The objects of the accounts, and the shared ones of the packages."""
+        ledger = self.node.ledger
+        owned = [value for each in self.accounts for value in ledger.owned_by(each.address)]
+        shared = [
+            value
+            for transaction in ledger.transactions(0, 100)
+            for value in transaction.output_objects
+            if isinstance(value.owner, Shared) and ledger.get(value.id) == value
+        ]
+        return [*owned, *shared]
+
+
+@cache
+def network() -> Network:
+    """The network of this process."""
+    ledger = Ledger()
+    ledger.set_setting(KEY_SETTING, bytes([9]) * 32)
+    node = Node(ledger, Executor(machine_over(ledger)), wall_clock=lambda: START_MS)
+    accounts = (Account(1), Account(2))
+    for account in accounts:
+        node.fund(account.address, 1000 * SUI, 500 * SUI, 3 * SUI)
+    alice = accounts[0]
+    probe = _publish(node, alice, (PROBE.joinpath("probe.mv").read_bytes(),))
+    registry = _publish(node, alice, load_package().modules)
+    for value in (7, 8):
+        builder = TransactionBuilder()
+        thing = builder.move_call(probe, "probe", "new_thing", [builder.u64(value)])
+        builder.transfer_objects([thing], alice.address)
+        send(node, alice, builder)
+    return Network(node, accounts, probe, registry, node.snapshot())
+
+
+def _publish(node: Node, account: Account, modules: tuple[bytes, ...]) -> Address:
+    builder = TransactionBuilder()
+    cap = builder.publish(modules, DEPENDENCIES)
+    builder.transfer_objects([cap], account.address)
+    executed = send(node, account, builder)
+    return next(v.id for v in executed.output_objects if isinstance(v.data, MovePackage))
+
+
+def transaction(node: Node, account: Account, builder: TransactionBuilder) -> TransactionData:
+    """What was built, paid by the account's first coin."""
+    coin = node.ledger.owned_by(account.address, GAS_COIN)[0]
+    gas = GasData((coin.reference(),), account.address, 1000, BUDGET)
+    return TransactionData(builder.finish(), account.address, gas, NoExpiration())
+
+
+def send(node: Node, account: Account, builder: TransactionBuilder) -> ExecutedTransaction:
+    """Execute a transaction that has to succeed."""
+    data = transaction(node, account, builder).encode()
+    executed = node.execute(data, [account.sign(data)])
+    assert isinstance(executed.effects.status, Success), executed.effects.status
+    return executed
+
+
+def argument(value: Object) -> OwnedObject | SharedObject:
+    """An object as the input of a transaction."""
+    if isinstance(value.owner, Shared):
+        return SharedObject(value.id, value.owner.initial_version, mutable=True)
+    return OwnedObject(value.reference())

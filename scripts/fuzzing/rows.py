@@ -1,0 +1,12 @@
+"""Rows of tables, of which one is to be changed."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def with_row(rows: Sequence[Any], place: int, change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """The rows with one of them changed."""
+    if not rows:
+        return tuple(rows)
+    place %= len(rows)
+    return (*rows[:place], change(rows[place]), *rows[place + 1 :])

@@ -1,0 +1,176 @@
+"""The server: whatever it is sent, it answers with a defined status or closes, and stays healthy.
+
+An input is a byte for the way, and then what is sent: over native gRPC and gRPC-web the number of a
+procedure and a message; else the bytes of a connection of HTTP/1.1 or HTTP/2.
+"""
+
+import base64
+import http.client
+import socket
+from collections.abc import Callable
+from functools import cache
+
+import grpc
+from hypothesis import strategies as st
+
+from fuzzing.connections import http1, http2
+from fuzzing.finding import Broken
+from fuzzing.mutation import apply, edits, weighted
+from fuzzing.programs import transactions
+from fuzzing.served import Served, served
+from fuzzing.wire import Wire
+from nexus_tools.localnet.rpc.messages import Procedure
+from nexus_tools.sui.transaction import TransactionData
+
+_TAKE_TRANSACTIONS = ("ExecuteTransaction", "SimulateTransaction")
+_NATIVE, _WEB, _WEB_TEXT, _BYTES = range(4)
+_SECONDS = 10.0
+_WATCHING_SECONDS = 0.03
+_QUIET_SECONDS = 0.3
+# What no client may be answered: the server did not know what to say.
+_UNDEFINED = {2, 13}
+
+
+def inputs() -> st.SearchStrategy[bytes]:
+    """Messages to every procedure, and connections that break the rules."""
+    wire = Wire(served().network)
+    ways = st.sampled_from([_NATIVE, _WEB, _WEB_TEXT]).map(lambda way: bytes([way]))
+    messages = st.integers(0, len(_procedures()) - 1).flatmap(
+        lambda number: _messages(wire, number).map(lambda data: bytes([number]) + data)
+    )
+    return weighted(
+        (4, st.builds(bytes.__add__, ways, messages)),
+        (1, http1().map(lambda data: bytes([_BYTES]) + data)),
+        (1, http2().map(lambda data: bytes([_BYTES]) + data)),
+    )
+
+
+def _messages(wire: Wire, number: int) -> st.SearchStrategy[bytes]:
+    procedure = _procedures()[number]
+    whole = wire.message(procedure.request.DESCRIPTOR, procedure.response.DESCRIPTOR)
+    changed = st.builds(apply, whole, st.lists(edits(), min_size=1, max_size=2))
+    if procedure.path.rpartition("/")[2] not in _TAKE_TRANSACTIONS:
+        return weighted((7, whole), (1, changed))
+    programs = transactions().map(lambda data: _with_transaction(procedure, data))
+    return weighted((5, programs), (2, whole), (1, changed))
+
+
+def _with_transaction(procedure: Procedure, data: TransactionData) -> bytes:
+    """A request with a transaction of the network's accounts, signed where that is asked for."""
+    encoded, net = data.encode(), served().network
+    request = procedure.request(transaction={"bcs": {"value": encoded}})
+    request.read_mask.paths.append("*")
+    if procedure.path.endswith("/ExecuteTransaction"):
+        for address in dict.fromkeys([data.sender, data.gas.owner]):
+            account = net.account(address)
+            if account is not None:
+                request.signatures.add().bcs.value = account.sign(encoded)
+    return bytes(request.SerializeToString())
+
+
+@cache
+def _procedures() -> tuple[Procedure, ...]:
+    procedures = served().messages.procedures
+    return tuple(procedures[path] for path in sorted(procedures))
+
+
+def check(data: bytes) -> str:
+    """Send the input, look at the answer, and at how the server does afterwards."""
+    server = served()
+    server.restart()
+    way, rest = (data[0] if data else _BYTES), data[1:]
+    if way in _CALLS and rest:
+        procedure = _procedures()[rest[0] % len(_procedures())]
+        code = _CALLS[way](server, procedure, rest[1:])
+        if code in _UNDEFINED:
+            raise Broken(f"{procedure.path} ended with {code}: {server.errors[:1]}")
+        outcome = f"status {code}"
+    else:
+        outcome = _send(server, rest)
+    server.check()
+    return outcome
+
+
+def _lasts(procedure: Procedure) -> bool:
+    return "Subscribe" in procedure.path or procedure.path.endswith(("/Watch", "Info"))
+
+
+# --- Calls
+
+
+@cache
+def _channel(port: int) -> grpc.Channel:
+    return grpc.insecure_channel(f"127.0.0.1:{port}")
+
+
+def _call_natively(server: Served, procedure: Procedure, message: bytes) -> int:
+    channel = _channel(server.port)
+    timeout = _WATCHING_SECONDS if _lasts(procedure) else _SECONDS
+    try:
+        if procedure.path.endswith("ServerReflectionInfo"):
+            for _ in channel.stream_stream(procedure.path)(iter([message]), timeout=timeout):
+                pass
+        elif procedure.streaming:
+            for _ in channel.unary_stream(procedure.path)(message, timeout=timeout):
+                pass
+        else:
+            channel.unary_unary(procedure.path)(message, timeout=timeout)
+    except grpc.RpcError as error:
+        code = int(error.code().value[0])
+        if code == 4 and not _lasts(procedure):
+            raise Broken(f"{procedure.path} takes too long") from error
+        return code
+    return 0
+
+
+def _call_on_the_web(server: Served, procedure: Procedure, message: bytes) -> int:
+    body = b"\0" + len(message).to_bytes(4, "big") + message
+    return _post(server, procedure, body, "application/grpc-web+proto")
+
+
+def _call_on_the_web_as_text(server: Served, procedure: Procedure, message: bytes) -> int:
+    body = base64.b64encode(b"\0" + len(message).to_bytes(4, "big") + message)
+    return _post(server, procedure, body, "application/grpc-web-text")
+
+
+def _post(server: Served, procedure: Procedure, body: bytes, content_type: str) -> int:
+    headers = {"content-type": content_type, "accept": "application/grpc-web+proto"}
+    if _lasts(procedure):
+        headers["grpc-timeout"] = "30m"
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=_SECONDS)
+    try:
+        connection.request("POST", procedure.path, body, headers)
+        answer = connection.getresponse()
+        content = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise Broken(f"{procedure.path} is not answered: {error!r}") from error
+    finally:
+        connection.close()
+    status = answer.headers["grpc-status"]
+    if status is None:
+        status = content.rpartition(b"grpc-status:")[2].partition(b"\r")[0].decode()
+    return int(status)
+
+
+_CALLS: dict[int, Callable[[Served, Procedure, bytes], int]] = {
+    _NATIVE: _call_natively,
+    _WEB: _call_on_the_web,
+    _WEB_TEXT: _call_on_the_web_as_text,
+}
+
+# --- Connections
+
+
+def _send(server: Served, data: bytes) -> str:
+    """Send bytes, say that they are all, and read until the server closes or has no more."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=_QUIET_SECONDS) as client:
+        try:
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
+            while client.recv(65_536):
+                pass
+        except TimeoutError:
+            return "left open"
+        except OSError:
+            return "reset"
+    return "closed"

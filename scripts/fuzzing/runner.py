@@ -1,0 +1,115 @@
+"""Running one target in this process until its time is up."""
+
+import resource
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as seeded
+
+from fuzzing.finding import Finding, TimeUp, of, place
+from fuzzing.target import Target, load
+
+_ROUND = 500
+_INPUT_SECONDS = 20
+_MEMORY_BYTES = 4 * 1024**3
+_SETTINGS = settings(
+    max_examples=_ROUND,
+    deadline=None,
+    database=None,
+    phases=(Phase.generate, Phase.shrink),
+    verbosity=Verbosity.quiet,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+class Run:
+    """Rounds of hypothesis, each with a seed of its own, until the time is up.
+
+    `executions` counts the inputs and `outcomes` how they ended. A kind of failure is made as small
+    as hypothesis can once, and only counted when it occurs again. The input that is being used is
+    always in the file `current`, for whoever finds this process dead.
+    """
+
+    def __init__(self, name: str, seconds: float, seed: int, current: Path) -> None:
+        self._name = name
+        self._deadline = monotonic() + seconds
+        self._seed = seed
+        self._current = current
+        self._known: set[str] = set()
+        self.executions = 0
+        self.outcomes: Counter[str] = Counter()
+        self.findings: list[Finding] = []
+
+    def go_on(self) -> None:
+        """Run until the time is up."""
+        limit_memory()
+        target = load(self._name)
+        inputs, number = target.inputs(), 0
+        while monotonic() < self._deadline:
+            self._round(target, inputs, self._seed * 1_000_003 + number)
+            number += 1
+
+    def _round(self, target: Target, inputs: Any, number: int) -> None:
+        broken: dict[str, Finding] = {}  # the smallest by the place where it broke
+
+        @_SETTINGS
+        @seeded(number)
+        @given(inputs)
+        def run(data: bytes) -> None:
+            if monotonic() >= self._deadline and not broken:
+                return
+            error = self._use(target, data)
+            if error is None or place(error) in self._known:
+                return
+            found = broken.get(place(error))
+            if found is None or len(data) <= len(found.data):
+                broken[place(error)] = of(self._name, data, error)
+            raise AssertionError(place(error)) from error
+
+        try:
+            run()
+        except BaseException as error:
+            if not broken or isinstance(error, KeyboardInterrupt):
+                raise
+        self.findings += broken.values()
+        self._known |= set(broken)
+
+    def _use(self, target: Target, data: bytes) -> BaseException | None:
+        self._current.write_bytes(data)
+        self.executions += 1
+        try:
+            with time_limit(_INPUT_SECONDS):
+                self.outcomes[target.check(data)] += 1
+        except (Exception, TimeUp) as error:  # noqa: BLE001 - that is what is looked for
+            self.outcomes["broken"] += 1
+            return error
+        return None
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeUp` in whatever runs longer."""
+
+    def stop(_: int, __: FrameType | None) -> None:
+        raise TimeUp(f"it took more than {seconds} s")
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def limit_memory() -> None:
+    """Have what asks for far too much memory fail, instead of the machine."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, hard))

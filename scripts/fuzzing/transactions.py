@@ -1,0 +1,136 @@
+"""Signed transactions: each ends in a defined refusal or in effects, and the ledger stays sound.
+
+An input is a byte that says how the transaction is signed, and the BCS bytes of the transaction.
+"""
+
+from hypothesis import strategies as st
+
+from fuzzing.finding import Broken
+from fuzzing.money import total_mist
+from fuzzing.mutation import apply, edits, weighted
+from fuzzing.network import Network, network
+from fuzzing.programs import transactions
+from nexus_tools.errors import NotAllowedError, ValidationError
+from nexus_tools.localnet.execution import Mode, TransactionRefused
+from nexus_tools.localnet.ledger import ExecutedTransaction
+from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.effects import TRANSACTION_EFFECTS, InputState, ObjectWrite
+from nexus_tools.sui.execution_status import ErrorKind, Failure
+from nexus_tools.sui.object import MoveObject
+from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
+
+_BY_EVERYONE_NEEDED, _BY_NOBODY, _BY_ANOTHER, _BROKEN_SIGNATURE = range(4)
+
+
+def inputs() -> st.SearchStrategy[bytes]:
+    """Programs over the objects of the network, and such with other bytes."""
+    signing = st.sampled_from([*[_BY_EVERYONE_NEEDED] * 40, 1, 2, 3]).map(
+        lambda mode: bytes([mode])
+    )
+    whole = transactions().map(TransactionData.encode)
+    changed = st.builds(apply, whole, st.lists(edits(), min_size=1, max_size=2))
+    return st.builds(bytes.__add__, signing, weighted((7, whole), (1, changed)))
+
+
+def check(data: bytes) -> str:
+    """Execute the transaction on the network as it was in the beginning."""
+    net = network()
+    net.restart()
+    mode, encoded = (data[0] if data else 0), data[1:]
+    latest = net.node.ledger.latest
+    try:
+        outcome = _simulate(net, encoded)
+        executed = net.node.execute(encoded, _signatures(net, mode, encoded))
+    except (BcsError, TransactionRefused) as error:
+        _check_unchanged(net, latest)
+        return type(error).__name__
+    except (NotAllowedError, ValidationError) as error:
+        _check_unchanged(net, latest)
+        if error.code not in ("signature_invalid", "signature_malformed"):
+            raise
+        return error.code
+    _check_effects(net, executed)
+    if outcome not in (None, executed.effects.status):
+        raise Broken(f"simulated otherwise: {outcome} and {executed.effects.status}")
+    return _named(executed)
+
+
+def _simulate(net: Network, encoded: bytes) -> object:
+    """What a simulation says; it changes nothing, and does not ask who signed."""
+    data = TRANSACTION_DATA.decode(encoded)
+    if not isinstance(data.kind, ProgrammableTransaction):
+        return None
+    latest = net.node.ledger.latest
+    try:
+        executed, _ = net.node.simulate(data)
+        net.node.simulate(data, Mode.INSPECT)
+    except TransactionRefused:
+        return None
+    finally:
+        _check_unchanged(net, latest)
+    return executed.effects.status
+
+
+def _signatures(net: Network, mode: int, encoded: bytes) -> list[bytes]:
+    data = TRANSACTION_DATA.decode(encoded)
+    if mode == _BY_NOBODY:
+        return []
+    if mode == _BY_ANOTHER:
+        return [net.accounts[1].sign(encoded)]
+    signers = dict.fromkeys([data.sender, data.gas.owner])
+    known = [net.account(address) for address in signers]
+    signatures = [account.sign(encoded) for account in known if account is not None]
+    return [each[:-1] for each in signatures] if mode == _BROKEN_SIGNATURE else signatures
+
+
+def _named(executed: ExecutedTransaction) -> str:
+    status = executed.effects.status
+    if not isinstance(status, Failure):
+        return "success"
+    if status.error.kind is ErrorKind.INVARIANT_VIOLATION:
+        raise Broken(f"invariant violation: {status.error}")
+    return f"failure {status.error.kind.name}"
+
+
+def _check_unchanged(net: Network, latest: object) -> None:
+    if net.node.ledger.latest is not latest:
+        raise Broken("a refused transaction left something behind")
+
+
+def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
+    effects = executed.effects
+    if TRANSACTION_EFFECTS.decode(executed.effects_bytes) != effects:
+        raise Broken("effects are not read back")
+    outputs = {value.id: value for value in executed.output_objects}
+    for object_id, change in effects.changed_objects:
+        found = net.node.ledger.get(object_id)
+        if isinstance(change.output, ObjectWrite):
+            written = outputs.pop(object_id)
+            if found != written or written.digest() != change.output.digest:
+                raise Broken(f"an object is not as the effects say: {object_id}")
+            if isinstance(written.data, MoveObject) and written.version != effects.lamport_version:
+                raise Broken(f"an object has not the version of the effects: {object_id}")
+        elif found is not None and not hasattr(change.output, "version"):
+            raise Broken(f"a deleted object is there: {object_id}")
+        if isinstance(change.input, InputState) and effects.lamport_version <= change.input.version:
+            raise Broken(f"the version did not grow: {object_id}")
+    _check_money(net, executed)
+
+
+def _check_money(net: Network, executed: ExecutedTransaction) -> None:
+    """SUI and rebates before are SUI and rebates after, and what was paid for good.
+
+    Source: `check_sui_conserved` in `sui-types/src/inner_temporary_store.rs`.
+    """
+    gas = executed.effects.gas_used
+    changed = {
+        (object_id, change.input.version)
+        for object_id, change in executed.effects.changed_objects
+        if isinstance(change.input, InputState)
+    }
+    before = [net.node.ledger.get_version(*each) for each in sorted(changed)]
+    paid = gas.computation_cost + gas.non_refundable_storage_fee
+    lost = total_mist(net.node.machine, before) - paid
+    lost -= total_mist(net.node.machine, executed.output_objects)
+    if lost:
+        raise Broken(f"{lost} MIST are lost: {executed.effects.status}")

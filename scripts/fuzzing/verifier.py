@@ -1,0 +1,146 @@
+"""The verifier and the machine: what is refused is refused as by Sui, what is admitted runs.
+
+An input is the number of a package of users, and a file that takes the place of its module of the
+same name; or 255 and a module that is like one of the framework, which is verified only.
+"""
+
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+from hypothesis import strategies as st
+
+from fuzzing import oracle
+from fuzzing.calls import call_all
+from fuzzing.corpus import (
+    PACKAGE,
+    framework_files,
+    framework_modules,
+    framework_packages,
+    package_of,
+    user_packages,
+)
+from fuzzing.finding import Broken
+from fuzzing.module_mutation import mutants
+from fuzzing.module_writer import write_module
+from fuzzing.mutation import mutated, weighted
+from fuzzing.network import DEPENDENCIES, network, transaction
+from nexus_tools.localnet.bytecode import CompiledModule, MalformedModule, deserialize
+from nexus_tools.localnet.natives import NATIVES
+from nexus_tools.localnet.verifier import VerificationError, verify_module
+from nexus_tools.localnet.verifier.sui import verify_sui_module
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.execution_status import ErrorKind, Failure
+
+# The oracle's linker, not its verifier, looks for what a module names; its stack of operands has no
+# limit; the instructions of global storage are refused when they are run.
+_NOT_COMPARED = {
+    "MISSING_DEPENDENCY",
+    "VALUE_STACK_PUSH_OVERFLOW",
+    "DEPRECATED_BYTECODE_FORMAT",
+}
+
+_FRAMEWORK = 255
+
+
+def inputs() -> st.SearchStrategy[bytes]:
+    """Modules with other instructions, types and abilities; and some with other bytes."""
+    users = [_mutants(number, list(files.values())) for number, files in enumerate(user_packages())]
+    return weighted((8, st.one_of(users)), (1, _mutants(_FRAMEWORK, framework_files())))
+
+
+def _mutants(number: int, files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    head = bytes([number])
+    changed = mutants([deserialize(file) for file in files]).map(write_module)
+    return weighted((7, changed), (1, mutated(files))).map(lambda file: head + file)
+
+
+def check(data: bytes) -> str:
+    """Compare the verdicts, and call what both admit."""
+    number, file = (data[0] if data else _FRAMEWORK), data[1:]
+    try:
+        module = deserialize(file)
+    except MalformedModule:
+        return "malformed"
+    if number == _FRAMEWORK:
+        admitted = _status(module, {}) == oracle.ACCEPTED
+        return f"of the framework, {'admitted' if admitted else 'refused'}"
+    package = user_packages()[number % len(user_packages())]
+    if module.address != PACKAGE or module.name not in package:
+        return "another module"
+    files = {**package, module.name: file}
+    status = _status(module, files)
+    compared = _compare(module, files, status)
+    if status != oracle.ACCEPTED:
+        return f"refused{compared}"
+    try:
+        verify_sui_module(module)
+    except VerificationError:
+        return f"refused by Sui{compared}"
+    _publish(module, files)
+    return f"called{compared}" if _call(module, files) else f"admitted{compared}"
+
+
+def _status(module: CompiledModule, files: dict[str, bytes]) -> str:
+    own = {(bytes(PACKAGE), name): deserialize(file) for name, file in files.items()}
+    known = {**framework_modules(), **own}
+    try:
+        verify_module(module, known.get)
+    except VerificationError as error:
+        return error.status
+    return oracle.ACCEPTED
+
+
+def _compare(module: CompiledModule, files: dict[str, bytes], status: str) -> str:
+    if status in _NOT_COMPARED:
+        return ", not compared"
+    for function in oracle.callable_functions(module):
+        genuine = oracle.verdict(files, module.name, function)
+        if genuine not in (None, status):
+            raise Broken(f"{status} here, {genuine} by the genuine verifier: a difference")
+        if genuine is not None:
+            return ""
+    return ", not compared"
+
+
+def _publish(module: CompiledModule, files: dict[str, bytes]) -> None:
+    """Publish the package on the network: what was verified alone is verified there too."""
+    net = network()
+    net.restart()
+    modules = [write_module(_unpublished(deserialize(file))) for file in files.values()]
+    builder = TransactionBuilder()
+    cap = builder.publish(modules, DEPENDENCIES)
+    builder.transfer_objects([cap], net.accounts[0].address)
+    executed, _ = net.node.simulate(transaction(net.node, net.accounts[0], builder))
+    status = executed.effects.status
+    if not isinstance(status, Failure):
+        return
+    kind = status.error.kind
+    # Other modules of the package may name something that the changed one has not any more.
+    verified = len(files) == 1 and kind is ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR
+    if verified or kind in (ErrorKind.INVARIANT_VIOLATION, ErrorKind.VM_INVARIANT_VIOLATION):
+        raise Broken(f"a verified module is not published: {kind.name} {module.name}")
+
+
+def _unpublished(module: CompiledModule) -> CompiledModule:
+    zero = bytes(len(PACKAGE))
+    addresses = tuple(zero if each == PACKAGE else each for each in module.addresses)
+    return replace(module, addresses=addresses)
+
+
+@cache
+def _machine() -> Machine:
+    return Machine(NATIVES, framework_packages().get)
+
+
+def _call(module: CompiledModule, files: dict[str, bytes]) -> int:
+    machine = _machine()
+    machine.publish(package_of(PACKAGE, files, DEPENDENCIES))
+    seed = hashlib.blake2b(files[module.name], digest_size=8).digest()
+    try:
+        return call_all(machine, PACKAGE, module.name, random.Random(seed))
+    finally:
+        machine.forget(PACKAGE)

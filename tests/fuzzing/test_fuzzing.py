@@ -1,0 +1,90 @@
+"""`scripts/fuzz`: the targets run, what breaks one is found, made small, kept and found again."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def scripts_on_the_path(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+
+
+def fuzz(*arguments, folder=ROOT):
+    return subprocess.run(
+        [sys.executable, "-m", "fuzzing", *map(str, arguments)],
+        cwd=folder,
+        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'scripts'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def run(monkeypatch, tmp_path, check):
+    from fuzzing import runner
+
+    target = SimpleNamespace(inputs=lambda: st.binary(max_size=20), check=check)
+    monkeypatch.setattr(runner, "load", lambda _: target)
+    monkeypatch.setattr(runner, "limit_memory", lambda: None)
+    found = runner.Run("planted", 2, 7, tmp_path / "current")
+    found.go_on()
+    return found
+
+
+def test_what_breaks_a_target_is_found_once_and_made_small(monkeypatch, tmp_path):
+    def check(data):
+        if any(byte > 0x7F for byte in data):
+            raise ValueError("a bug")
+        return "fine"
+
+    found = run(monkeypatch, tmp_path, check)
+    (finding,) = found.findings
+    assert finding.data == b"\x80"
+    assert finding.summary == "ValueError: a bug"
+    assert found.executions == found.outcomes.total() > found.outcomes["broken"] > 1
+
+
+def test_an_input_that_takes_too_long_is_found(monkeypatch, tmp_path):
+    from fuzzing import runner
+
+    def check(data):
+        while data.startswith(b"\x01"):
+            pass
+        return "fine"
+
+    monkeypatch.setattr(runner, "_INPUT_SECONDS", 0.05)
+    found = run(monkeypatch, tmp_path, check)
+    assert [finding.data[:1] for finding in found.findings] == [b"\x01"]
+
+
+def test_a_finding_is_kept_under_the_name_of_its_target(tmp_path):
+    from fuzzing.finding import Finding
+
+    path = Finding("reader", b"abc", "a summary").save(tmp_path)
+    assert path.name.startswith("reader-")
+    assert path.read_bytes() == b"abc"
+
+
+def test_a_run_says_what_it_did_and_a_saved_input_is_used_again(tmp_path):
+    ended = fuzz("bcs", "reader", "--seconds", 1, "--seed", 5)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    lines = ended.stdout.splitlines()
+    assert sorted(line.split(":")[1] for line in lines) == [" bcs", " reader"]
+    assert all("seed 5: 0 found" in line for line in lines)
+    saved = tmp_path / "reader-0123.bin"
+    saved.write_bytes(b"\xa1\x1c\xeb\x0b")
+    again = fuzz("replay", saved)
+    assert again.stdout == f"fuzz: {saved}: malformed\n"
+
+
+def test_a_target_that_does_not_exist_is_a_wrong_call():
+    ended = fuzz("nothing")
+    assert ended.returncode == 2
+    assert "there is no target nothing" in ended.stderr
