@@ -1,0 +1,1 @@
+"""The localnet's Move machine beside the genuine one: the same calls, the same outcomes."""

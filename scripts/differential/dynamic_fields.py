@@ -1,0 +1,57 @@
+"""The dynamic fields that the arguments of one call have, as both machines find them."""
+
+from differential.genuine import Children
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.digest import Digest, dynamic_field_id
+from nexus_tools.sui.object import MoveObject, Object, ObjectOwner
+from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag
+
+_VERSION = 1
+
+
+class DynamicFields:
+    """Fields by the ids of their objects; emptied before each call."""
+
+    def __init__(self) -> None:
+        self._fields: dict[Address, tuple[Address, MoveObject]] = {}
+
+    def clear(self) -> None:
+        """Forget all fields."""
+        self._fields.clear()
+
+    def add(
+        self,
+        machine: Machine,
+        parent: bytes,
+        key: tuple[TypeTag, object],
+        value: tuple[TypeTag, object],
+    ) -> None:
+        """Give the object `parent` a field; `key` and `value` are types with values."""
+        (key_type, name), (value_type, content) = key, value
+        encoded = machine.encode(key_type, name)
+        child = dynamic_field_id(parent, TYPE_TAG.encode(key_type), encoded)
+        type_ = StructTag(SUI_FRAMEWORK, "dynamic_field", "Field", (key_type, value_type))
+        contents = bytes(child) + encoded + machine.encode(value_type, content)
+        self.put(Address(parent), type_, contents)
+
+    def put(self, parent: Address, type_: StructTag, contents: bytes) -> None:
+        """Give the object `parent` a field, whose contents begin with its id."""
+        data = MoveObject(type_, has_public_transfer=False, version=_VERSION, contents=contents)
+        self._fields[data.id] = (parent, data)
+
+    def find(self, child: Address) -> Object | None:
+        """A field's object, for the localnet."""
+        found = self._fields.get(child)
+        if found is None:
+            return None
+        parent, data = found
+        return Object(data, ObjectOwner(parent), Digest(bytes(32)), 0)
+
+    def children(self) -> Children:
+        """All fields, for the genuine machine."""
+        children: dict[str, list[tuple[str, bytes, str]]] = {}
+        for child, (parent, data) in self._fields.items():
+            field = (str(child), data.contents, str(data.type))
+            children.setdefault(str(parent), []).append(field)
+        return children

@@ -1,0 +1,211 @@
+"""Modules whose every function can be called, and what the genuine VM has hidden of events.
+
+The genuine VM runs the code that it is given: of a module whose functions were all made public it
+runs the private ones too. Nothing else of the module is changed.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from nexus_tools.localnet.bytecode.module import (
+    Code,
+    CompiledModule,
+    FunctionDefinition,
+    FunctionHandle,
+    Instruction,
+    ModuleHandle,
+    ReferenceToken,
+    Signature,
+    SignatureToken,
+    VectorToken,
+    Visibility,
+)
+from nexus_tools.localnet.bytecode.opcode import Opcode
+
+# Natives that the wheel has in `sui::event` for tests. Declared without a type parameter, the
+# second gives the bytes of all events.
+EVENT_COUNT = "num_events"
+EVENT_BYTES = "events_by_type"
+
+
+def expose(module: CompiledModule) -> CompiledModule:
+    """The module with all its functions public, and without friends."""
+    definitions = tuple(
+        [replace(row, visibility=Visibility.PUBLIC) for row in module.function_definitions]
+    )
+    return replace(module, function_definitions=definitions, friends=())
+
+
+def count_events(event: CompiledModule) -> CompiledModule:
+    """The module `sui::event` with the natives that tell which events there were."""
+    identifiers = [*event.identifiers]
+    signatures = list(event.signatures)
+    functions = list(event.function_handles)
+    definitions = list(event.function_definitions)
+    for name, token in ((EVENT_COUNT, "u64"), (EVENT_BYTES, VectorToken("u8"))):
+        for signature in ((), (token,)):
+            if signature not in signatures:
+                signatures.append(signature)
+        identifiers.append(name)
+        handle = FunctionHandle(
+            event.self_handle,
+            identifiers.index(name),
+            signatures.index(()),
+            signatures.index((token,)),
+            (),
+        )
+        functions.append(handle)
+        definitions.append(
+            FunctionDefinition(len(functions) - 1, Visibility.PUBLIC, False, (), None)
+        )
+    return replace(
+        event,
+        identifiers=tuple(identifiers),
+        signatures=tuple(signatures),
+        function_handles=tuple(functions),
+        function_definitions=tuple(definitions),
+    )
+
+
+def only_emitting(event: CompiledModule) -> CompiledModule:
+    """The module `sui::event` with nothing but `emit`, which is its first function.
+
+    Nothing but itself has to be loaded for it.
+    """
+    emit = event.function_definitions[0]
+    handle = event.function_handles[emit.handle]
+    name = event.identifiers[handle.name]
+    own = event.module_handles[event.self_handle]
+    return replace(
+        event,
+        self_handle=0,
+        addresses=(event.addresses[own.address],),
+        identifiers=(event.name, name),
+        module_handles=(ModuleHandle(0, 0),),
+        datatype_handles=(),
+        signatures=(event.signatures[handle.parameters], ()),
+        function_handles=(replace(handle, module=0, name=1, parameters=0, returns=1),),
+        function_instantiations=(),
+        function_definitions=(replace(emit, handle=0),),
+        constants=(),
+    )
+
+
+_ABORTING = (Instruction(Opcode.LD_U64, 0), Instruction(Opcode.ABORT))
+
+
+def aborting(module: CompiledModule, names: Collection[str]) -> CompiledModule:
+    """The module with these functions, which may be natives, doing nothing but abort."""
+    signatures = [*module.signatures, *([] if () in module.signatures else [()])]
+    code = Code(signatures.index(()), _ABORTING, ())
+    definitions = [
+        replace(row, code=code) if module.function_id(row.handle)[2] in names else row
+        for row in module.function_definitions
+    ]
+    return replace(module, signatures=tuple(signatures), function_definitions=tuple(definitions))
+
+
+def only_reached(module: CompiledModule, name: str) -> CompiledModule:
+    """The module with code in those functions alone that the function with this name calls.
+
+    All others abort: a machine that verifies the module has less to do.
+    """
+    by_handle = {row.handle: row for row in module.function_definitions}
+    names = {module.function_id(handle)[2]: handle for handle in by_handle}
+    reached: set[int] = set()
+    waiting = [names[name]]
+    while waiting:
+        handle = waiting.pop()
+        if handle in by_handle and handle not in reached:
+            reached.add(handle)
+            waiting += _called(module, by_handle[handle])
+    others = [
+        other
+        for other, handle in names.items()
+        if handle not in reached and by_handle[handle].code is not None
+    ]
+    return aborting(module, others)
+
+
+def _called(module: CompiledModule, row: FunctionDefinition) -> Iterator[int]:
+    """The handles of the functions that a function calls."""
+    for one in row.code.instructions if row.code else ():
+        if one.opcode is Opcode.CALL:
+            yield one.operand
+        elif one.opcode is Opcode.CALL_GENERIC:
+            yield module.function_instantiations[one.operand].target
+
+
+def natives_by_value(module: CompiledModule, names: Collection[str]) -> CompiledModule:
+    """The module with these natives taking by value what they take by reference.
+
+    The wheel's natives expect bytes so. The module's own functions call them through added
+    functions, which read the references; for other modules the natives are out of reach.
+    """
+    tables = _ByValue(module)
+    for row in module.function_definitions:
+        if module.function_id(row.handle)[2] in names:
+            tables.change(row.handle)
+    return tables.module()
+
+
+class _ByValue:
+    """The tables that taking by value changes."""
+
+    def __init__(self, module: CompiledModule) -> None:
+        self._module = module
+        self._identifiers = list(module.identifiers)
+        self._signatures = list(module.signatures)
+        self._handles = list(module.function_handles)
+        self._readers: list[FunctionDefinition] = []
+        self._instead: dict[int, int] = {}
+
+    def change(self, native: int) -> None:
+        handle = self._handles[native]
+        parameters = self._signatures[handle.parameters]
+        values = self._signature(tuple([pointed(token) for token in parameters]))
+        self._handles[native] = replace(handle, parameters=values)
+        self._identifiers.append(f"{self._identifiers[handle.name]}_of_references")
+        self._handles.append(replace(handle, name=len(self._identifiers) - 1))
+        self._instead[native] = len(self._handles) - 1
+        instructions = []
+        for place, token in enumerate(parameters):
+            instructions.append(Instruction(Opcode.MOVE_LOC, place))
+            if isinstance(token, ReferenceToken):
+                instructions.append(Instruction(Opcode.READ_REF))
+        instructions += [Instruction(Opcode.CALL, native), Instruction(Opcode.RET)]
+        code = Code(self._signature(()), tuple(instructions), ())
+        self._readers.append(
+            FunctionDefinition(len(self._handles) - 1, Visibility.PUBLIC, False, (), code)
+        )
+
+    def module(self) -> CompiledModule:
+        definitions = [self._calling_readers(row) for row in self._module.function_definitions]
+        return replace(
+            self._module,
+            identifiers=tuple(self._identifiers),
+            signatures=tuple(self._signatures),
+            function_handles=tuple(self._handles),
+            function_definitions=tuple(definitions + self._readers),
+        )
+
+    def _calling_readers(self, row: FunctionDefinition) -> FunctionDefinition:
+        if row.code is None:
+            return row
+        instructions = [
+            replace(one, operand=self._instead.get(one.operand, one.operand))
+            if one.opcode is Opcode.CALL
+            else one
+            for one in row.code.instructions
+        ]
+        return replace(row, code=replace(row.code, instructions=tuple(instructions)))
+
+    def _signature(self, signature: Signature) -> int:
+        if signature not in self._signatures:
+            self._signatures.append(signature)
+        return self._signatures.index(signature)
+
+
+def pointed(token: SignatureToken) -> SignatureToken:
+    """What a reference points to; any other type itself."""
+    return token.target if isinstance(token, ReferenceToken) else token

@@ -1,0 +1,197 @@
+"""The localnet's Move machine, asked as the genuine one is."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from differential import genuine
+from differential.exposure import EVENT_BYTES, EVENT_COUNT
+from differential.outcome import ABORTED, LIMIT, RETURNED, Outcome
+from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.localnet.natives import (
+    NATIVES,
+    EmittedEvent,
+    NativeGas,
+    ObjectRuntime,
+    TransactionContext,
+)
+from nexus_tools.localnet.natives.errors import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.vm import (
+    Context,
+    Function,
+    Location,
+    Machine,
+    Meter,
+    MoveAbort,
+    Native,
+    OutOfGas,
+    PrimitiveError,
+    ReferenceType,
+    borrow,
+    copy_value,
+    substitute,
+)
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import Linkage, MovePackage, Object, TypeOrigin
+from nexus_tools.sui.type_tag import TypeTag
+
+_BUDGET = 300_000
+_NATIVE_GAS = 10**12
+
+# Called when there is a field, but not of the type that is asked for.
+ANOTHER_TYPE = ("dynamic_field", "has_child_object_with_ty of another type")
+_HAS_WITH_TYPE = ("dynamic_field", "has_child_object_with_ty")
+
+Value = object
+NativeName = tuple[str, str]
+"""A native's module and name."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a call came to, with what it created and called on the way.
+
+    `outcome` is None if the call cannot be made here: it calls the native `absent`, or has no end
+    in sight.
+    """
+
+    outcome: Outcome | None
+    fresh_ids: list[bytes] = field(default_factory=list)
+    natives: set[NativeName] = field(default_factory=set)
+    absent: str | None = None
+
+
+class _ShownRuntime(ObjectRuntime):
+    """Keeps the events that code may ask for, as the wheel lets it."""
+
+    def shown_events(self) -> list[EmittedEvent]:
+        """All events so far, which stay where they are."""
+        return self._events
+
+
+class LocalnetVm:
+    """Calls functions of packages, given as module files by the address of the package."""
+
+    def __init__(
+        self,
+        packages: Mapping[Address, Sequence[bytes]],
+        find: Callable[[Address], Object | None] = lambda _: None,
+    ) -> None:
+        made = {address: package_of(address, files) for address, files in packages.items()}
+        self._called: set[NativeName] = set()
+        self._find = find
+        natives = {key: self._watched(key[1:], native) for key, native in NATIVES.items()}
+        for name, native in ((EVENT_COUNT, _event_count), (EVENT_BYTES, _event_bytes)):
+            natives[SUI_FRAMEWORK, "event", name] = native
+        self.machine = Machine(natives, made.get)
+
+    def call(
+        self,
+        function: Function,
+        type_arguments: Sequence[TypeTag],
+        values: Sequence[Value],
+        new_ids: Iterable[Address] = (),
+    ) -> Answer:
+        """Call a function with copies of the values; behind a reference stands a value.
+
+        `new_ids` are those that the transaction is to have created before.
+        """
+        self._called.clear()
+        runtime = self._runtime()
+        for object_id in new_ids:
+            runtime.record_new_id(object_id)
+        context = Context(self.machine, Meter(_BUDGET), runtime)
+        arguments = [
+            borrow(copy_value(value)) if isinstance(type_, ReferenceType) else copy_value(value)
+            for type_, value in zip(function.parameters, values, strict=True)
+        ]
+        answer = Answer(None)
+        try:
+            results = self.machine.call(function, type_arguments, arguments, context)
+            answer.outcome = self._returned(function, type_arguments, results)
+        except (UnsupportedNative, OutOfGas) as error:
+            answer.absent = error.name if isinstance(error, UnsupportedNative) else None
+        except MoveAbort as abort:
+            answer.outcome = Outcome(ABORTED, abort.code, _place(abort.location))
+        except PrimitiveError as error:
+            place = _place(error.location)
+            answer.outcome = Outcome(str(error.kind), error.sub_status, place)
+        except LimitExceeded as error:
+            answer.outcome = Outcome(f"{LIMIT}: {error}")
+        answer.natives = set(self._called)
+        transaction = runtime.transaction
+        number, transaction.ids_created = transaction.ids_created, 0
+        answer.fresh_ids = [bytes(transaction.fresh_id()) for _ in range(number)]
+        return answer
+
+    def _returned(
+        self, function: Function, type_arguments: Sequence[TypeTag], results: Sequence[Value]
+    ) -> Outcome:
+        types = [substitute(type_, type_arguments) for type_ in function.returns]
+        pairs = zip(types, results, strict=True)
+        values = tuple([self.machine.encode(type_, value) for type_, value in pairs])
+        return Outcome(RETURNED, values=values)
+
+    def _runtime(self) -> _ShownRuntime:
+        transaction = TransactionContext(
+            genuine.SENDER,
+            Digest(bytes(32)),
+            genuine.EPOCH,
+            genuine.EPOCH_TIMESTAMP_MS,
+            genuine.GAS_PRICE,
+            genuine.GAS_PRICE,
+            genuine.GAS_BUDGET,
+            None,
+        )
+        gas = NativeGas(_NATIVE_GAS)
+        return _ShownRuntime(transaction, {}, self._find, self.machine.decode, gas)
+
+    def _watched(self, key: NativeName, native: Native) -> Native:
+        def call(*arguments: Value) -> Value:
+            self._called.add(key)
+            return native(*arguments)
+
+        return self._watching_types(native) if key == _HAS_WITH_TYPE else call
+
+    def _watching_types(self, native: Native) -> Native:
+        """The native that asks for a field of a type, with a note of a field of another one."""
+
+        def call(context: Context, types: tuple[TypeTag, ...], parent: bytes, child: bytes) -> bool:
+            found: bool = native(context, types, parent, child)
+            self._called.add(_HAS_WITH_TYPE)
+            if not found and context.runtime.children.exists(Address(parent), Address(child)):
+                self._called.add(ANOTHER_TYPE)
+            return found
+
+        return call
+
+
+def _event_count(context: Context, _types: tuple[TypeTag, ...]) -> int:
+    return len(context.runtime.shown_events())
+
+
+def _event_bytes(context: Context, _types: tuple[TypeTag, ...]) -> bytearray:
+    return bytearray(b"".join(event.contents for event in context.runtime.shown_events()))
+
+
+def _place(location: Location | None) -> tuple[object, ...]:
+    if location is None:
+        return ()
+    return location.package, location.module, location.function, location.instruction
+
+
+def package_of(address: Address, files: Sequence[bytes]) -> MovePackage:
+    """A package of module files, with the present versions of what it depends on."""
+    modules = {deserialize(file).name: file for file in files}
+    origins = []
+    for name, file in modules.items():
+        module = deserialize(file)
+        for definition in (*module.struct_definitions, *module.enum_definitions):
+            datatype = module.datatype_id(definition.handle)[2]
+            origins.append(TypeOrigin(name, datatype, address))
+    dependencies = {
+        Address(one) for file in files for one in deserialize(file).addresses if one != address
+    }
+    framework = {MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM} if dependencies else set()
+    linkage = [Linkage(one, one, 1) for one in sorted((dependencies | framework) - {address})]
+    return MovePackage(address, 1, tuple(sorted(modules.items())), tuple(origins), tuple(linkage))

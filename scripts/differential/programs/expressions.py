@@ -1,0 +1,322 @@
+"""Expressions of any type, from literals to blocks."""
+
+from collections.abc import Callable
+from random import Random
+from typing import ClassVar
+
+from differential.programs.shapes import INTEGERS, Shapes, element_of
+
+CODES = 8
+_TEXTS = ["", "a", "move", "0x2A", "hello world"]
+
+
+class Expressions:
+    """Writes expressions over the variables in scope.
+
+    `scope` has the types of the variables by their names, `changeable` the names of those that were
+    declared with `mut`.
+    """
+
+    def __init__(self, chance: Random, shapes: Shapes) -> None:
+        self.chance = chance
+        self.shapes = shapes
+        self.scope: dict[str, str] = {}
+        self.changeable: list[str] = []
+        self._names = 0
+
+    def name(self, prefix: str = "x") -> str:
+        """A name that no variable of the program has."""
+        self._names += 1
+        return f"{prefix}{self._names}"
+
+    def expression(self, type_: str, depth: int) -> str:
+        """An expression of a type; the depth bounds what is nested in it."""
+        known = [name for name, its in self.scope.items() if its == type_]
+        if known and self.chance.random() < (0.5 if depth > 0 else 0.8):
+            return self.chance.choice(known)
+        if depth > 0 and self.chance.random() < 0.35:
+            return self._of_any_type(type_, depth - 1)
+        return self.of_kind(type_, depth)
+
+    def of_kind(self, type_: str, depth: int) -> str:
+        """An expression of a type that is made of its parts."""
+        if type_ in INTEGERS:
+            return self._integer(type_, depth)
+        if type_ in self.shapes.structs:
+            return self._struct(type_, depth)
+        if type_ in self.shapes.enums:
+            return self._variant(type_, depth)
+        if type_.startswith("vector<"):
+            return self._vector(type_, depth)
+        if type_.startswith("Option<"):
+            return self._option(type_, depth)
+        return self._OF_OTHERS[type_](self, depth)
+
+    # Of any type
+
+    def _of_any_type(self, type_: str, depth: int) -> str:
+        return f"({self.chance.choice(self._OF_ANY_TYPE)(self, type_, depth)})"
+
+    def _conditional(self, type_: str, depth: int) -> str:
+        condition = self.expression("bool", depth)
+        return (
+            f"if ({condition}) {self.expression(type_, depth)} else {self.expression(type_, depth)}"
+        )
+
+    def _block(self, type_: str, depth: int) -> str:
+        name, its = self.name(), self.chance.choice(self.shapes.all)
+        value = self.expression(its, depth)
+        self.scope[name] = its
+        result = self.expression(type_, depth)
+        del self.scope[name]
+        return f"{{ let {name}: {its} = {value}; {result} }}"
+
+    def _labelled(self, type_: str, depth: int) -> str:
+        label = self.name("l")
+        condition = self.expression("bool", depth)
+        return (
+            f"'{label}: {{ if ({condition}) return '{label} {self.expression(type_, depth)};"
+            f" {self.expression(type_, depth)} }}"
+        )
+
+    def _loop(self, type_: str, depth: int) -> str:
+        count, times = self.name("n"), self.chance.randint(1, 4)
+        condition = self.expression("bool", depth)
+        return (
+            f"{{ let mut {count} = 0u8; loop {{ {count} = {count} + 1;"
+            f" if ({count} > {times} || {condition}) break {self.expression(type_, depth)}; }} }}"
+        )
+
+    def _match(self, type_: str, depth: int) -> str:
+        enum = self.chance.choice(list(self.shapes.enums))
+        arms = []
+        for name, fields, named in self.shapes.enums[enum].variants:
+            bound = [(field, self.name("b"), its) for field, its in fields]
+            self.scope.update({variable: its for _, variable, its in bound})
+            result = self.expression(type_, depth)
+            for _, variable, _ in bound:
+                del self.scope[variable]
+            arms.append(f"{enum}::{name}{_pattern(bound, named=named)} => {result}")
+        return f"match ({self.expression(enum, depth)}) {{ {', '.join(arms)} }}"
+
+    def _dereference(self, type_: str, depth: int) -> str:
+        name = self.name()
+        return f"{{ let {name} = {self.expression(type_, depth)}; *&{name} }}"
+
+    def _chosen(self, type_: str, depth: int) -> str:
+        one, other = self.name(), self.name()
+        condition = self.expression("bool", depth)
+        return (
+            f"{{ let {one} = {self.expression(type_, depth)};"
+            f" let {other} = {self.expression(type_, depth)};"
+            f" *choose({condition}, &{one}, &{other}) }}"
+        )
+
+    def _field(self, type_: str, depth: int) -> str:
+        able = [
+            (struct, field)
+            for struct in self.shapes.structs.values()
+            for field, its in struct.fields
+            if its == type_
+        ]
+        if not able:
+            return self.of_kind(type_, depth)
+        struct, field = self.chance.choice(able)
+        name = self.name()
+        value = self.expression(struct.text, depth)
+        return f"{{ let {name} = {value}; {name}.{field} }}"
+
+    def _element(self, type_: str, depth: int) -> str:
+        if f"vector<{type_}>" not in self.shapes.vectors:
+            return self.of_kind(type_, depth)
+        name = self.name()
+        vector = self.expression(f"vector<{type_}>", depth)
+        index = self.expression("u64", depth)
+        if self.chance.random() < 0.8:
+            other = self.expression(type_, depth)
+            return (
+                f"{{ let {name} = {vector}; let i = {index}; if ({name}.is_empty()) {other}"
+                f" else {name}[i % {name}.length()] }}"
+            )
+        return f"{{ let {name} = {vector}; let i = {index}; {name}[i] }}"
+
+    def _unwrapped(self, type_: str, depth: int) -> str:
+        if f"Option<{type_}>" not in self.shapes.options:
+            return self.of_kind(type_, depth)
+        option = self.expression(f"Option<{type_}>", depth)
+        if self.chance.random() < 0.3:
+            return f"option::destroy_some({option})"
+        return f"option::destroy_with_default({option}, {self.expression(type_, depth)})"
+
+    def _macro(self, type_: str, depth: int) -> str:
+        argument = self.name("a")
+        self.scope[argument] = type_
+        body = self.expression(type_, depth)
+        del self.scope[argument]
+        return f"twice!<{type_}>({self.expression(type_, depth)}, |{argument}| {body})"
+
+    # Of one kind
+
+    def _integer(self, type_: str, depth: int) -> str:
+        if depth <= 0 or self.chance.random() < 0.2:
+            return self.literal(type_)
+        return self.chance.choice(self._OF_INTEGERS)(self, type_, depth - 1)
+
+    def literal(self, type_: str) -> str:
+        """An integer, a small one most often."""
+        bits = INTEGERS[type_]
+        top = (1 << bits) - 1
+        edge = [top, top - 1, 1 << self.chance.randrange(bits), self.chance.randrange(1 << bits)]
+        small = [0, 1, 2, 3, 7, self.chance.randrange(100)]
+        return f"{self.chance.choice(small if self.chance.random() < 0.85 else edge)}{type_}"
+
+    def _arithmetic(self, type_: str, depth: int) -> str:
+        one, other = self.expression(type_, depth), self.expression(type_, depth)
+        operator = self.chance.choice(["+", "-", "*", "/", "%", "&", "|", "^"])
+        if operator in "/%" and self.chance.random() < 0.8:
+            return f"({one} {operator} ({other} | 1))"
+        if operator in "+*" and self.chance.random() < 0.6:
+            return f"(({one} % 11) {operator} ({other} % 11))"
+        if operator == "-" and self.chance.random() < 0.7:
+            return f"(({one} | 64) - ({other} % 64))"
+        return f"({one} {operator} {other})"
+
+    def _shift(self, type_: str, depth: int) -> str:
+        amount = self.expression("u8", depth)
+        if self.chance.random() < 0.85:
+            amount = f"({amount} % {min(INTEGERS[type_], 255)})"
+        return f"({self.expression(type_, depth)} {self.chance.choice(['<<', '>>'])} {amount})"
+
+    def _cast(self, type_: str, depth: int) -> str:
+        source = self.chance.choice(list(INTEGERS))
+        value = self.expression(source, depth)
+        if INTEGERS[source] > INTEGERS[type_] and self.chance.random() < 0.8:
+            value = f"({value} % {1 << INTEGERS[type_] - 1})"
+        return f"({value} as {type_})"
+
+    def _called(self, type_: str, depth: int) -> str:
+        function = self.chance.choice(["mixed", "descended"])
+        return f"{function}_{type_}({self.expression(type_, depth)}, {self.literal('u8')})"
+
+    def _length(self, type_: str, depth: int) -> str:
+        vector = self.expression(self.chance.choice(self.shapes.vectors), depth)
+        return f"(({vector}).length() as {type_})"
+
+    def _boolean(self, depth: int) -> str:
+        if depth <= 0:
+            return self.chance.choice(["true", "false"])
+        return self.chance.choice(self._OF_BOOLEANS)(self, depth - 1)
+
+    def _compared(self, depth: int) -> str:
+        type_ = self.chance.choice(list(INTEGERS))
+        operator = self.chance.choice(["<", "<=", ">", ">=", "==", "!="])
+        one, other = self.expression(type_, depth), self.expression(type_, depth)
+        return f"({one} {operator} {other})"
+
+    def _equal(self, depth: int) -> str:
+        type_ = self.chance.choice(self.shapes.all)
+        operator = self.chance.choice(["==", "!="])
+        one, other = self.expression(type_, depth), self.expression(type_, depth)
+        return f"({one} {operator} {other})"
+
+    def _logic(self, depth: int) -> str:
+        one, other = self.expression("bool", depth), self.expression("bool", depth)
+        return f"({one} {self.chance.choice(['&&', '||'])} {other})"
+
+    def _not(self, depth: int) -> str:
+        return f"!{self.expression('bool', depth)}"
+
+    def _contained(self, depth: int) -> str:
+        vector = self.chance.choice(self.shapes.vectors)
+        name = self.name()
+        value = self.expression(element_of(vector), depth)
+        return f"({{ let {name} = {value}; ({self.expression(vector, depth)}).contains(&{name}) }})"
+
+    def _is_some(self, depth: int) -> str:
+        option = self.chance.choice(self.shapes.options)
+        name = self.name()
+        value = self.expression(option, depth)
+        return f"({{ let {name} = {value}; option::is_some(&{name}) }})"
+
+    def _address(self, _: int) -> str:
+        return f"@{self.chance.choice([0, 1, 2, 0xCAFE, self.chance.randrange(1 << 256)]):#x}"
+
+    def _string(self, depth: int) -> str:
+        if depth > 0 and self.chance.random() < 0.5:
+            name = self.name()
+            one, other = self.expression("String", depth - 1), self.expression("String", depth - 1)
+            return f"({{ let mut {name} = {one}; string::append(&mut {name}, {other}); {name} }})"
+        return f'string::utf8(b"{self.chance.choice(_TEXTS)}")'
+
+    def _struct(self, type_: str, depth: int) -> str:
+        fields = self.shapes.structs[type_].fields
+        inside = [f"{field}: {self.expression(its, depth - 1)}" for field, its in fields]
+        return f"{type_} {{ {', '.join(inside)} }}"
+
+    def _variant(self, type_: str, depth: int) -> str:
+        name, fields, named = self.chance.choice(self.shapes.enums[type_].variants)
+        values = [(field, self.expression(its, depth - 1)) for field, its in fields]
+        return f"{type_}::{name}{_pattern([(*one, '') for one in values], named=named)}"
+
+    def _vector(self, type_: str, depth: int) -> str:
+        if type_ == "vector<u8>" and self.chance.random() < 0.5:
+            return f'b"{self.chance.choice(_TEXTS)}"'
+        element = element_of(type_)
+        length = self.chance.choice([0, 1, 2, 3]) if depth > 0 else self.chance.choice([0, 1])
+        values = [self.expression(element, depth - 1) for _ in range(length)]
+        return f"vector<{element}>[{', '.join(values)}]"
+
+    def _option(self, type_: str, depth: int) -> str:
+        element = element_of(type_)
+        if self.chance.random() < 0.3:
+            return f"option::none<{element}>()"
+        return f"option::some<{element}>({self.expression(element, depth - 1)})"
+
+    _OF_ANY_TYPE: ClassVar[list[Callable[["Expressions", str, int], str]]] = [
+        _conditional,
+        _block,
+        _labelled,
+        _loop,
+        _match,
+        _dereference,
+        _chosen,
+        _field,
+        _element,
+        _unwrapped,
+        _macro,
+    ]
+
+    _OF_INTEGERS: ClassVar[list[Callable[["Expressions", str, int], str]]] = [
+        _arithmetic,
+        _arithmetic,
+        _arithmetic,
+        _shift,
+        _cast,
+        _called,
+        _length,
+    ]
+
+    _OF_BOOLEANS: ClassVar[list[Callable[["Expressions", int], str]]] = [
+        _compared,
+        _compared,
+        _equal,
+        _logic,
+        _not,
+        _contained,
+        _is_some,
+    ]
+
+    _OF_OTHERS: ClassVar[dict[str, Callable[["Expressions", int], str]]] = {
+        "bool": _boolean,
+        "address": _address,
+        "String": _string,
+    }
+
+
+def _pattern(fields: list[tuple[str, str, str]], *, named: bool) -> str:
+    """The fields of a variant: names with values or variables, or these alone."""
+    if not fields:
+        return ""
+    if named:
+        return f" {{ {', '.join(f'{field}: {value}' for field, value, _ in fields)} }}"
+    return f"({', '.join(value for _, value, _ in fields)})"

@@ -1,0 +1,104 @@
+"""The types that the programs of one module use, and how their values are written."""
+
+from dataclasses import dataclass
+from random import Random
+
+INTEGERS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64, "u128": 128, "u256": 256}
+ABILITIES = "has copy, drop, store"
+
+Fields = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct type, with its type arguments; `fields` are names and types."""
+
+    text: str
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Enum:
+    """An enum type; `variants` are names with their fields, which have names or not."""
+
+    text: str
+    variants: tuple[tuple[str, Fields, bool], ...]
+
+
+class Shapes:
+    """The types of a module: `declarations` is their source.
+
+    Types are known by their text: `u8`, `vector<u64>`, `S0`, `Pair<u8, bool>`.
+    """
+
+    def __init__(self, chance: Random) -> None:
+        self._chance = chance
+        self.structs: dict[str, Struct] = {}
+        self.enums: dict[str, Enum] = {}
+        self._plain = [*INTEGERS, "bool", "address", "vector<u8>", "vector<u64>"]
+        self._lines = [
+            f"public struct Pair<A, B> {ABILITIES} {{ first: A, second: B }}",
+            f"public struct Wrap<phantom P, T> {ABILITIES} {{ inner: T }}",
+        ]
+        for number in range(3):
+            self._add_struct(f"S{number}")
+        for number in range(2):
+            self._add_enum(f"E{number}")
+        self._add_generic()
+        self.vectors = ["vector<u8>", "vector<u64>", "vector<vector<u16>>", "vector<S0>"]
+        self.vectors += ["vector<E0>", "vector<bool>", "vector<u256>"]
+        self.options = ["Option<u64>", "Option<S1>", "Option<vector<u8>>"]
+
+    @property
+    def declarations(self) -> list[str]:
+        """The source of the structs and enums, an item for each."""
+        return self._lines
+
+    @property
+    def all(self) -> list[str]:
+        """Every type, integers as often as all others."""
+        integers = [*INTEGERS] * 2
+        others = ["bool", "bool", "address", "String", *self.structs, *self.enums]
+        return integers + others + self.vectors + self.options
+
+    def _fields(self, count: int) -> Fields:
+        earlier = [*self.structs, *self.enums]
+        kinds = self._plain + earlier * 2
+        return tuple([(f"f{place}", self._chance.choice(kinds)) for place in range(count)])
+
+    def _add_struct(self, name: str) -> None:
+        fields = self._fields(self._chance.randint(1, 4))
+        self.structs[name] = Struct(name, fields)
+        inside = ", ".join(f"{field}: {type_}" for field, type_ in fields)
+        self._lines.append(f"public struct {name} {ABILITIES} {{ {inside} }}")
+
+    def _add_enum(self, name: str) -> None:
+        variants = []
+        for number in range(self._chance.randint(2, 5)):
+            fields = self._fields(self._chance.randint(0, 3))
+            variants.append((f"V{number}", fields, self._chance.random() < 0.5))
+        self.enums[name] = Enum(name, tuple(variants))
+        inside = ", ".join(_declared(*variant) for variant in variants)
+        self._lines.append(f"public enum {name} {ABILITIES} {{ {inside} }}")
+
+    def _add_generic(self) -> None:
+        for _ in range(3):
+            one, other = (self._chance.choice([*self._plain, *self.structs]) for _ in range(2))
+            text = f"Pair<{one}, {other}>"
+            self.structs[text] = Struct(text, (("first", one), ("second", other)))
+        inner = self._chance.choice([*self._plain, *self.structs])
+        text = f"Wrap<S0, {inner}>"
+        self.structs[text] = Struct(text, (("inner", inner),))
+
+
+def _declared(name: str, fields: Fields, named: bool) -> str:
+    if not fields:
+        return name
+    if named:
+        return f"{name} {{ {', '.join(f'{field}: {type_}' for field, type_ in fields)} }}"
+    return f"{name}({', '.join(type_ for _, type_ in fields)})"
+
+
+def element_of(vector: str) -> str:
+    """The type of a vector's elements, or of an option's value."""
+    return vector[vector.index("<") + 1 : -1]

@@ -1,0 +1,28 @@
+"""Every function of our own Move package, private ones too, against the genuine VM."""
+
+import pytest
+
+from nexus_tools.localnet.bytecode import deserialize, relocate
+from nexus_tools.registry import load_package
+from nexus_tools.sui.address import Address
+
+PACKAGE = Address.of(0xA11CE)
+MODULES = sorted(deserialize(code).name for code in load_package().modules)
+ROUNDS = 4
+
+
+@pytest.fixture
+def own_package(exposed_packages):
+    from differential.hashing import with_known_hashes
+
+    files = [relocate(code, PACKAGE) for code in load_package().modules]
+    exposed_packages.publish(PACKAGE, with_known_hashes(PACKAGE, list(map(deserialize, files))))
+    return PACKAGE
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(
+    own_package, compare_module, name
+):
+    coverages = compare_module(own_package, name, ROUNDS)
+    assert [coverage.name for coverage in coverages if not coverage.compared] == []

@@ -1,0 +1,96 @@
+"""What people live through with our package, call by call against the genuine VM."""
+
+from contextlib import AsyncExitStack
+
+import pytest
+
+from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.localnet.bytecode import deserialize, relocate
+from nexus_tools.registry import (
+    Invocations,
+    LeaderRegistry,
+    Publisher,
+    Registration,
+    ToolRegistry,
+    load_package,
+)
+from nexus_tools.tool import Failure, FailureReason, Outcome, ToolDefinition
+
+SUI = 1_000_000_000
+WEEK_MS = 604_800_000
+QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+KEYS = {
+    name: KeyPair.from_bytes(b"\0" + bytes([7 + place] * 32))
+    for place, name in enumerate(("admin", "owner", "leader", "user"))
+}
+DEFINITION = {
+    "fqn": "xyz.example.add@1",
+    "type": "offchain",
+    "url": "https://tools.example.com/add",
+    "description": "Adds.",
+    "timeout": 5_000,
+    "input_schema": {"type": "object", "properties": {"a": {"type": "integer"}}},
+    "output_schema": {
+        "type": "object",
+        "oneOf": [{"type": "object", "properties": {"ok": {"type": "object"}}, "required": ["ok"]}],
+    },
+}
+OUTCOME = Outcome("ok", {"result": 3})
+FAILURE = Failure(FailureReason.TIMED_OUT, "after 5 s")
+
+
+@pytest.fixture
+def net():
+    with ThreadedLocalnet() as net:
+        for key in KEYS.values():
+            net.fund(key.address, 1_000 * SUI)
+        yield net
+
+
+@pytest.fixture
+async def clients(net):
+    network = Network("localnet", net.url, net.url)
+    async with AsyncExitStack() as stack:
+        yield {
+            name: await stack.enter_async_context(SuiClient(network, key, patience=QUICK))
+            for name, key in KEYS.items()
+        }
+
+
+async def test_register_request_settle_fail_expire_slash_and_leave(net, clients, exposed_packages):
+    from differential.hashing import with_known_hashes
+    from differential.story import noting, tell_again
+
+    deployment = (await Publisher(clients["admin"]).publish(load_package())).deployment
+    package = deployment.package_id
+    tools = ToolRegistry(clients["owner"], deployment)
+    leaders = LeaderRegistry(clients["leader"], deployment)
+    asking = Invocations(clients["user"], deployment)
+    closing = Invocations(clients["leader"], deployment)
+    with noting(package) as calls:
+        definition = ToolDefinition.parse(DEFINITION)
+        await tools.register(Registration(definition, 700_000))
+        tool = await tools.get(definition.fqn)
+        _, cap = await leaders.register_leader("first", activate=True)
+        asked = [(await asking.request(tool, {"a": one}))[1] for one in range(3)]
+        await closing.close(cap, {asked[0]: OUTCOME})
+        await closing.close(cap, {asked[1]: FAILURE})
+        net.advance_clock(25_000)
+        await asking.expire(asked[2])
+        await asking.delete(*asked)
+        await ToolRegistry(clients["admin"], deployment).slash(definition.fqn, 5, "It lied.")
+        await tools.unregister(definition.fqn)
+        await leaders.unregister(cap)
+        net.advance_clock(2 * WEEK_MS)
+        await tools.claim(definition.fqn)
+        await leaders.claim_bond(cap)
+    modules = [deserialize(relocate(code, package)) for code in load_package().modules]
+    exposed_packages.publish(package, with_known_hashes(package, modules))
+    told, differences = tell_again(exposed_packages, package, calls)
+    assert differences == []
+    assert {one.name for one in told if not one.succeeded} == set()
+    assert {call.function for call in calls} >= {
+        *("define", "register", "share", "register_leader", "activate", "request", "settle"),
+        *("fail", "expire", "delete", "slash", "unregister", "claim_collateral", "claim_bond"),
+    }
