@@ -26,10 +26,9 @@ from differential.exposure import (
 )
 from differential.genuine import Call, call_genuine
 from differential.localnet_vm import Answer, LocalnetVm, package_of
-from differential.module_writer import serialize
 from differential.outcome import Outcome, agree
 from differential.wrapper import wrap
-from nexus_tools.localnet.bytecode import CompiledModule, deserialize
+from nexus_tools.localnet.bytecode import CompiledModule, deserialize, serialize
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.vm import Function, substitute
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address

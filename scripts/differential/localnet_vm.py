@@ -14,7 +14,7 @@ from nexus_tools.localnet.natives import (
     ObjectRuntime,
     TransactionContext,
 )
-from nexus_tools.localnet.natives.errors import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.vm import (
     Context,
     Function,
@@ -116,6 +116,8 @@ class LocalnetVm:
         except PrimitiveError as error:
             place = _place(error.location)
             answer.outcome = Outcome(str(error.kind), error.sub_status, place)
+        except MalformedArgument:
+            answer.outcome = Outcome("MALFORMED")
         except LimitExceeded as error:
             answer.outcome = Outcome(f"{LIMIT}: {error}")
         answer.natives = set(self._called)

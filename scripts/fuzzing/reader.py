@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from fuzzing.corpus import framework_files, user_packages
 from fuzzing.finding import Broken
-from fuzzing.module_writer import write_module
 from fuzzing.mutation import mutated, weighted
 from nexus_tools.localnet.bytecode import (
     AlreadyPublished,
@@ -13,6 +12,7 @@ from nexus_tools.localnet.bytecode import (
     check_publishable,
     deserialize,
     relocate_module,
+    serialize,
 )
 from nexus_tools.sui.address import Address
 
@@ -33,7 +33,7 @@ def check(data: bytes) -> str:
         module = deserialize(data)
     except MalformedModule:
         return "malformed"
-    if deserialize(write_module(module)) != module:
+    if deserialize(serialize(module)) != module:
         raise Broken("a module is written otherwise than it was read")
     try:
         check_publishable(module)

@@ -24,10 +24,9 @@ from fuzzing.corpus import (
 )
 from fuzzing.finding import Broken
 from fuzzing.module_mutation import mutants
-from fuzzing.module_writer import write_module
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import DEPENDENCIES, network, transaction
-from nexus_tools.localnet.bytecode import CompiledModule, MalformedModule, deserialize
+from nexus_tools.localnet.bytecode import CompiledModule, MalformedModule, deserialize, serialize
 from nexus_tools.localnet.natives import NATIVES
 from nexus_tools.localnet.verifier import VerificationError, verify_module
 from nexus_tools.localnet.verifier.sui import verify_sui_module
@@ -54,7 +53,7 @@ def inputs() -> st.SearchStrategy[bytes]:
 
 def _mutants(number: int, files: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     head = bytes([number])
-    changed = mutants([deserialize(file) for file in files]).map(write_module)
+    changed = mutants([deserialize(file) for file in files]).map(serialize)
     return weighted((7, changed), (1, mutated(files))).map(lambda file: head + file)
 
 
@@ -110,7 +109,7 @@ def _publish(module: CompiledModule, files: dict[str, bytes]) -> None:
     """Publish the package on the network: what was verified alone is verified there too."""
     net = network()
     net.restart()
-    modules = [write_module(_unpublished(deserialize(file))) for file in files.values()]
+    modules = [serialize(_unpublished(deserialize(file))) for file in files.values()]
     builder = TransactionBuilder()
     cap = builder.publish(modules, DEPENDENCIES)
     builder.transfer_objects([cap], net.accounts[0].address)

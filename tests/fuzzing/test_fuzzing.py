@@ -5,15 +5,9 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def scripts_on_the_path(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "scripts")
 
 
 def fuzz(*arguments, folder=ROOT):

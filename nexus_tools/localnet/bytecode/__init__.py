@@ -11,6 +11,7 @@ from nexus_tools.localnet.bytecode.module import CompiledModule
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.bytecode.publishable import UnpublishableModule, check_publishable
 from nexus_tools.localnet.bytecode.relocate import AlreadyPublished, relocate, relocate_module
+from nexus_tools.localnet.bytecode.serializer import serialize
 
 __all__ = [
     "AlreadyPublished",
@@ -25,4 +26,5 @@ __all__ = [
     "package_digest",
     "relocate",
     "relocate_module",
+    "serialize",
 ]

@@ -3,7 +3,6 @@
 The genuine VM is the one in the `sui_sandbox` wheel; `scripts/differential` asks both.
 """
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ import pytest
 from nexus_tools.localnet.bytecode import relocate
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.sui.address import Address
-
-sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 
 LANGUAGE = Address.of(0xC0DE)
 BYTECODE = Path(__file__).parent / "language" / "bytecode"

@@ -1,6 +1,7 @@
-"""Writing a Move module in the binary format: the way back of `bytecode.deserialize`.
+"""From a `CompiledModule` back to the bytes of a module file.
 
-Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of the format.
+The tables come in the order of the genuine compiler, so what it has written is written again to the
+byte. Source: `move-binary-format/src/serializer.rs`, versions 6 and 7 of the format.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -75,7 +76,7 @@ def serialize(module: CompiledModule) -> bytes:
 
 
 def _tables(module: CompiledModule) -> Iterable[tuple[TableKind, bytes]]:
-    """The tables in the order in which the genuine serializer writes them."""
+    """The tables in their order; one without rows is left out of the file."""
     yield TableKind.MODULE_HANDLES, _rows(module.module_handles, _module_handle)
     yield TableKind.DATATYPE_HANDLES, _rows(module.datatype_handles, _datatype_handle)
     yield TableKind.FUNCTION_HANDLES, _rows(module.function_handles, _function_handle)

@@ -1,16 +1,12 @@
-"""The writer of modules with which functions are made public for the comparison."""
-
 from pathlib import Path
 
-from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.localnet.bytecode import deserialize, serialize
 from nexus_tools.localnet.framework import load_framework
 
-LANGUAGE = Path(__file__).parent / "language" / "bytecode"
+LANGUAGE = Path(__file__).parents[2] / "conformance" / "vm" / "language" / "bytecode"
 
 
 def test_a_module_is_written_as_the_genuine_compiler_writes_it():
-    from differential.module_writer import serialize
-
     framework = [file for package in load_framework().values() for file in package.modules]
     for file in (*framework, *[path.read_bytes() for path in LANGUAGE.glob("*.mv")]):
         assert serialize(deserialize(file)) == file
