@@ -7,10 +7,10 @@ from typing import Any
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import Codec, byte_vector, u64
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
-    FundsWithdrawal,
     GasCoin,
     Input,
     InputArgument,

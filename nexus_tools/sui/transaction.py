@@ -26,6 +26,7 @@ from nexus_tools.sui.bcs import (
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.end_of_epoch import END_OF_EPOCH, EndOfEpoch
 from nexus_tools.sui.expiration import EXPIRATION, Expiration
+from nexus_tools.sui.funds_withdrawal import FUNDS_WITHDRAWAL, FundsWithdrawal
 from nexus_tools.sui.object import OBJECT_REFERENCE, ObjectReference
 from nexus_tools.sui.system_transaction import (
     AUTHENTICATOR_STATE_UPDATE,
@@ -90,18 +91,6 @@ class ReceivingObject:
 ObjectArgument = OwnedObject | SharedObject | ReceivingObject
 
 
-@dataclass(frozen=True, slots=True)
-class FundsWithdrawal:
-    """Money taken from an address balance: `amount` at most, of one balance type.
-
-    `source` is 0 for the sender's balance and 1 for the sponsor's.
-    """
-
-    amount: int
-    type: TypeTag
-    source: int
-
-
 Input = Pure | OwnedObject | SharedObject | ReceivingObject | FundsWithdrawal
 
 _SHARED_OBJECT = record((ADDRESS, u64, u8))
@@ -128,32 +117,6 @@ OBJECT_ARGUMENT: Codec[ObjectArgument] = choice(
 )
 
 
-def _only_variant(codec: Codec[T]) -> Codec[T]:
-    """A value behind the number of the only variant that there is yet: 0."""
-
-    def read(data: bytes, position: int) -> tuple[T, int]:
-        if data[position]:
-            raise BcsError(f"a funds withdrawal has no variant {data[position]}")
-        return codec.read(data, position + 1)
-
-    def write(value: T, out: bytearray) -> None:
-        out.append(0)
-        codec.write(value, out)
-
-    return Codec(read, write)
-
-
-def _read_source(data: bytes, position: int) -> tuple[int, int]:
-    if data[position] > 1:
-        raise BcsError(f"WithdrawFrom has no variant {data[position]}")
-    return data[position], position + 1
-
-
-_FUNDS_WITHDRAWAL = struct(
-    FundsWithdrawal, _only_variant(u64), _only_variant(TYPE_TAG), Codec(_read_source, u8.write)
-)
-
-
 def _read_input(data: bytes, position: int) -> tuple[Input, int]:
     number = data[position]
     if number >= len(_INPUT_READERS):
@@ -167,13 +130,13 @@ def _write_input(value: Input, out: bytearray) -> None:
         byte_vector.write(value.value, out)
     elif isinstance(value, FundsWithdrawal):
         out.append(2)
-        _FUNDS_WITHDRAWAL.write(value, out)
+        FUNDS_WITHDRAWAL.write(value, out)
     else:
         out.append(1)
         OBJECT_ARGUMENT.write(value, out)
 
 
-_INPUT_READERS = (struct(Pure, byte_vector).read, OBJECT_ARGUMENT.read, _FUNDS_WITHDRAWAL.read)
+_INPUT_READERS = (struct(Pure, byte_vector).read, OBJECT_ARGUMENT.read, FUNDS_WITHDRAWAL.read)
 INPUT: Codec[Input] = Codec(_read_input, _write_input)
 
 # --- Arguments

@@ -12,11 +12,11 @@ from nexus_tools.localnet.vm import Function, ReferenceType, substitute
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, ValidDuring
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import MovePackage, Object, ObjectReference
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
-    FundsWithdrawal,
     GasCoin,
     GasData,
     Input,

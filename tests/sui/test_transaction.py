@@ -8,13 +8,13 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     INPUT,
     OBJECT_ARGUMENT,
     SIGNED_TRANSACTION,
     TRANSACTION_DATA,
-    FundsWithdrawal,
     GasCoin,
     GasData,
     InputArgument,

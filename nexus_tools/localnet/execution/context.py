@@ -18,10 +18,10 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import withdrawal_tag
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import ArgumentErrorKind
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import MoveObject, MovePackage
 from nexus_tools.sui.transaction import (
     Argument,
-    FundsWithdrawal,
     GasCoin,
     Input,
     InputArgument,

@@ -16,11 +16,11 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import accumulator_id, address_balance, balance_tag
 from nexus_tools.sui.coin_reservation import is_coin_reservation, reserved_amount
 from nexus_tools.sui.expiration import Expiration, ValidDuring, Validity
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import AddressOwner, Object, ObjectReference
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
-    FundsWithdrawal,
     GasCoin,
     MakeMoveVec,
     MergeCoins,

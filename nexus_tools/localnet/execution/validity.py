@@ -27,9 +27,9 @@ from nexus_tools.localnet.execution.limits import (
 from nexus_tools.sui.address import RANDOM
 from nexus_tools.sui.coin_reservation import is_coin_reservation
 from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, Validity
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.transaction import (
     Command,
-    FundsWithdrawal,
     Input,
     InputArgument,
     MakeMoveVec,

@@ -25,9 +25,9 @@ from nexus_tools.localnet.rpc.status import invalid
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.coin_reservation import CoinReservation
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import AddressOwner, Object
 from nexus_tools.sui.transaction import (
-    FundsWithdrawal,
     OwnedObject,
     ProgrammableTransaction,
     Pure,

@@ -31,12 +31,12 @@ from nexus_tools.sui.expiration import (
     ValidDuring,
     Validity,
 )
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     TRANSACTION_DATA,
     Argument,
     Command,
-    FundsWithdrawal,
     GasCoin,
     GasData,
     Input,

@@ -125,7 +125,7 @@ def transfer(coin, sender, amount):
 
 def test_a_page_sends_a_transaction(page, wallet):
     key, public_key, address = wallet
-    (coin,) = coins(page, address)
+    coin, *_ = coins(page, address)
     data = transfer(coin, address, 1234)
     (simulated,), status = page.call(
         "/sui.rpc.v2.TransactionExecutionService/SimulateTransaction",

@@ -13,8 +13,9 @@ from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import accumulator_id, balance_tag
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import AddressOwner, MoveObject, Object, ObjectOwner
-from nexus_tools.sui.transaction import FundsWithdrawal, InputArgument, ProgrammableTransaction
+from nexus_tools.sui.transaction import InputArgument, ProgrammableTransaction
 from nexus_tools.sui.type_tag import SUI, parse_struct_tag
 
 USD = parse_struct_tag("0x7::usd::USD")

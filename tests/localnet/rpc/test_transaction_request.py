@@ -9,9 +9,9 @@ from nexus_tools.localnet.rpc.transaction_request import parse_transaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
-    FundsWithdrawal,
     GasCoin,
     GasData,
     InputArgument,

@@ -5,8 +5,8 @@ from typing import Any
 
 from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.rendering.object import render_reference
+from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.transaction import (
-    FundsWithdrawal,
     Input,
     OwnedObject,
     Pure,
