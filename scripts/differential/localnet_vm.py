@@ -114,12 +114,11 @@ class LocalnetVm:
         except MoveAbort as abort:
             answer.outcome = Outcome(ABORTED, abort.code, _place(abort.location))
         except PrimitiveError as error:
-            place = _place(error.location)
-            answer.outcome = Outcome(str(error.kind), error.sub_status, place)
+            answer.outcome = Outcome(str(error.kind), error.sub_status, _place(error.location))
+            if isinstance(error.__cause__, LimitExceeded):
+                answer.outcome = Outcome(f"{LIMIT}: {error.__cause__}")
         except MalformedArgument:
             answer.outcome = Outcome("MALFORMED")
-        except LimitExceeded as error:
-            answer.outcome = Outcome(f"{LIMIT}: {error}")
         answer.natives = set(self._called)
         transaction = runtime.transaction
         number, transaction.ids_created = transaction.ids_created, 0

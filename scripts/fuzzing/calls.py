@@ -9,7 +9,7 @@ from typing import Any
 from fuzzing.finding import Broken
 from fuzzing.move_values import can_be_made, check_type, containers, make, type_argument
 from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
-from nexus_tools.localnet.natives.errors import LimitExceeded, UnsupportedNative
+from nexus_tools.localnet.natives.errors import UnsupportedNative
 from nexus_tools.localnet.vm import (
     Context,
     Function,
@@ -28,7 +28,7 @@ from nexus_tools.sui.type_tag import TypeTag
 
 _BUDGET = 20_000
 # How verified code may end other than by returning.
-_ENDS = (MoveAbort, PrimitiveError, OutOfGas, UnsupportedNative, LimitExceeded)
+_ENDS = (MoveAbort, PrimitiveError, OutOfGas, UnsupportedNative)
 
 
 def call_all(machine: Machine, package: Address, module: str, chance: random.Random) -> int:

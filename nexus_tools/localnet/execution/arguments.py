@@ -25,7 +25,7 @@ _PURE_ABILITIES = Ability.COPY | Ability.DROP | Ability.STORE
 
 
 class Arguments:
-    """The arguments of one command, in the order in which they are taken.
+    """The arguments of one command: located, then typed, then taken, each in their order.
 
     `cliques` are those of all values that were used; `mutated` are the arguments lent as `&mut`.
     """
@@ -33,21 +33,19 @@ class Arguments:
     def __init__(self, context: ExecutionContext, *, gas_by_value: bool = False) -> None:
         self._context = context
         self._gas_by_value = gas_by_value
-        self._borrowed: dict[int, tuple[int, bool]] = {}
+        self._borrows: dict[int, list[tuple[int, bool]]] = {}  # by slot: argument, mutable
         self.cliques: list[int] = []
         self.consumes_shared_object = False
         self.mutated: list[tuple[Argument, ValueSlot]] = []
 
+    def locate(self, arguments: Sequence[Argument]) -> None:
+        """Refuse arguments that name nothing, whatever else may be wrong with the others."""
+        for index, argument in enumerate(arguments):
+            self._context.slot(argument, index)
+
     def by_value(self, index: int, argument: Argument, tag: TypeTag) -> Value:
         """A value of this type, copied if it may be, else moved out of its slot."""
         return self.take(index, self.typed(index, argument, tag))
-
-    def reference(
-        self, index: int, argument: Argument, tag: TypeTag, *, mutable: bool
-    ) -> Reference:
-        """A reference to a value of this type."""
-        slot = self.typed(index, argument, tag)
-        return self.lend(index, argument, slot, mutable=mutable)
 
     def typed(self, index: int, argument: Argument, tag: TypeTag) -> ValueSlot:
         """The slot of an argument, which has to be of this type."""
@@ -60,28 +58,29 @@ class Arguments:
             raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
         return slot
 
-    def object(self, index: int, argument: Argument) -> ValueSlot:
+    def object(self, index: int, argument: Argument, otherwise: ArgumentErrorKind) -> ValueSlot:
         """The slot of an argument that has a type of its own, whatever it is."""
         slot: Slot = self._context.slot(argument, index)
-        if isinstance(slot, PureSlot):
-            raise argument_failed(index, ArgumentErrorKind.INVALID_USAGE_OF_PURE_ARGUMENT)
-        if isinstance(slot, ReceivingSlot):
-            raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
+        if isinstance(slot, PureSlot | ReceivingSlot):
+            raise argument_failed(index, otherwise)
         return slot
 
     def take(self, index: int, slot: ValueSlot) -> Value:
         """The value of a slot, copied if it may be, else moved."""
+        self.check_may_be_taken(index, slot)
         cell = self._context.cell(slot)
         if not cell:
             raise argument_failed(index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
         self.cliques.append(slot.clique)
-        slot.used_by_value_last = True
+        is_borrowed = id(slot) in self._borrows
+        slot.used_by_value_last = not is_borrowed
         self._charge_taking(slot, cell[0])
         if slot.abilities & Ability.COPY:
             return copy_value(cell[0])
-        if id(slot) in self._borrowed:
+        if is_borrowed:
             raise argument_failed(index, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)
-        self._check_may_be_moved(index, slot)
+        if slot.input is not None and isinstance(slot.input.object.owner, Shared):
+            self.consumes_shared_object = True
         if slot.is_hot_potato:
             self._context.cliques.cool(slot.clique)
         slot.cell = []
@@ -89,21 +88,26 @@ class Arguments:
 
     def lend(self, index: int, argument: Argument, slot: ValueSlot, *, mutable: bool) -> Reference:
         """A reference to the value of a slot."""
+        if mutable:
+            self.check_may_be_changed(index, slot)
         cell = self._context.cell(slot)
         if not cell:
             raise argument_failed(index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
-        first, lent_mutably = self._borrowed.get(id(slot), (index, False))
-        if lent_mutably or (mutable and id(slot) in self._borrowed):
-            raise argument_failed(first, ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT)
-        self._borrowed[id(slot)] = (first, mutable)
+        self._borrows.setdefault(id(slot), []).append((index, mutable))
         self._context.charge_reference()
         self.cliques.append(slot.clique)
         slot.used_by_value_last = False
         if mutable:
-            self._check_may_be_changed(index, slot)
             slot.lent_mutably = True
             self.mutated.append((argument, slot))
         return Reference(cell, 0)
+
+    def check_references(self) -> None:
+        """Refuse two references to one value of which one is mutable, when all are taken."""
+        for borrows in self._borrows.values():
+            mutable = [index for index, is_mutable in borrows if is_mutable]
+            if mutable and len(borrows) > 1:
+                raise argument_failed(mutable[0], ArgumentErrorKind.INVALID_REFERENCE_ARGUMENT)
 
     def finish(self) -> int:
         """The clique of all that was used, and of what comes out of the command."""
@@ -121,17 +125,17 @@ class Arguments:
             self._context.charge_reference()
         slot.is_taken = True
 
-    def _check_may_be_moved(self, index: int, slot: ValueSlot) -> None:
+    def check_may_be_taken(self, index: int, slot: ValueSlot) -> None:
+        """Refuse to move an object that is only read, and the gas coin but to transfer it."""
         if slot.is_gas_coin and not self._gas_by_value:
             raise argument_failed(index, ArgumentErrorKind.INVALID_GAS_COIN_USAGE)
         if slot.input is None:
             return
         if not slot.input.mutable and self._context.mode is not Mode.INSPECT:
             raise argument_failed(index, ArgumentErrorKind.INVALID_OBJECT_BY_VALUE)
-        if isinstance(slot.input.object.owner, Shared):
-            self.consumes_shared_object = True
 
-    def _check_may_be_changed(self, index: int, slot: ValueSlot) -> None:
+    def check_may_be_changed(self, index: int, slot: ValueSlot) -> None:
+        """Refuse to change an object that is only read."""
         immutable = slot.input is not None and not slot.input.mutable
         if immutable and self._context.mode is not Mode.INSPECT:
             raise argument_failed(index, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
@@ -158,16 +162,15 @@ class Arguments:
         return ValueSlot(tag, abilities, slot.clique, [value])
 
     def _typed_receiving(self, index: int, slot: ReceivingSlot, tag: TypeTag) -> ValueSlot:
-        if slot.typed is None:
+        found = slot.typed.get(tag)
+        if found is None:
             if not _is_receiving(tag):
                 raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
             reference = slot.reference
             value = [[bytes(reference.object_id)], reference.version]
             self._context.charge_copy(tag, value)
-            slot.typed = ValueSlot(tag, Ability.DROP, slot.clique, [value])
-        if slot.typed.type != tag:
-            raise argument_failed(index, ArgumentErrorKind.TYPE_MISMATCH)
-        return slot.typed
+            found = slot.typed[tag] = ValueSlot(tag, Ability.DROP, slot.clique, [value])
+        return found
 
 
 def _is_receiving(tag: TypeTag) -> bool:

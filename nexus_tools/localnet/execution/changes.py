@@ -20,9 +20,11 @@ from nexus_tools.localnet.execution.gas_payment import GasPayment, gas_coin
 from nexus_tools.localnet.execution.inputs import TransactionInputs
 from nexus_tools.localnet.execution.limits import (
     MAX_MOVE_OBJECT_SIZE,
+    MAX_SERIALIZED_TX_EFFECTS_SIZE_BYTES,
     MAX_SIZE_WRITTEN_OBJECTS,
 )
 from nexus_tools.localnet.execution.slots import ValueSlot
+from nexus_tools.localnet.execution.storage import storage_bytes
 from nexus_tools.localnet.natives import ChildObject, Transfer
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import AccumulatorWrite
@@ -36,6 +38,12 @@ from nexus_tools.sui.object import (
     Owner,
     Shared,
 )
+
+# Bytes of effects as they are estimated: status, epoch, costs, digest of events, and twice 1 000 in
+# reserve; an owner and a reference for each object before and after; a digest for each input.
+_EFFECTS_BYTES = 120 + 10 + 40 + 40 + 2 * 1_000
+_CHANGE_BYTES = 48 + 80
+_DEPENDENCY_BYTES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,12 +277,22 @@ class ChangeCollector:
         check_denied_owners(owners, context.runtime.transaction.epoch, context.store)
 
     def _check_sizes(self) -> None:
-        size = sum(
-            len(write.data.contents)
-            for write in self._changes.written.values()
-            if isinstance(write.data, MoveObject)
-        )
+        """Compare what the network estimates for the effects, and what is written, with limits."""
+        if self._context.mode is Mode.SYSTEM:
+            return
+        effects = self._effects_bytes()
+        if effects > MAX_SERIALIZED_TX_EFFECTS_SIZE_BYTES:
+            raise CommandFailed(
+                ErrorKind.EFFECTS_TOO_LARGE, (effects, MAX_SERIALIZED_TX_EFFECTS_SIZE_BYTES)
+            )
+        size = sum(storage_bytes(write.data) for write in self._changes.written.values())
         if size > MAX_SIZE_WRITTEN_OBJECTS:
             raise CommandFailed(
                 ErrorKind.WRITTEN_OBJECTS_TOO_LARGE, (size, MAX_SIZE_WRITTEN_OBJECTS)
             )
+
+    def _effects_bytes(self) -> int:
+        """`estimate_effects_size_upperbound_v2` in `sui-types/src/effects/mod.rs`."""
+        changes = len(self._changes.written) + len(self._changes.modified)
+        inputs = len(self._inputs.objects) + len(self._inputs.packages)
+        return _EFFECTS_BYTES + _CHANGE_BYTES * changes + _DEPENDENCY_BYTES * inputs

@@ -14,6 +14,7 @@ from nexus_tools.sui.type_tag import Primitive, TypeTag, VectorTag
 def make_move_vec(context: ExecutionContext, command: MakeMoveVec) -> CommandOutcome:
     """Make a vector of values, or of objects if the type of its elements is not given."""
     arguments = Arguments(context)
+    arguments.locate(command.elements)
     if command.element_type is None:
         tag = _type_of_object(arguments, command)
     else:
@@ -24,7 +25,8 @@ def make_move_vec(context: ExecutionContext, command: MakeMoveVec) -> CommandOut
 
 
 def _type_of_object(arguments: Arguments, command: MakeMoveVec) -> TypeTag:
-    slot = arguments.object(0, command.elements[0])
+    wrong = ArgumentErrorKind.INVALID_MAKE_MOVE_VEC_NON_OBJECT_ARGUMENT
+    slot = arguments.object(0, command.elements[0], wrong)
     if not slot.abilities & Ability.KEY:
-        raise argument_failed(0, ArgumentErrorKind.INVALID_MAKE_MOVE_VEC_NON_OBJECT_ARGUMENT)
+        raise argument_failed(0, wrong)
     return slot.type

@@ -13,7 +13,8 @@ from nexus_tools.sui.transaction import MergeCoins
 def merge_coins(context: ExecutionContext, command: MergeCoins) -> CommandOutcome:
     """Put coins of the same type into a coin; they cease to exist."""
     arguments = Arguments(context)
-    slot = arguments.object(0, command.destination)
+    arguments.locate((command.destination, *command.sources))
+    slot = arguments.object(0, command.destination, ArgumentErrorKind.TYPE_MISMATCH)
     if not is_coin(slot.type):
         raise argument_failed(0, ArgumentErrorKind.TYPE_MISMATCH)
     balance = arguments.lend(0, command.destination, slot, mutable=True).read()[1]

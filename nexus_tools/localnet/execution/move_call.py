@@ -1,6 +1,7 @@
 """The command `MoveCall`."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from nexus_tools.localnet.bytecode.module import Visibility
 from nexus_tools.localnet.execution.arguments import Arguments
@@ -8,10 +9,12 @@ from nexus_tools.localnet.execution.command import CommandOutcome
 from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
+from nexus_tools.localnet.execution.slots import ValueSlot
 from nexus_tools.localnet.execution.type_arguments import resolve_type_arguments
 from nexus_tools.localnet.verifier.sui import is_internal
 from nexus_tools.localnet.vm import (
     Function,
+    MoveAbort,
     Reference,
     ReferenceType,
     Type,
@@ -38,9 +41,12 @@ def move_call(context: ExecutionContext, command: MoveCall) -> CommandOutcome:
     type_arguments = resolve_type_arguments(
         context, command.type_arguments, function.type_parameters
     )
-    returns = _return_types(context, function, type_arguments)
     arguments = Arguments(context)
-    values = _argument_values(context, function, type_arguments, command.arguments, arguments)
+    uses = _uses(function, type_arguments, command.arguments, arguments)
+    returns = _return_types(context, function, type_arguments)
+    _check_callable(context, function)
+    values = [_value(context, arguments, use) for use in uses]
+    arguments.check_references()
     if function.is_entry and function.visibility is not Visibility.PUBLIC:
         _check_not_hot(context, arguments, command.arguments)
     results = call(context, function, type_arguments, values)
@@ -65,6 +71,8 @@ def call(
     """
     try:
         results = context.machine.call(function, type_arguments, values, context.call_context)
+    except MoveAbort as abort:
+        raise _at_storage_id(context, function, abort) from abort
     except _UNTYPED as error:
         raise CommandFailed(
             ErrorKind.VM_INVARIANT_VIOLATION, message=f"{function.name}: {error!r}"
@@ -75,6 +83,15 @@ def call(
             Event(function.package, function.module.name, sender, event.type, event.contents)
         )
     return results
+
+
+def _at_storage_id(context: ExecutionContext, function: Function, abort: MoveAbort) -> MoveAbort:
+    """The abort, with the id of the very version of the package whose code was running."""
+    package = context.machine.package(function.package)
+    assert package is not None
+    location = abort.location
+    storage_id = package.linkage.get(location.package, location.package)
+    return MoveAbort(abort.code, replace(location, package=storage_id))
 
 
 def is_tx_context(type_: Type) -> bool:
@@ -95,15 +112,18 @@ def _function(context: ExecutionContext, command: MoveCall) -> Function:
             message=f"Could not resolve function '{command.function}' in module"
             f" {command.package}::{command.module}",
         )
+    return function
+
+
+def _check_callable(context: ExecutionContext, function: Function) -> None:
     if context.mode in (Mode.INSPECT, Mode.SYSTEM):
-        return function
+        return
     callable_ = function.is_entry or function.visibility is Visibility.PUBLIC
-    if not callable_ or command.function == _INIT or _is_private_generic(function):
+    if not callable_ or function.name == _INIT or _is_private_generic(function):
         raise CommandFailed(
             ErrorKind.NON_ENTRY_FUNCTION_INVOKED,
-            message=f"{command.module}::{command.function} cannot be called by a transaction",
+            message=f"{function.module.name}::{function.name} cannot be called by a transaction",
         )
-    return function
 
 
 def _is_private_generic(function: Function) -> bool:
@@ -125,13 +145,24 @@ def _return_types(
     return types
 
 
-def _argument_values(
-    context: ExecutionContext,
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What fills one parameter: the command's `index`th argument, or the `TxContext` if None."""
+
+    parameter: Type
+    index: int | None = None
+    argument: Argument | None = None
+    slot: ValueSlot | None = None
+
+
+def _uses(
     function: Function,
     type_arguments: tuple[TypeTag, ...],
     given: Sequence[Argument],
     arguments: Arguments,
-) -> list[Value]:
+) -> list[_Use]:
+    """The slots for all parameters, of the right types and usable so. Nothing is taken yet."""
+    arguments.locate(given)
     parameters = [substitute(parameter, type_arguments) for parameter in function.parameters]
     expected = sum(not is_tx_context(parameter) for parameter in parameters)
     if expected != len(given):
@@ -140,20 +171,38 @@ def _argument_values(
             message=f"Expected {expected} arguments calling function '{function.name}', but found"
             f" {len(given)}",
         )
-    values: list[Value] = []
+    uses: list[_Use] = []
     remaining = enumerate(given)
     for parameter in parameters:
         if is_tx_context(parameter):
-            context.charge_reference()
-            values.append(tx_context_argument(context))
+            uses.append(_Use(parameter))
             continue
         index, argument = next(remaining)
-        if isinstance(parameter, ReferenceType):
-            target = _closed(parameter.target)
-            values.append(arguments.reference(index, argument, target, mutable=parameter.mutable))
-        else:
-            values.append(arguments.by_value(index, argument, _closed(parameter)))
-    return values
+        target = parameter.target if isinstance(parameter, ReferenceType) else parameter
+        slot = arguments.typed(index, argument, _closed(target))
+        uses.append(_Use(parameter, index, argument, slot))
+    for use in uses:
+        _check_use(arguments, use)
+    return uses
+
+
+def _check_use(arguments: Arguments, use: _Use) -> None:
+    if use.index is None or use.slot is None:
+        return
+    if not isinstance(use.parameter, ReferenceType):
+        arguments.check_may_be_taken(use.index, use.slot)
+    elif use.parameter.mutable:
+        arguments.check_may_be_changed(use.index, use.slot)
+
+
+def _value(context: ExecutionContext, arguments: Arguments, use: _Use) -> Value:
+    if use.index is None or use.argument is None or use.slot is None:
+        context.charge_reference()
+        return tx_context_argument(context)
+    if isinstance(use.parameter, ReferenceType):
+        mutable = use.parameter.mutable
+        return arguments.lend(use.index, use.argument, use.slot, mutable=mutable)
+    return arguments.take(use.index, use.slot)
 
 
 def _closed(type_: Type) -> TypeTag:

@@ -134,6 +134,11 @@ def _linkage(
     for package in sorted(set(dependencies)):
         found = fetch_package(context, package)
         original = original_id(context, package)
+        if original in table:
+            raise CommandFailed(
+                ErrorKind.INVALID_LINKAGE,
+                message=f"{table[original].upgraded_id} and {package} are versions of one package",
+            )
         packages[original] = found
         table[original] = Linkage(original, package, found.version)
     if not immediate <= set(table):

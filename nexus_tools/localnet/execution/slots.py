@@ -15,7 +15,8 @@ class ValueSlot:
 
     `input` is the object that lies here, if it is an input; its cell is None until it is used.
     `lent_mutably` says that the value may differ from the input, `used_by_value_last` that the
-    last use was a copy; `is_taken`, that it was used by value before.
+    last use was a copy, made while nothing borrowed the value; `is_taken`, that it was used by
+    value before.
     """
 
     type: TypeTag
@@ -45,11 +46,11 @@ class PureSlot:
 
 @dataclass(slots=True)
 class ReceivingSlot:
-    """A ticket for an object that was sent to an object; its type is the first one asked for."""
+    """A ticket for an object that was sent to an object: each type has a value of its own."""
 
     reference: ObjectReference
     clique: int
-    typed: ValueSlot | None = None
+    typed: dict[TypeTag, ValueSlot] = field(default_factory=dict)
 
 
 Slot = ValueSlot | PureSlot | ReceivingSlot

@@ -18,13 +18,16 @@ _PUBLIC_OBJECT = Ability.KEY | Ability.STORE
 def transfer_objects(context: ExecutionContext, command: TransferObjects) -> CommandOutcome:
     """Give objects, which everyone may transfer, to an address. The gas coin may be among them."""
     arguments = Arguments(context, gas_by_value=True)
-    taken = []
+    arguments.locate((*command.objects, command.address))
+    slots = []
     for index, argument in enumerate(command.objects):
-        slot = arguments.object(index, argument)
+        slot = arguments.object(index, argument, ArgumentErrorKind.INVALID_TRANSFER_OBJECT)
         if slot.abilities & _PUBLIC_OBJECT != _PUBLIC_OBJECT:
             raise argument_failed(index, ArgumentErrorKind.INVALID_TRANSFER_OBJECT)
-        taken.append((slot.type, arguments.take(index, slot)))
-    recipient = arguments.by_value(len(command.objects), command.address, Primitive.ADDRESS)
+        slots.append(slot)
+    recipient_slot = arguments.typed(len(slots), command.address, Primitive.ADDRESS)
+    taken = [(slot.type, arguments.take(index, slot)) for index, slot in enumerate(slots)]
+    recipient = arguments.take(len(slots), recipient_slot)
     owner = AddressOwner(Address(recipient))
     for tag, value in taken:
         assert isinstance(tag, StructTag)  # only structs have the ability key

@@ -17,13 +17,20 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
 def resolve_type_arguments(
     context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
 ) -> tuple[TypeTag, ...]:
-    """Type arguments for a function with these constraints. Raises `CommandFailed`."""
+    """Type arguments for a function with these constraints. Raises `CommandFailed`.
+
+    The loader that compares them with the function's constraints reports a bytecode error, unlike
+    the one that resolves the types themselves.
+    """
     resolved = tuple(resolve_type_argument(context, tag, index) for index, tag in enumerate(tags))
     if len(resolved) != len(constraints):
         raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
-    for index, (tag, constraint) in enumerate(zip(resolved, constraints, strict=True)):
+    for tag, constraint in zip(resolved, constraints, strict=True):
         if constraint and constraint & ~context.abilities(tag):
-            raise type_argument_failed(index, TypeArgumentErrorKind.CONSTRAINT_NOT_SATISFIED)
+            raise CommandFailed(
+                ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR,
+                message=f"{tag} has not the abilities that the type parameter asks for",
+            )
     return resolved
 
 

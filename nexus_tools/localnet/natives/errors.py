@@ -1,5 +1,7 @@
 """How a native function ends a transaction other than by aborting."""
 
+from nexus_tools.localnet.vm import NativeLimit
+
 
 class UnsupportedNative(Exception):  # noqa: N818 - it says what was called
     """A native function that the localnet does not have: `FEATURE_NOT_YET_SUPPORTED`."""
@@ -13,7 +15,7 @@ class MalformedArgument(Exception):  # noqa: N818 - it says what was given
     """Bytes that are no value of the type that the native reads them as: the VM's MALFORMED."""
 
 
-class LimitExceeded(Exception):  # noqa: N818 - it says what happened
+class LimitExceeded(NativeLimit):
     """More ids, transfers, events or children than the protocol allows one transaction.
 
     On a real network this is the VM's MEMORY_LIMIT_EXCEEDED, which the effects show as a

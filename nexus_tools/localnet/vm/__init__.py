@@ -10,6 +10,7 @@ from nexus_tools.localnet.vm.errors import (
     Location,
     MoveAbort,
     NativeAbort,
+    NativeLimit,
     OutOfGas,
     PrimitiveError,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "MoveAbort",
     "Native",
     "NativeAbort",
+    "NativeLimit",
     "Natives",
     "ObservedMachine",
     "OutOfGas",

@@ -7,6 +7,7 @@ ExecutionFailure             the transaction fails, and what it did is undone
 └── LinkError                code names something that is not there
 └── InvalidCode          code that no Move compiler makes
 NativeAbort                  a native function aborts; the machine makes a MoveAbort of it
+NativeLimit                  a native function reached a limit; the machine makes a PrimitiveError
 """
 
 from enum import StrEnum
@@ -21,6 +22,7 @@ __all__ = [
     "Location",
     "MoveAbort",
     "NativeAbort",
+    "NativeLimit",
     "OutOfGas",
     "PrimitiveError",
 ]
@@ -36,6 +38,7 @@ class ErrorKind(StrEnum):
     EXECUTION_STACK_OVERFLOW = "EXECUTION_STACK_OVERFLOW"
     VM_MAX_VALUE_DEPTH_REACHED = "VM_MAX_VALUE_DEPTH_REACHED"
     TOO_MANY_TYPE_NODES = "TOO_MANY_TYPE_NODES"
+    MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"
 
 
 class ExecutionFailure(Exception):  # noqa: N818 - the failure of a transaction is no program error
@@ -55,7 +58,7 @@ class PrimitiveError(ExecutionFailure):
     """An instruction cannot be executed.
 
     `sub_status` of a vector error: 1 index out of bounds, 2 pop of an empty vector, 3 unpack of a
-    vector of another length.
+    vector of another length, 4 one element too many.
     """
 
     def __init__(self, kind: ErrorKind, sub_status: int | None, location: Location | None) -> None:
@@ -85,6 +88,10 @@ class NativeAbort(Exception):  # noqa: N818 - it says what happened
     def __init__(self, code: int) -> None:
         super().__init__(f"native abort {code}")
         self.code = code
+
+
+class NativeLimit(Exception):  # noqa: N818 - it says what happened
+    """Raised by a native function that would keep more than one transaction may."""
 
 
 def _describe(location: Location) -> str:

@@ -24,6 +24,8 @@ CALL_DEPTH_MAX = 1024 + 1
 OPERAND_STACK_MAX = 1024
 # `max_move_value_depth` of Sui's protocol configuration.
 VALUE_DEPTH_MAX = 128
+# `max_move_vector_len`, which an element that is pushed may not exceed.
+VECTOR_LENGTH_MAX = 262_144
 # `MAX_TYPE_INSTANTIATION_NODES` of move-vm-runtime.
 TYPE_NODES_MAX = 128
 

@@ -12,6 +12,7 @@ from nexus_tools.localnet.vm.errors import (
     Location,
     MoveAbort,
     NativeAbort,
+    NativeLimit,
     PrimitiveError,
 )
 from nexus_tools.localnet.vm.metering import Meter
@@ -100,8 +101,14 @@ def stack_overflow(function: Function, offset: int) -> PrimitiveError:
     return PrimitiveError(ErrorKind.EXECUTION_STACK_OVERFLOW, None, function.location(offset))
 
 
+def memory_limit_exceeded(function: Function) -> PrimitiveError:
+    """The error of a native function that keeps more than a transaction may."""
+    return PrimitiveError(ErrorKind.MEMORY_LIMIT_EXCEEDED, None, function.location(0))
+
+
 NAMES: dict[str, Any] = {
     "NativeAbort": NativeAbort,
+    "NativeLimit": NativeLimit,
     "Reference": Reference,
     "Variant": Variant,
     "abort": abort,
@@ -109,6 +116,7 @@ NAMES: dict[str, Any] = {
     "copy": copy_value,
     "equal": equal,
     "go_deeper": go_deeper,
+    "memory_limit_exceeded": memory_limit_exceeded,
     "stack_overflow": stack_overflow,
     "variant_error": variant_error,
     "vector_error": vector_error,

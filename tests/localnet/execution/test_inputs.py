@@ -192,7 +192,7 @@ def test_the_coins_cover_the_budget(world):
     ("budget", "code", "bound"),
     [
         (999_999, "gas_budget_too_low", 1_000_000),
-        (50_000_000_000_001, "gas_budget_too_high", 50 * 10**12),
+        (50_000_000_000_001, "gas_budget_too_high", 50_000 * 10**9),
     ],
 )
 def test_the_budget_has_bounds(world, budget, code, bound):

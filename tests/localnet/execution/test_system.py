@@ -7,7 +7,11 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import GasCostSummary, IdOperation, InputState, PackageWrite
 from nexus_tools.sui.end_of_epoch import EndOfEpoch, RandomnessStateCreate
-from nexus_tools.sui.execution_status import ErrorKind, Success
+from nexus_tools.sui.execution_status import (
+    ArgumentErrorKind,
+    CommandArgumentError,
+    Success,
+)
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import AddressOwner, Immutable, MoveObject, Shared
 from nexus_tools.sui.system_transaction import (
@@ -61,7 +65,8 @@ def test_the_clock_shows_the_new_time_to_later_transactions(world, build):
 def test_users_do_not_set_the_clock(world, build):
     clock = build.object(CLOCK)
     build.move_call(Address.of(2), "clock", "consensus_commit_prologue", [clock, build.u64(1)])
-    assert world.fail(build)[0] is ErrorKind.NON_ENTRY_FUNCTION_INVOKED
+    wrong = CommandArgumentError(0, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
+    assert world.fail_argument(build) == (wrong, 0)
 
 
 def test_a_simulation_from_address_zero_has_no_more_rights(world, build):
@@ -70,7 +75,8 @@ def test_a_simulation_from_address_zero_has_no_more_rights(world, build):
     build.move_call(Address.of(2), "clock", "consensus_commit_prologue", [clock, build.u64(1)])
     data = world.data(build, sender=ZERO, payment=(gas,))
     status = world.execute(data, Mode.SIMULATE).effects.status
-    assert status.error.kind is ErrorKind.NON_ENTRY_FUNCTION_INVOKED
+    wrong = CommandArgumentError(0, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)
+    assert status.error.data == wrong
 
 
 def test_genesis_creates_its_objects_at_version_one(world):

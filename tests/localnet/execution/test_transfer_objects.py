@@ -38,7 +38,7 @@ def test_a_value_that_is_no_object_is_not_transferred(probed, build):
 
 def test_bytes_are_not_transferred(world, build):
     build.transfer_objects([build.u64(1)], world.BOB)
-    wrong = CommandArgumentError(0, ArgumentErrorKind.INVALID_USAGE_OF_PURE_ARGUMENT)
+    wrong = CommandArgumentError(0, ArgumentErrorKind.INVALID_TRANSFER_OBJECT)
     assert world.fail_argument(build) == (wrong, 0)
 
 

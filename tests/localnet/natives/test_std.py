@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.vm import Reference
+from nexus_tools.localnet.vm import ErrorKind, PrimitiveError, Reference
 from nexus_tools.sui.type_tag import SUI, Primitive, VectorTag, coin_tag, parse_type_tag
 
 TWO = "0" * 63 + "2"
@@ -76,6 +76,18 @@ def test_a_vector_is_used_by_its_natives(call):
 def test_an_empty_vector_of_bytes_holds_bytes(call):
     assert call("vector", "empty", types=(Primitive.U8,), package=1) == bytearray()
     assert call("vector", "empty", types=(Primitive.U64,), package=1) == []
+
+
+def test_no_element_is_pushed_behind_262144(call):
+    numbers = [0] * 262_143
+    vector = Reference([numbers], 0)
+    call("vector", "append", vector, [1], types=(Primitive.U64,), package=1)
+    with pytest.raises(PrimitiveError) as failure:
+        call("vector", "append", vector, [2], types=(Primitive.U64,), package=1)
+    assert failure.value.kind is ErrorKind.VECTOR_OPERATION_ERROR
+    assert failure.value.sub_status == 4
+    assert failure.value.location.function_name == "append"
+    assert len(numbers) == 262_144
 
 
 def test_debug_prints_nothing(call, ref, capsys):

@@ -2,8 +2,8 @@ import pytest
 
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.natives import NATIVES, LimitExceeded, NativeGas, UnsupportedNative
-from nexus_tools.localnet.vm import OutOfGas, Reference
+from nexus_tools.localnet.natives import NATIVES, NativeGas, UnsupportedNative
+from nexus_tools.localnet.vm import ErrorKind, OutOfGas, PrimitiveError, Reference
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, created_object_id
 from nexus_tools.sui.object import (
@@ -154,8 +154,11 @@ def test_the_first_field_of_an_object_is_its_id(call):
 def test_no_more_than_2048_ids_are_made(call):
     for _ in range(2_048):
         call("tx_context", "fresh_id")
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(PrimitiveError) as failure:
         call("tx_context", "fresh_id")
+    assert failure.value.kind is ErrorKind.MEMORY_LIMIT_EXCEEDED
+    place = failure.value.location
+    assert (place.module, place.function_name, place.instruction) == ("tx_context", "fresh_id", 0)
 
 
 # --- Transfers
@@ -264,8 +267,10 @@ def test_a_child_that_was_taken_out_is_gone(call):
 def test_no_more_than_1000_children_are_looked_at(call):
     for number in range(1_000):
         call("dynamic_field", "has_child_object", bytes(BOB), bytes(Address.of(number)))
-    with pytest.raises(LimitExceeded):
+    with pytest.raises(PrimitiveError) as failure:
         call("dynamic_field", "has_child_object", bytes(BOB), bytes(Address.of(1_000)))
+    assert failure.value.kind is ErrorKind.MEMORY_LIMIT_EXCEEDED
+    assert failure.value.location.function_name == "has_child_object"
 
 
 # --- Events, witnesses, features, gas

@@ -115,6 +115,8 @@ def _native_source(function: Function) -> list[str]:
         f"{INDENT * 2}{assign}implementation({', '.join(arguments)})",
         f"{INDENT}except NativeAbort as error:",
         f"{INDENT * 2}raise abort(error.code, function, 0) from None",
+        f"{INDENT}except NativeLimit as error:",
+        f"{INDENT * 2}raise memory_limit_exceeded(function) from error",
         *[f"{INDENT}{line}" for name, type_ in sized.items() for line in _charge(name, type_)],
         f"{INDENT}return {', '.join(parts)}",
     ]

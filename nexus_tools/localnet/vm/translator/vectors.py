@@ -1,10 +1,10 @@
-"""Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub status 1, 2 or 3."""
+"""Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub status 1, 2, 3 or 4."""
 
 from dataclasses import replace
 
 from nexus_tools.localnet.bytecode.module import VecOperand
 from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX
+from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX, VECTOR_LENGTH_MAX
 from nexus_tools.localnet.vm.translator.block import (
     STACK_OVERFLOW,
     BlockTranslator,
@@ -17,6 +17,7 @@ from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type, TypePa
 _OUT_OF_BOUNDS = "vector_error(function, {offset}, 1)"
 _POP_OF_EMPTY = "vector_error(function, {offset}, 2)"
 _OTHER_LENGTH = "vector_error(function, {offset}, 3)"
+_TOO_LONG = "vector_error(function, {offset}, 4)"
 
 
 def _element(block: BlockTranslator, signature: int) -> Type:
@@ -100,7 +101,9 @@ def _push_back(block: BlockTranslator, signature: int) -> None:
     reference, element = _pop_vector(block, signature, mutable=True)
     block.expect(value, element)
     block.settle()
-    block.line(f"{reference.target}.append({value.text})")
+    vector = block.name(reference.target)
+    block.check(f"len({vector}) >= {VECTOR_LENGTH_MAX}", _TOO_LONG)
+    block.line(f"{vector}.append({value.text})")
 
 
 def _pop_back(block: BlockTranslator, signature: int) -> None:
