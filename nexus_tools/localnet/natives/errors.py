@@ -12,7 +12,7 @@ class UnsupportedNative(Exception):  # noqa: N818 - it says what was called
 
 
 class MalformedArgument(Exception):  # noqa: N818 - it says what was given
-    """Bytes that are no value of the type that the native reads them as: the VM's MALFORMED."""
+    """A value is not of the form, or bytes not of the type, that the native reads."""
 
 
 class LimitExceeded(NativeLimit):

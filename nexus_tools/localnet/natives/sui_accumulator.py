@@ -4,9 +4,11 @@ Money goes into address balances and comes out of them. Balances are those of th
 `sui::balance`: a struct of one `u64`.
 """
 
+from nexus_tools.localnet.natives.errors import MalformedArgument
 from nexus_tools.localnet.natives.table import NativeTable, charge, natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.address_balance import coin_type_of
 from nexus_tools.sui.effects import AccumulatorOperation
 from nexus_tools.sui.type_tag import TypeTag
 
@@ -20,14 +22,19 @@ _Types = tuple[TypeTag, ...]
 def add_to_accumulator_address(
     context: Context, types: _Types, accumulator: bytes, recipient: bytes, funds: Value
 ) -> None:
-    """Give a `Balance<T>` to an address."""
+    """Give a `Balance<T>` to an address. Raises `MalformedArgument` for funds of another type."""
+    _check_balance(types[0])
     emit_deposit_event(context, types, accumulator, recipient, funds[0])
 
 
 def withdraw_from_accumulator_address(
     context: Context, types: _Types, accumulator: bytes, owner: bytes, amount: int
 ) -> Value:
-    """Take a `Balance<T>` from an address: what a `Withdrawal` entitled to, or part of it."""
+    """Take a `Balance<T>` from an address: what a `Withdrawal` entitled to, or part of it.
+
+    Raises `MalformedArgument` for funds of another type.
+    """
+    _check_balance(types[0])
     if amount > _MAX_AMOUNT:
         charge(context, _COST)
         raise NativeAbort(_OVERFLOW)
@@ -53,6 +60,12 @@ def record_settlement_sui_conservation(
     _context: Context, _types: _Types, _input_sui: int, _output_sui: int
 ) -> None:
     """What a settlement pays in and out in SUI: real nodes check with it that none gets lost."""
+
+
+def _check_balance(funds: TypeTag) -> None:
+    # The genuine native takes all funds for a balance: the framework lets nothing else come here.
+    if coin_type_of(funds) is None:
+        raise MalformedArgument(f"{funds} is no balance")
 
 
 def _note(
