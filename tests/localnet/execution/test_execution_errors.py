@@ -43,10 +43,9 @@ NOT_BROUGHT_ABOUT = {
     ErrorKind.EXECUTION_CANCELLED_DUE_TO_SHARED_OBJECT_CONGESTION: "no congestion",
     ErrorKind.EXECUTION_CANCELLED_DUE_TO_RANDOMNESS_UNAVAILABLE: "no distributed key generation",
     ErrorKind.NON_EXCLUSIVE_WRITE_INPUT_OBJECT_MODIFIED: "not switched on in protocol 105",
-    # Errors of features that have tests of their own once the localnet has them.
-    ErrorKind.ADDRESS_DENIED_FOR_COIN: "deny lists",
-    ErrorKind.COIN_TYPE_GLOBAL_PAUSE: "deny lists",
-    ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW: "address balances",
+    ErrorKind.ADDRESS_DENIED_FOR_COIN: "brought about in tests/localnet/node/test_deny_list.py",
+    ErrorKind.COIN_TYPE_GLOBAL_PAUSE: "brought about in tests/localnet/node/test_deny_list.py",
+    ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW: "no two transactions that take the same money",
 }
 
 
