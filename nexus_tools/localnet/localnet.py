@@ -2,16 +2,18 @@
 
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from nexus_tools.errors import NotNowError
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc import Limits, Server
-from nexus_tools.localnet.trace import TransactionTrace, trace_simulation, trace_transaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.transaction import TRANSACTION_DATA
+
+if TYPE_CHECKING:
+    from nexus_tools.localnet.trace import TransactionTrace
 
 
 class Localnet:
@@ -128,16 +130,20 @@ class Localnet:
         """Go back to a snapshot: whatever happened since did not happen."""
         self.node.revert(snapshot)
 
-    def trace(self, digest: Digest) -> TransactionTrace:
+    def trace(self, digest: Digest) -> "TransactionTrace":
         """What a transaction did, call by call: it is executed once more.
 
         Raises `transaction_not_found` and `trace_impossible`.
         """
+        from nexus_tools.localnet.trace import trace_transaction  # noqa: PLC0415 - 30 ms
+
         return trace_transaction(self.node, digest)
 
-    def trace_transaction(self, data: bytes) -> TransactionTrace:
+    def trace_transaction(self, data: bytes) -> "TransactionTrace":
         """What a transaction would do now, call by call; `data` are its BCS bytes.
 
         Raises `BcsError` and `TransactionRefused`.
         """
+        from nexus_tools.localnet.trace import trace_simulation  # noqa: PLC0415 - 30 ms
+
         return trace_simulation(self.node, TRANSACTION_DATA.decode(data))

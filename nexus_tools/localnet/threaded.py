@@ -6,14 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.localnet import Localnet
 from nexus_tools.localnet.rpc import Limits
-from nexus_tools.localnet.trace import TransactionTrace
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
+
+if TYPE_CHECKING:
+    from nexus_tools.localnet.trace import TransactionTrace
 
 T = TypeVar("T")
 
@@ -89,11 +91,11 @@ class ThreadedLocalnet:
         """Go back to a snapshot: whatever happened since did not happen."""
         self.call(lambda localnet: localnet.revert(snapshot))
 
-    def trace(self, digest: Digest) -> TransactionTrace:
+    def trace(self, digest: Digest) -> "TransactionTrace":
         """What a transaction did, call by call: it is executed once more."""
         return self.call(lambda localnet: localnet.trace(digest))
 
-    def trace_transaction(self, data: bytes) -> TransactionTrace:
+    def trace_transaction(self, data: bytes) -> "TransactionTrace":
         """What a transaction would do now, call by call; `data` are its BCS bytes."""
         return self.call(lambda localnet: localnet.trace_transaction(data))
 

@@ -11,7 +11,6 @@ from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
 from nexus_tools.localnet.execution.slots import ValueSlot
 from nexus_tools.localnet.execution.type_arguments import resolve_type_arguments
-from nexus_tools.localnet.verifier.sui import is_internal
 from nexus_tools.localnet.vm import (
     Function,
     MoveAbort,
@@ -127,6 +126,8 @@ def _check_callable(context: ExecutionContext, function: Function) -> None:
 
 
 def _is_private_generic(function: Function) -> bool:
+    from nexus_tools.localnet.verifier.sui import is_internal  # noqa: PLC0415 - 20 ms at start
+
     return is_internal(function.module.address, function.module.name, function.name)
 
 

@@ -1,16 +1,19 @@
 """Verifying the modules of a package that is published, with the modules that it links to."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from nexus_tools.localnet.bytecode import CompiledModule
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.package import NewModule
-from nexus_tools.localnet.verifier import Dependencies, VerificationError, verify_package
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import MovePackage
+
+if TYPE_CHECKING:
+    from nexus_tools.localnet.verifier import Dependencies
 
 # What breaks a rule of Move has a Move status code, which the effects do not have.
 _KINDS = {
@@ -27,6 +30,11 @@ def verify_modules(
     context: ExecutionContext, package: MovePackage, modules: Sequence[NewModule]
 ) -> None:
     """Refuse modules of a package that the machine knows already. Raises `CommandFailed`."""
+    from nexus_tools.localnet.verifier import (  # noqa: PLC0415 - 20 ms, for who publishes
+        VerificationError,
+        verify_package,
+    )
+
     dependencies = _linked_modules(context.machine, package)
     try:
         verify_package([module.compiled for module in modules], dependencies)
@@ -35,7 +43,7 @@ def verify_modules(
         raise CommandFailed(kind, message=str(error)) from None
 
 
-def _linked_modules(machine: Machine, package: MovePackage) -> Dependencies:
+def _linked_modules(machine: Machine, package: MovePackage) -> "Dependencies":
     linkage = {link.original_id: link.upgraded_id for link in package.linkage}
 
     def find(module_id: tuple[bytes, str]) -> CompiledModule | None:

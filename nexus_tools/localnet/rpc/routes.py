@@ -11,7 +11,6 @@ from nexus_tools.localnet.rpc.cors import Headers, cors_headers, preflight_heade
 from nexus_tools.localnet.rpc.faucet import request_gas, request_gas_v1
 from nexus_tools.localnet.rpc.info_headers import info_headers
 from nexus_tools.localnet.rpc.snapshots import revert, take_snapshot
-from nexus_tools.localnet.rpc.traces import serve_trace
 
 Route = Callable[[Backend, bytes], tuple[int, dict[str, Any]]]
 
@@ -35,6 +34,12 @@ def _health(backend: Backend, _: bytes) -> tuple[int, dict[str, Any]]:
     }
 
 
+def _trace(backend: Backend, body: bytes) -> tuple[int, dict[str, Any]]:
+    from nexus_tools.localnet.rpc.traces import serve_trace  # noqa: PLC0415 - 30 ms at start
+
+    return serve_trace(backend.node, body)
+
+
 _ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/health"): _health,
     ("POST", "/gas"): lambda backend, body: request_gas_v1(backend.node, body),
@@ -43,7 +48,7 @@ _ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/advance-epoch"): lambda backend, body: advance_epoch(backend.node, body),
     ("POST", "/snapshot"): lambda backend, body: take_snapshot(backend.node, body),
     ("POST", "/revert"): lambda backend, body: revert(backend.node, body),
-    ("POST", "/trace"): lambda backend, body: serve_trace(backend.node, body),
+    ("POST", "/trace"): _trace,
 }
 
 
