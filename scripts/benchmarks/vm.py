@@ -14,12 +14,11 @@ from typing import Any
 
 import sui_sandbox
 
+from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_least_of_peer, compared
-from benchmarks.processes import ROOT
 from benchmarks.rounds import interleaved
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.bytecode.relocate import relocate
-from nexus_tools.localnet.compiler import MoveBuilder, install_builder, read_sources
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Context, Machine, Meter, Reference
@@ -53,7 +52,7 @@ _NOTE = "millions of executed instructions per second; set-up of the genuine VM 
 
 def measure(_: Path) -> Iterator[Figure]:
     """One figure for each kernel, and their median."""
-    module = _compiled()
+    module = relocate(compiled("kernels"), bytes(_PACKAGE))
     genuine, ours = _Genuine(module), _Ours(module)
     figures = []
     for kernel in KERNELS:
@@ -79,15 +78,6 @@ def _compare(kernel: str, instructions: int, genuine: "_Genuine", ours: "_Ours")
     return compared(
         f"vm {kernel}", "M/s", speeds, {_PEER: peers}, target=_KERNEL_TARGET, note=_NOTE
     )
-
-
-def _compiled() -> bytes:
-    """The module of the kernels, at its address."""
-    builder = MoveBuilder(
-        install_builder(ROOT / ".cache" / "sui-move-builder"), ROOT / ".cache" / "wasmtime"
-    )
-    [module] = builder.build(read_sources(ROOT / "move" / "kernels")).modules
-    return relocate(module, bytes(_PACKAGE))
 
 
 def _packages(module: bytes) -> Iterator[MovePackage]:
