@@ -8,15 +8,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 CACHE = Path(__file__).parents[1] / ".cache"
 
 
 def pytest_configure():
-    """Let programs that tests start be interrupted.
+    """Draw the same values in each run, however slow the machine is; let programs be interrupted.
 
     A shell has what it starts in the background ignore interrupts, and that is inherited.
     """
+    settings.load_profile("ci")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

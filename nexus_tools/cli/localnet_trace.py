@@ -29,7 +29,6 @@ _ERRORS: dict[int, type[NexusError]] = {
     HTTPStatus.CONFLICT: NotNowError,
 }
 
-
 _TIMEOUT_S = 120.0
 _COSTS = ("computation_mist", "storage_mist", "rebate_mist", "net_mist")
 _PACKAGES = {"published": "package"}

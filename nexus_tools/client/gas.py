@@ -12,20 +12,16 @@ from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.object import AddressOwner, ObjectReference
 from nexus_tools.sui.transaction import (
     Argument,
-    Command,
     GasCoin,
     InputArgument,
-    MakeMoveVec,
     MergeCoins,
-    MoveCall,
     ProgrammableTransaction,
     Pure,
     SplitCoins,
-    TransferObjects,
-    Upgrade,
+    arguments_of,
 )
 
-MAX_BUDGET_MIST = 50_000_000_000
+MAX_BUDGET_MIST = 50_000_000_000_000
 """The largest gas budget: `max_tx_gas` of the protocol configuration."""
 
 MAX_PAYMENT_COINS = 256
@@ -61,7 +57,7 @@ def withdrawn(transaction: ProgrammableTransaction) -> int | None:
     total = 0
     for command in transaction.commands:
         if not isinstance(command, SplitCoins | MergeCoins):
-            if GasCoin() in _arguments(command):
+            if GasCoin() in arguments_of(command):
                 return None
         elif isinstance(command, SplitCoins) and command.coin == GasCoin():
             amounts = [_amount(transaction, amount) for amount in command.amounts]
@@ -95,16 +91,6 @@ def what_is_left(
 def _amount(transaction: ProgrammableTransaction, argument: Argument) -> int | None:
     value = transaction.inputs[argument.index] if isinstance(argument, InputArgument) else None
     return u64.decode(value.value) if isinstance(value, Pure) else None
-
-
-def _arguments(command: Command) -> tuple[Argument, ...]:
-    if isinstance(command, MoveCall):
-        return command.arguments
-    if isinstance(command, TransferObjects):
-        return command.objects
-    if isinstance(command, MakeMoveVec):
-        return command.elements
-    return (command.ticket,) if isinstance(command, Upgrade) else ()
 
 
 class GasCoins:

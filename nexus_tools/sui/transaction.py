@@ -3,6 +3,7 @@
 Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -247,6 +248,22 @@ class Upgrade:
 
 
 Command = MoveCall | TransferObjects | SplitCoins | MergeCoins | Publish | MakeMoveVec | Upgrade
+
+_ARGUMENTS_OF: dict[type[Command], Callable[[Any], tuple[Argument, ...]]] = {
+    MoveCall: lambda call: call.arguments,
+    TransferObjects: lambda transfer: (*transfer.objects, transfer.address),
+    SplitCoins: lambda split: (split.coin, *split.amounts),
+    MergeCoins: lambda merge: (merge.destination, *merge.sources),
+    MakeMoveVec: lambda made: made.elements,
+    Publish: lambda _: (),
+    Upgrade: lambda upgrade: (upgrade.ticket,),
+}
+
+
+def arguments_of(command: Command) -> tuple[Argument, ...]:
+    """All arguments of a command, in the order in which errors count them."""
+    return _ARGUMENTS_OF[type(command)](command)
+
 
 _ARGUMENTS = vector(ARGUMENT)
 _MODULES = vector(byte_vector)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jsonschema import (
     Draft4Validator,
@@ -14,13 +14,8 @@ from nexus_tools.errors import ValidationError
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
-# The same examples in each run; a failure is told at once, as shrinking could take minutes.
-DRAWN = settings(
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# A failure is told at once, as shrinking could take minutes.
+DRAWN = settings(phases=(Phase.explicit, Phase.generate))
 VALIDATORS = {
     DRAFT_4: Draft4Validator,
     "http://json-schema.org/draft-06/schema#": Draft6Validator,

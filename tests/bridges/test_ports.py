@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -9,13 +9,8 @@ from nexus_tools.bridges.ports import map_ports, snake_case
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import check_input_schema
 
-# The same examples in each run; a failure is told at once, as shrinking could take minutes.
-DRAWN = settings(
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# A failure is told at once, as shrinking could take minutes.
+DRAWN = settings(phases=(Phase.explicit, Phase.generate))
 NUMBER = {"type": "integer"}
 
 

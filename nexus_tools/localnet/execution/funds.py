@@ -7,8 +7,7 @@ or to use an object that changes. Source: `TransactionData` in `sui-types/src/tr
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from nexus_tools.localnet.execution.environment import ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
@@ -19,19 +18,11 @@ from nexus_tools.sui.expiration import Expiration, ValidDuring, Validity
 from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import AddressOwner, Object, ObjectReference
 from nexus_tools.sui.transaction import (
-    Argument,
-    Command,
     GasCoin,
-    MakeMoveVec,
-    MergeCoins,
-    MoveCall,
     OwnedObject,
     ProgrammableTransaction,
-    Publish,
-    SplitCoins,
     TransactionData,
-    TransferObjects,
-    Upgrade,
+    arguments_of,
 )
 from nexus_tools.sui.type_tag import SUI, TypeTag, short_name
 
@@ -61,7 +52,7 @@ def uses_gas_coin(data: TransactionData) -> bool:
     """Whether a command names the coin that pays."""
     assert isinstance(data.kind, ProgrammableTransaction)
     gas = GasCoin()
-    return any(gas in _ARGUMENTS[type(command)](command) for command in data.kind.commands)
+    return any(gas in arguments_of(command) for command in data.kind.commands)
 
 
 def available_for_gas(data: TransactionData, store: ObjectStore) -> int:
@@ -175,14 +166,3 @@ def _invalid_reservation(reason: str) -> TransactionRefused:
     return TransactionRefused(
         "invalid_withdraw_reservation", f"Invalid withdraw reservation: {reason}"
     )
-
-
-_ARGUMENTS: dict[type[Command], Callable[[Any], tuple[Argument, ...]]] = {
-    MoveCall: lambda call: call.arguments,
-    TransferObjects: lambda transfer: (*transfer.objects, transfer.address),
-    SplitCoins: lambda split: (split.coin, *split.amounts),
-    MergeCoins: lambda merge: (merge.destination, *merge.sources),
-    MakeMoveVec: lambda vector: vector.elements,
-    Publish: lambda _: (),
-    Upgrade: lambda upgrade: (upgrade.ticket,),
-}

@@ -58,7 +58,7 @@ def changed(document):
     return st.builds(put, st.sampled_from([path for path in places(document) if path]), JSON)
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(changed(PROPERTIES), changed(SCHEMA))
 def test_a_tool_is_described_by_good_schemas_or_refused(properties, spec):
     try:
@@ -71,7 +71,7 @@ def test_a_tool_is_described_by_good_schemas_or_refused(properties, spec):
     check_output_schema(output)
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(changed(SCHEMA), st.dictionaries(st.sampled_from(["a", "b"]), st.text()))
 def test_runtime_variables_are_checked_or_refused(document, environment):
     try:

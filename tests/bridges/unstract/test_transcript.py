@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.bridges.unstract.message import MessageType
@@ -121,7 +121,6 @@ _MESSAGES = st.builds(
 )
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(st.binary() | _MESSAGES))
 def test_nothing_that_a_tool_writes_breaks_the_reader(chunks):
     transcript = transcript_of(*chunks)

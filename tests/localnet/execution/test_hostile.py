@@ -113,9 +113,7 @@ PURES = st.one_of(
 ).map(Pure)
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=st.data(), mode=st.sampled_from([Mode.SIMULATE, Mode.INSPECT]))
 def test_any_commands_end_in_effects_or_a_refusal(probed, drawn, mode):
     objects = [probed.argument(probed.box), probed.argument(probed.things()[0])]

@@ -28,7 +28,7 @@ commits = st.tuples(
 steps = st.lists(st.tuples(commits, st.none() | st.integers(0, 3)), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps)
 def test_the_ledger_is_what_its_commits_and_reverts_make_it(chain_on, history):
     with tempfile.TemporaryDirectory() as directory:
