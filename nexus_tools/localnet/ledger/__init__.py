@@ -13,6 +13,7 @@ from nexus_tools.localnet.ledger.event_filter import (
 from nexus_tools.localnet.ledger.events import EventPosition, LedgerEvent
 from nexus_tools.localnet.ledger.ledger import Ledger, Snapshot
 from nexus_tools.localnet.ledger.live_objects import CoinBalance
+from nexus_tools.localnet.ledger.object_index import listing_place, type_order
 from nexus_tools.localnet.ledger.past_objects import PastObjects
 from nexus_tools.localnet.ledger.state import State
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction, Place
@@ -36,5 +37,7 @@ __all__ = [
     "State",
     "balance_changes",
     "epoch_gas_used",
+    "listing_place",
     "matches",
+    "type_order",
 ]

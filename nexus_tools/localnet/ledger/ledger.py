@@ -118,12 +118,13 @@ class Ledger:
         owner: Address,
         type_filter: StructTag | None = None,
         *,
-        after: Address | None = None,
+        after: bytes = b"",
         limit: int | None = None,
     ) -> list[Object]:
-        """Objects of an address, in the order of their ids, from behind the id `after`.
+        """Objects of an address by type, coins from the largest on, and by id.
 
         A filter with type arguments means that type, one without means all its instantiations.
+        `after` is the `listing_place` of an object, behind which to begin.
         """
         return self._live.owned_by(owner, type_filter, after, limit)
 
@@ -133,11 +134,9 @@ class Ledger:
         """Dynamic fields of an object, in the order of their ids."""
         return self._live.children_of(parent, after, limit)
 
-    def of_type(
-        self, tag: StructTag, *, after: Address | None = None, limit: int | None = None
-    ) -> list[Object]:
-        """Objects of a type, whoever owns them, in the order of their ids; see `owned_by`."""
-        return self._live.of_type(tag, after, limit)
+    def of_type(self, tag: StructTag, *, limit: int | None = None) -> list[Object]:
+        """Objects of a type, whoever owns them; see `owned_by` for filter and order."""
+        return self._live.of_type(tag, limit)
 
     def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
         """What an address has of one type of coin."""

@@ -1,11 +1,13 @@
 """The objects that exist now, and the indexes by which they are found."""
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
-from nexus_tools.localnet.ledger.object_index import ObjectIndex
+from nexus_tools.localnet.ledger.object_index import ObjectIndex, place_of
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.address_balance import address_balance
 from nexus_tools.sui.object import (
@@ -34,13 +36,13 @@ class CoinBalance:
 class LiveObjects:
     """Objects by id; by owner, by parent and by type; balances; versions of packages."""
 
-    __slots__ = ("_balances", "_by_owner", "_by_parent", "_by_type", "_objects", "_packages")
+    __slots__ = ("_balances", "_by_owner", "_by_type", "_children", "_objects", "_packages")
 
     def __init__(self) -> None:
         self._objects: dict[Address, Object] = {}
         self._by_owner = ObjectIndex()
-        self._by_parent = ObjectIndex()
         self._by_type = ObjectIndex()
+        self._children: dict[Address, list[Address]] = {}
         self._balances: dict[Address, dict[TypeTag, CoinBalance]] = {}
         self._packages: dict[Address, dict[int, MovePackage]] = {}
 
@@ -54,20 +56,22 @@ class LiveObjects:
         return self._objects.get(object_id)
 
     def owned_by(
-        self, owner: Address, tag: StructTag | None, after: Address | None, limit: int | None
+        self, owner: Address, tag: StructTag | None, after: bytes, limit: int | None
     ) -> list[Object]:
-        """Objects that an address owns, by id."""
+        """Objects that an address owns, from behind a place of their listing."""
         return self._known(self._by_owner.page(owner, tag, after, limit))
 
     def children_of(
         self, parent: Address, after: Address | None, limit: int | None
     ) -> list[Object]:
         """Dynamic fields of an object, by id."""
-        return self._known(self._by_parent.page(parent, None, after, limit))
+        children = self._children.get(parent, [])
+        start = 0 if after is None else bisect_right(children, after)
+        return self._known(islice(children, start, None if limit is None else start + limit))
 
-    def of_type(self, tag: StructTag, after: Address | None, limit: int | None) -> list[Object]:
-        """Objects of a type, by id, whoever owns them."""
-        return self._known(self._by_type.page(ZERO, tag, after, limit))
+    def of_type(self, tag: StructTag, limit: int | None) -> list[Object]:
+        """Objects of a type, in the order of their listing, whoever owns them."""
+        return self._known(self._by_type.page(ZERO, tag, b"", limit))
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
         """What an address has in coins and besides, by coin type."""
@@ -78,8 +82,8 @@ class LiveObjects:
         versions = self._packages.get(original_id, {})
         return tuple(versions[version] for version in sorted(versions))
 
-    def _known(self, ids: Iterator[Address]) -> list[Object]:
-        return [self._objects[object_id] for object_id in ids]
+    def _known(self, ids: Iterable[bytes]) -> list[Object]:
+        return [self._objects[object_id] for object_id in ids]  # type: ignore[index]  # equal bytes
 
     # --- Changing
 
@@ -91,8 +95,11 @@ class LiveObjects:
         if isinstance(value.data, MovePackage):
             self._packages.setdefault(original_id(value.data), {})[value.version] = value.data
             return
-        for index, key in self._places(value):
-            index.add(key, value.data.type, object_id)
+        place = place_of(value.data)
+        for index, key in self._indexes(value):
+            index.add(key, value.data.type, place)
+        if isinstance(value.owner, ObjectOwner):
+            insort(self._children.setdefault(value.owner.parent, []), object_id)
         self._count(value, 1)
 
     def remove(self, object_id: Address) -> None:
@@ -103,9 +110,18 @@ class LiveObjects:
         if isinstance(value.data, MovePackage):
             self._remove_package(value.data)
             return
-        for index, key in self._places(value):
-            index.remove(key, value.data.type, object_id)
+        place = place_of(value.data)
+        for index, key in self._indexes(value):
+            index.remove(key, value.data.type, place)
+        if isinstance(value.owner, ObjectOwner):
+            self._remove_child(value.owner.parent, object_id)
         self._count(value, -1)
+
+    def _remove_child(self, parent: Address, child: Address) -> None:
+        children = self._children[parent]
+        del children[bisect_left(children, child)]
+        if not children:
+            del self._children[parent]
 
     def _remove_package(self, package: MovePackage) -> None:
         original = original_id(package)
@@ -114,12 +130,10 @@ class LiveObjects:
         if not versions:
             del self._packages[original]
 
-    def _places(self, value: Object) -> Iterator[tuple[ObjectIndex, Address]]:
+    def _indexes(self, value: Object) -> Iterator[tuple[ObjectIndex, Address]]:
         yield self._by_type, ZERO
         if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
             yield self._by_owner, value.owner.address
-        elif isinstance(value.owner, ObjectOwner):
-            yield self._by_parent, value.owner.parent
 
     def _count(self, value: Object, sign: int) -> None:
         """Add or take away what an object is worth, if it is a coin or an address balance."""

@@ -74,14 +74,9 @@ class Faucet:
         return bytes([SignatureScheme.ED25519]) + signature + self._public_key
 
     def _coins(self, ledger: Ledger, needed_mist: int) -> list[Object]:
-        """The first coin that suffices, or else the largest ones together, which gas merges."""
-        coins = ledger.owned_by(self.address, GAS_COIN)
-        for coin in coins:
-            if _balance(coin) >= needed_mist:
-                return [coin]
-        coins = sorted(coins, key=_balance, reverse=True)[:_MAX_GAS_COINS]
+        """The largest coins, as many as it takes: gas merges them."""
         balance, chosen = 0, []
-        for coin in coins:
+        for coin in ledger.owned_by(self.address, GAS_COIN, limit=_MAX_GAS_COINS):
             chosen.append(coin)
             balance += _balance(coin)
             if balance >= needed_mist:

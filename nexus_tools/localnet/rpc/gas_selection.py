@@ -8,7 +8,7 @@ Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 
 import secrets
 from dataclasses import replace
-from heapq import nsmallest
+from itertools import islice
 
 from nexus_tools.localnet.execution import MOCK_COIN_ID, Mode
 from nexus_tools.localnet.execution.funds import available_for_gas, uses_gas_coin
@@ -137,7 +137,7 @@ def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object
         for coin in node.ledger.owned_by(data.gas.owner, GAS_COIN)
         if coin.id not in used and isinstance(coin.owner, AddressOwner)
     )
-    return nsmallest(limit, coins, key=lambda coin: (-coin_balance(coin), coin.id))
+    return list(islice(coins, limit))
 
 
 def _used_objects(kind: ProgrammableTransaction) -> set[Address]:

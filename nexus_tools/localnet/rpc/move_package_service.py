@@ -3,7 +3,7 @@
 from nexus_tools.localnet.ledger.live_objects import original_id
 from nexus_tools.localnet.rpc.backend import Backend, Unary
 from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.paging import bad_token, page_size, place_of, token_for
+from nexus_tools.localnet.rpc.paging import page_size, place_of, token_for
 from nexus_tools.localnet.rpc.read_mask import EVERYTHING
 from nexus_tools.localnet.rpc.rendering.module import (
     render_datatype,
@@ -47,7 +47,7 @@ def _list_package_versions(backend: Backend, request: Message, response: Message
     package = _find_package(backend, request)
     original = original_id(package)
     question = ("package versions", str(original))
-    size, after = page_size(request), _version_place(request, question)
+    size, after = page_size(request), int.from_bytes(place_of(request, question) or b"", "big")
     versions = [
         each for each in backend.node.ledger.package_versions(original) if each.version > after
     ]
@@ -56,13 +56,6 @@ def _list_package_versions(backend: Backend, request: Message, response: Message
     if len(versions) > size:
         place = versions[size - 1].version.to_bytes(_VERSION_BYTES, "big")
         response.next_page_token = token_for(place, question)
-
-
-def _version_place(request: Message, question: tuple[str, str]) -> int:
-    place = place_of(request, question)
-    if place is not None and len(place) != _VERSION_BYTES:
-        raise bad_token()
-    return int.from_bytes(place or b"", "big")
 
 
 def _find_package(backend: Backend, request: Message) -> MovePackage:

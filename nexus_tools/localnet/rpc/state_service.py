@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from nexus_tools.localnet.ledger import CoinBalance
+from nexus_tools.localnet.ledger import CoinBalance, listing_place, type_order
 from nexus_tools.localnet.rpc.backend import Backend, Unary
 from nexus_tools.localnet.rpc.coin_info import get_coin_info
 from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.paging import bad_token, page_size, place_of, token_for
+from nexus_tools.localnet.rpc.paging import page_size, place_of, token_for
 from nexus_tools.localnet.rpc.read_mask import (
     DYNAMIC_FIELD,
     OWNED_OBJECT,
@@ -17,7 +17,7 @@ from nexus_tools.localnet.rpc.rendering.dynamic_field import render_dynamic_fiel
 from nexus_tools.localnet.rpc.rendering.object import render_object
 from nexus_tools.localnet.rpc.request_fields import address, parsed, required, struct_tag
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import Object
+from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.type_tag import TypeTag, parse_struct_tag
 
 _MAX_U64 = 2**64 - 1
@@ -29,9 +29,8 @@ def _list_owned_objects(backend: Backend, request: Message, response: Message) -
     mask = requested_mask(request, backend.descriptor("Object"), OWNED_OBJECT)
     question = ("owned", str(owner), str(object_type))
     size = page_size(request)
-    found = backend.node.ledger.owned_by(
-        owner, object_type, after=_id_place(request, question), limit=size + 1
-    )
+    after = place_of(request, question) or b""
+    found = backend.node.ledger.owned_by(owner, object_type, after=after, limit=size + 1)
 
     def render(each: Object) -> Message:
         message = response.objects.add()
@@ -41,7 +40,8 @@ def _list_owned_objects(backend: Backend, request: Message, response: Message) -
 
     last = _fill_page(found, size, render, backend.limits.page_bytes)
     if last is not None:
-        response.next_page_token = token_for(last, question)
+        assert isinstance(last.data, MoveObject)
+        response.next_page_token = token_for(listing_place(last.data), question)
 
 
 def _list_dynamic_fields(backend: Backend, request: Message, response: Message) -> None:
@@ -50,7 +50,9 @@ def _list_dynamic_fields(backend: Backend, request: Message, response: Message) 
     question = ("dynamic fields", str(parent))
     size = page_size(request)
     ledger, machine = backend.node.ledger, backend.node.machine
-    found = ledger.children_of(parent, after=_id_place(request, question), limit=size + 1)
+    place = place_of(request, question)
+    after = None if place is None else Address(place)
+    found = ledger.children_of(parent, after=after, limit=size + 1)
 
     def render(each: Object) -> Message:
         message = response.dynamic_fields.add()
@@ -61,31 +63,22 @@ def _list_dynamic_fields(backend: Backend, request: Message, response: Message) 
 
     last = _fill_page(found, size, render, backend.limits.page_bytes)
     if last is not None:
-        response.next_page_token = token_for(last, question)
-
-
-def _id_place(request: Message, question: Sequence[str]) -> Address | None:
-    place = place_of(request, question)
-    if place is None:
-        return None
-    if len(place) != len(Address.of(0)):
-        raise bad_token()
-    return Address(place)
+        response.next_page_token = token_for(last.id, question)
 
 
 def _fill_page(
     found: Sequence[Object], size: int, render: Callable[[Object], Message], limit: int
-) -> Address | None:
+) -> Object | None:
     """Render a page, which ends when it has `size` objects or `limit` bytes.
 
-    `found` has one object more than fits, if there is one. Gives the id behind which the next page
-    begins; None if this is the last.
+    `found` has one object more than fits, if there is one. Gives the object behind which the next
+    page begins; None if this is the last.
     """
     total = 0
     for count, each in enumerate(found[:size], 1):
         total += render(each).ByteSize()
         if (count == size or total >= limit) and count < len(found):
-            return each.id
+            return each
     return None
 
 
@@ -103,14 +96,13 @@ def _list_balances(backend: Backend, request: Message, response: Message) -> Non
     owner = address(request, "owner")
     question = ("balances", str(owner))
     size = page_size(request)
-    place = place_of(request, question)
-    after = place.decode("utf-8", "replace") if place is not None else ""
-    balances = {str(tag): (tag, sum_) for tag, sum_ in backend.node.ledger.balances(owner).items()}
-    names = sorted(name for name in balances if name > after)
-    for name in names[:size]:
-        _render_balance(response.balances.add(), *balances[name])
-    if len(names) > size:
-        response.next_page_token = token_for(names[size - 1].encode(), question)
+    after = place_of(request, question) or b""
+    balances = backend.node.ledger.balances(owner)
+    coin_types = sorted((tag for tag in balances if type_order(tag) > after), key=type_order)
+    for coin_type in coin_types[:size]:
+        _render_balance(response.balances.add(), coin_type, balances[coin_type])
+    if len(coin_types) > size:
+        response.next_page_token = token_for(type_order(coin_types[size - 1]), question)
 
 
 def _render_balance(message: Message, coin_type: TypeTag, balance: CoinBalance) -> None:

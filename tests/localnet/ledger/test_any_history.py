@@ -82,16 +82,25 @@ def seen(ledger):
 
 
 def expected_view(model):
-    """The same of a dictionary."""
+    """The same of a dictionary: coins come from the largest on, dynamic fields by id."""
     by_owner = {
-        owner: sorted((n, balance) for n, (held_by, balance) in model.items() if held_by == owner)
+        owner: sorted(
+            ((n, balance) for n, (held_by, balance) in model.items() if held_by == owner),
+            key=None if owner == OWNERS[2] else largest_first,
+        )
         for owner in OWNERS
     }
     balances = {
         owner: CoinBalance(sum(balance for _, balance in by_owner[owner]), len(by_owner[owner]))
         for owner in OWNERS[:2]
     }
-    return by_owner, balances, sorted((n, balance) for n, (_, balance) in model.items())
+    all_coins = [(n, balance) for n, (_, balance) in model.items()]
+    return by_owner, balances, sorted(all_coins, key=largest_first)
+
+
+def largest_first(coin):
+    number, balance = coin
+    return -balance, number
 
 
 def number_and_balance(value):

@@ -3,7 +3,13 @@ import pytest
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
 from nexus_tools.localnet.bytecode import MalformedModule
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.ledger import BalanceChange, Checkpoint, CoinBalance, Ledger
+from nexus_tools.localnet.ledger import (
+    BalanceChange,
+    Checkpoint,
+    CoinBalance,
+    Ledger,
+    listing_place,
+)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import Immutable, MovePackage, Object, ObjectOwner, Shared
@@ -63,11 +69,23 @@ def test_an_object_that_was_wrapped_comes_back_at_a_later_version(chain, ledger)
 # --- Indexes
 
 
-def test_owned_objects_come_by_id_and_in_pages(chain, ledger):
-    chain.commit(*[chain.coin(number, 1) for number in (5, 3, 8, 1)])
+def test_owned_objects_come_in_pages_the_largest_coins_first_and_then_by_id(chain, ledger):
+    chain.commit(*[chain.coin(*each) for each in [(5, 10), (3, 30), (8, 10), (1, 20)]])
     first = ledger.owned_by(ALICE, limit=2)
-    assert numbers(first) == [1, 3]
-    assert numbers(ledger.owned_by(ALICE, after=first[-1].id, limit=2)) == [5, 8]
+    assert numbers(first) == [3, 1]
+    place = listing_place(first[-1].data)
+    assert numbers(ledger.owned_by(ALICE, after=place, limit=2)) == [5, 8]
+
+
+def test_owned_objects_of_several_types_come_type_by_type(chain, ledger):
+    usd = coin_tag(StructTag(Address.of(0x77), "usd", "USD"))
+    objects = [chain.move_object(1, TOOL), chain.coin(2, 1, coin_tag=usd), chain.coin(3, 9)]
+    chain.commit(*objects, chain.coin(4, 8))
+    order = [3, 4, 2, 1]  # 0x2::coin::Coin of 0x2 and of 0x77, then what is of another package
+    assert numbers(ledger.owned_by(ALICE)) == order
+    for count, number in enumerate(order, 1):
+        place = listing_place(ledger.get(Address.of(number)).data)
+        assert numbers(ledger.owned_by(ALICE, after=place)) == order[count:]
 
 
 def test_owned_objects_are_filtered_by_exact_type_or_by_name(chain, ledger):

@@ -34,3 +34,9 @@ def test_a_token_of_another_owner_is_refused(request_of):
     token = token_for(b"place", ("owned", "0x1"))
     with pytest.raises(RpcError):
         place_of(request_of(page_token=token), ("owned", "0x2"))
+
+
+def test_a_token_with_another_place_is_refused(request_of):
+    token = token_for(b"place", ("owned", "0x1"))
+    with pytest.raises(RpcError):
+        place_of(request_of(page_token=token + b"s"), ("owned", "0x1"))

@@ -100,6 +100,21 @@ def test_a_page_goes_on_although_objects_before_it_vanish(client, alice):
     assert all(each.object_id > last for each in again.objects)
 
 
+def test_coins_are_listed_from_the_largest_on(client, alice):
+    owner = Address.of(0xCAFE)
+    split(alice, client, owner, 2, amount=5)
+    split(alice, client, owner, 1, amount=7)
+    split(alice, client, owner, 1, amount=300)
+    fields = {"owner": str(owner), "page_size": 3}
+    pages = all_pages(client, "StateService/ListOwnedObjects", "objects", **fields)
+    mask = ("balance", "object_id")
+    whole = client.call("StateService/ListOwnedObjects", *mask, owner=str(owner)).objects
+    assert [each.balance for each in whole] == [300, 7, 5, 5]
+    assert whole[2].object_id < whole[3].object_id
+    paged = [each.object_id for page in pages for each in page]
+    assert paged == [each.object_id for each in whole]
+
+
 def test_a_token_of_another_question_is_refused(client, alice):
     split(alice, client, Address.of(0xCAFE), 3)
     first = client.call("StateService/ListOwnedObjects", owner="0xcafe", page_size=1)
