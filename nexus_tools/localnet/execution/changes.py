@@ -16,6 +16,7 @@ from nexus_tools.localnet.execution.deny_list import (
 )
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed
+from nexus_tools.localnet.execution.event_streams import stream_changes
 from nexus_tools.localnet.execution.gas_payment import GasPayment, gas_coin
 from nexus_tools.localnet.execution.inputs import TransactionInputs
 from nexus_tools.localnet.execution.limits import (
@@ -59,8 +60,9 @@ class Changes:
     """The objects after and before: `modified` are those that existed and are written or gone.
 
     `received` are objects that were taken by a ticket: the transaction depends on their makers.
-    `balances` are what goes into address balances and comes out of them, in its order. The gas is
-    paid from `gas_coin`; without one, from the payer's address balance.
+    `balances` are what goes into address balances and comes out of them, in its order; `streams`
+    are the events for each stream. The gas is paid from `gas_coin`; without one, from the payer's
+    address balance.
     """
 
     written: dict[Address, Write] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class Changes:
     deleted_ids: set[Address] = field(default_factory=set)
     received: tuple[Object, ...] = ()
     balances: list[AccumulatorWrite] = field(default_factory=list)
+    streams: tuple[AccumulatorWrite, ...] = ()
     gas_coin: Address | None = None
 
     def move_sui(self, owner: Address, amount: int) -> None:
@@ -148,6 +151,7 @@ class ChangeCollector:
         changes.modified.update(runtime.received)
         changes.received = tuple(runtime.received.values())
         changes.balances.extend(runtime.accumulators)
+        changes.streams = stream_changes(runtime.accumulators.streamed, self._context.events)
         changes.created_ids.update(runtime.new_ids)
         changes.deleted_ids.update(runtime.deleted_ids)
         for package in self._context.new_packages:

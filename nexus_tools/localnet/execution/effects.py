@@ -120,7 +120,7 @@ def _changed_objects(
     ]
     changed.extend(
         (accumulator_id(write.address, write.type), ObjectChange(_ABSENT, write, IdOperation.NONE))
-        for write in net_changes(changes.balances)
+        for write in (*net_changes(changes.balances), *changes.streams)
     )
     return tuple(sorted(changed, key=itemgetter(0)))
 

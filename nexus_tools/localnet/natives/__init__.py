@@ -13,19 +13,24 @@ from nexus_tools.localnet.natives import (
     sui_dynamic_field,
     sui_ecdsa_k1,
     sui_ecdsa_r1,
+    sui_ecvrf,
     sui_ed25519,
     sui_event,
     sui_hash,
     sui_hmac,
+    sui_nitro_attestation,
     sui_object,
+    sui_poseidon,
     sui_protocol_config,
     sui_transfer,
     sui_tx_context,
     sui_types,
+    sui_vdf,
+    sui_zklogin,
     unsupported,
     validator_metadata,
 )
-from nexus_tools.localnet.natives.accumulators import Accumulators
+from nexus_tools.localnet.natives.accumulators import Accumulators, StreamedEvent
 from nexus_tools.localnet.natives.child_objects import ChildObject
 from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
@@ -55,15 +60,20 @@ _MODULES = (
     sui_dynamic_field,
     sui_ecdsa_k1,
     sui_ecdsa_r1,
+    sui_ecvrf,
     sui_ed25519,
     sui_event,
     sui_hash,
     sui_hmac,
+    sui_nitro_attestation,
     sui_object,
+    sui_poseidon,
     sui_protocol_config,
     sui_transfer,
     sui_tx_context,
     sui_types,
+    sui_vdf,
+    sui_zklogin,
     validator_metadata,
 )
 
@@ -85,6 +95,7 @@ __all__ = [
     "NativeGas",
     "NativeTable",
     "ObjectRuntime",
+    "StreamedEvent",
     "TransactionContext",
     "Transfer",
     "UnsupportedNative",

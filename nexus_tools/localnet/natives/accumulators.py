@@ -1,4 +1,4 @@
-"""What one transaction has put into address balances, and taken out of them, so far.
+"""What one transaction has put into address balances, taken out of them, and put into streams.
 
 Nothing is written until the network settles its checkpoint. Source: `emit_accumulator_event` in
 `object_runtime/mod.rs` of `sui-move-natives`.
@@ -6,6 +6,7 @@ Nothing is written until the network settles its checkpoint. Source: `emit_accum
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from nexus_tools.localnet.vm import ErrorKind, PrimitiveError
 from nexus_tools.sui.address import Address
@@ -15,12 +16,25 @@ from nexus_tools.sui.type_tag import TypeTag
 _MAX_TOTAL = 2**64 - 1
 
 
-class Accumulators:
-    """The changes in their order; what goes in and what goes out have a limit each."""
+@dataclass(frozen=True, slots=True)
+class StreamedEvent:
+    """An event for a stream: `number` is its place among all of the transaction, from 0."""
 
-    __slots__ = ("_totals", "_writes")
+    stream: Address
+    head: TypeTag
+    number: int
+
+
+class Accumulators:
+    """The changes of balances in their order; what goes in and what goes out have a limit each.
+
+    `streamed` are the events for streams.
+    """
+
+    __slots__ = ("_totals", "_writes", "streamed")
 
     def __init__(self) -> None:
+        self.streamed: list[StreamedEvent] = []
         self._writes: list[AccumulatorWrite] = []
         self._totals: defaultdict[tuple[Address, TypeTag, AccumulatorOperation], int]
         self._totals = defaultdict(int)

@@ -162,8 +162,8 @@ class ObjectRuntime:
 
     # --- Events
 
-    def emit(self, tag: StructTag, contents: bytes) -> None:
-        """Emit an event. Raises `LimitExceeded`."""
+    def emit(self, tag: StructTag, contents: bytes) -> int:
+        """Emit an event; the result is its number in the transaction. Raises `LimitExceeded`."""
         if self._event_count >= MAX_NUM_EVENT_EMIT:
             raise LimitExceeded(f"more than {MAX_NUM_EVENT_EMIT} events are emitted")
         if len(contents) > MAX_EVENT_EMIT_SIZE:
@@ -173,6 +173,7 @@ class ObjectRuntime:
             raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
         self._event_count += 1
         self._events.append(EmittedEvent(tag, contents))
+        return self._event_count - 1
 
     @property
     def pending_events(self) -> Sequence[EmittedEvent]:

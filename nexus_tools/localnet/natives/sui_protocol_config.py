@@ -11,6 +11,7 @@ ENABLED_FEATURES = frozenset(
     {
         b"enable_accumulators",
         b"enable_address_balance_gas_payments",
+        b"enable_authenticated_event_streams",
         b"enable_party_transfer",
     }
 )

@@ -12,8 +12,6 @@ from nexus_tools.sui.type_tag import TypeTag
 _FUNCTIONS: dict[bytes, dict[str, tuple[str, ...]]] = {
     SUI_FRAMEWORK: {
         "bls12381": ("bls12381_min_sig_verify", "bls12381_min_pk_verify"),
-        "ecvrf": ("ecvrf_verify",),
-        "event": ("emit_authenticated_impl",),
         "groth16": ("prepare_verifying_key_internal", "verify_groth16_proof_internal"),
         "group_ops": (
             "internal_validate",
@@ -27,11 +25,6 @@ _FUNCTIONS: dict[bytes, dict[str, tuple[str, ...]]] = {
             "internal_convert",
             "internal_sum",
         ),
-        "nitro_attestation": ("load_nitro_attestation_internal",),
-        "poseidon": ("poseidon_bn254_internal",),
-        "vdf": ("hash_to_input_internal", "vdf_verify_internal"),
-        "zklogin_verified_id": ("check_zklogin_id_internal",),
-        "zklogin_verified_issuer": ("check_zklogin_issuer_internal",),
     },
 }
 

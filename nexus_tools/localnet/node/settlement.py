@@ -1,22 +1,25 @@
-"""Settling address balances: what a checkpoint's transactions did to them becomes objects.
+"""Settling address balances and event streams: what a checkpoint's transactions did to them.
 
 As on a real network, transactions of the system at the end of the checkpoint add up the changes
-and write the balances, which are dynamic fields of the accumulator root; a last one, the barrier,
-gives the root its next version. Source: `accumulators/mod.rs` of `sui-core`.
+and write the balances and the heads of streams, which are dynamic fields of the accumulator root;
+a last one, the barrier, gives the root its next version. Source: `accumulators/mod.rs` of
+`sui-core`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import balance_tag
 from nexus_tools.sui.bcs import u64, u128
 from nexus_tools.sui.effects import (
+    AccumulatorEvents,
     AccumulatorInteger,
     AccumulatorOperation,
     AccumulatorWrite,
     TransactionEffects,
 )
+from nexus_tools.sui.event_stream import EventCommitment, merkle_root
 from nexus_tools.sui.transaction import (
     InputArgument,
     MoveCall,
@@ -36,14 +39,22 @@ _MODULE = "accumulator_settlement"
 
 @dataclass(slots=True)
 class _Update:
-    """What went into one balance, and what came out, in its smallest unit."""
+    """What went into one balance, and what came out, in its smallest unit; or events."""
 
     owner: Address
     funds: TypeTag
     deposited: int = 0
     withdrawn: int = 0
+    events: list[EventCommitment] = field(default_factory=list)
 
-    def add(self, write: AccumulatorWrite) -> None:
+    def add(self, write: AccumulatorWrite, checkpoint: int, transaction: int) -> None:
+        """Count in a change by the transaction with this index in the checkpoint."""
+        if isinstance(write.value, AccumulatorEvents):
+            self.events.extend(
+                EventCommitment(checkpoint, transaction, index, digest)
+                for index, digest in write.value.events
+            )
+            return
         assert isinstance(write.value, AccumulatorInteger)
         if write.operation is AccumulatorOperation.MERGE:
             self.deposited += write.value.value
@@ -82,14 +93,16 @@ class Settlement:
         self._checkpoint = checkpoint
         self._root_version = root_version
         self._updates: dict[Address, _Update] = {}
+        self._transactions = 0
 
     def add(self, effects: TransactionEffects) -> None:
-        """Count in what a transaction did."""
+        """Count in what the checkpoint's next transaction did."""
         for accumulator, change in effects.changed_objects:
             write = change.output
             if isinstance(write, AccumulatorWrite):
                 update = self._updates.setdefault(accumulator, _Update(write.address, write.type))
-                update.add(write)
+                update.add(write, self._checkpoint, self._transactions)
+        self._transactions += 1
 
     def transactions(self) -> Iterator[TransactionKind]:
         """What settles the changes; nothing if there are none."""
@@ -106,8 +119,16 @@ class Settlement:
         paid_out = sum(update.withdrawn for update in in_sui)
         calls = self._calls(number, paid_in, paid_out, exclusive=False)
         for update in updates:
-            _write_balance(calls, update)
+            if update.events:
+                self._write_stream(calls, update)
+            else:
+                _write_balance(calls, update)
         return calls.finish()
+
+    def _write_stream(self, calls: _Calls, update: _Update) -> None:
+        counts = (len(update.events), self._checkpoint)
+        values = (bytes(update.owner), merkle_root(update.events), *map(u64.encode, counts))
+        calls.add("settle_events", values)
 
     def _barrier(self, number: int) -> TransactionKind:
         return self._calls(number, 0, 0, exclusive=True).finish()

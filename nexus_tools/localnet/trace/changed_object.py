@@ -20,7 +20,8 @@ from nexus_tools.sui.type_tag import TypeTag
 class ChangeKind(StrEnum):
     """What happened to an object. An object is transferred if its owner is another than before.
 
-    What is accumulated is no object, but the balance of an address, which is the owner then.
+    What is accumulated is no object, but the balance or the stream of events of an address, which
+    is the owner then.
     """
 
     CREATED = "created"

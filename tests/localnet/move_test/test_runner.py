@@ -77,9 +77,9 @@ def test_a_test_that_does_not_end_is_stopped(run):
 def test_a_test_that_needs_a_native_that_is_not_here_is_an_error(run):
     body = """
     #[test, expected_failure]
-    fun poseidon() { sui::poseidon::poseidon_bn254(&vector[1]); }
+    fun prepare() { sui::groth16::prepare_verifying_key(&sui::groth16::bn254(), &vector[]); }
     """
-    assert run(body)["poseidon"].verdict is Verdict.ERROR
+    assert run(body)["prepare"].verdict is Verdict.ERROR
 
 
 def test_a_constant_that_cannot_be_found_is_an_error(run):

@@ -73,3 +73,9 @@ def call():
 def ref():
     """A reference to a vector of bytes."""
     return lambda data: Reference([bytearray(data)], 0)
+
+
+@pytest.fixture
+def at():
+    """A reference to a value."""
+    return lambda value: Reference([value], 0)

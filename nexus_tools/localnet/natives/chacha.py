@@ -1,0 +1,48 @@
+"""ChaCha with eight rounds, as a source of numbers that a seed determines.
+
+Source: D. Bernstein, "ChaCha, a variant of Salsa20"; a counter of 64 bits, and no nonce.
+"""
+
+import struct
+from collections.abc import Iterator
+from itertools import count
+
+_CONSTANT = struct.unpack("<4I", b"expand 32-byte k")
+_DOUBLE_ROUNDS = 4
+# Which words of the state each quarter of a double round changes: columns, then diagonals.
+_QUARTERS = (
+    (0, 4, 8, 12),
+    (1, 5, 9, 13),
+    (2, 6, 10, 14),
+    (3, 7, 11, 15),
+    (0, 5, 10, 15),
+    (1, 6, 11, 12),
+    (2, 7, 8, 13),
+    (3, 4, 9, 14),
+)
+_WORD = 0xFFFFFFFF
+
+
+def chacha8_stream(key: bytes) -> Iterator[bytes]:
+    """The key stream of a key of 32 bytes, in words of four bytes."""
+    key_words = struct.unpack("<8I", key)
+    for number in count():
+        counter = (number & _WORD, number >> 32 & _WORD)
+        for word in _block((*_CONSTANT, *key_words, *counter, 0, 0)):
+            yield word.to_bytes(4, "little")
+
+
+def _block(initial: tuple[int, ...]) -> list[int]:
+    state = list(initial)
+    for _ in range(_DOUBLE_ROUNDS):
+        for quarter in _QUARTERS:
+            _mix(state, *quarter)
+    return [(word + first) & _WORD for word, first in zip(state, initial, strict=True)]
+
+
+def _mix(state: list[int], a: int, b: int, c: int, d: int) -> None:
+    steps = ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7))
+    for target, source, mixed, distance in steps:
+        state[target] = (state[target] + state[source]) & _WORD
+        word = state[mixed] ^ state[target]
+        state[mixed] = (word << distance | word >> 32 - distance) & _WORD

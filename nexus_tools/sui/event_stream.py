@@ -1,0 +1,49 @@
+"""Authenticated events: the chain commits to them in the order of their stream.
+
+The head of a stream, a dynamic field of the accumulator root 0xacc, takes in the Merkle root of
+each checkpoint's events. Source: `sui-types/src/accumulator_root.rs`, `merkle.rs` of `fastcrypto`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.bcs import Codec, struct, u64
+from nexus_tools.sui.digest import DIGEST, DIGEST_LENGTH, Digest, blake2b256
+from nexus_tools.sui.event import EVENT, Event
+from nexus_tools.sui.type_tag import StructTag
+
+EVENT_STREAM_HEAD = StructTag(SUI_FRAMEWORK, "accumulator_settlement", "EventStreamHead")
+"""The type of the heads; with it `accumulator_id` gives the id of a stream's field."""
+
+_LEAF, _INNER = b"\0", b"\1"
+_EMPTY = bytes(DIGEST_LENGTH)
+
+
+@dataclass(frozen=True, slots=True)
+class EventCommitment:
+    """An event by its checkpoint, the transaction's index in it, and its index in that."""
+
+    checkpoint: int
+    transaction: int
+    event: int
+    digest: Digest
+
+
+_COMMITMENT: Codec[EventCommitment] = struct(EventCommitment, u64, u64, u64, DIGEST)
+
+
+def event_digest(event: Event) -> Digest:
+    """What a stream commits to of an event: the hash of its BCS bytes alone."""
+    return Digest(blake2b256(EVENT.encode(event)))
+
+
+def merkle_root(commitments: Iterable[EventCommitment]) -> bytes:
+    """The root of the tree of one checkpoint's commitments, which are in their order."""
+    level = [blake2b256(_LEAF, _COMMITMENT.encode(commitment)) for commitment in commitments]
+    while len(level) > 1:
+        if len(level) % 2:
+            level.append(_EMPTY)
+        pairs = zip(level[::2], level[1::2], strict=True)
+        level = [blake2b256(_INNER, left, right) for left, right in pairs]
+    return level[0] if level else _EMPTY
