@@ -5,8 +5,9 @@ of the genuine native does: whoever looks at them decides what it means that two
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 _MAX_DEPTH = 256
@@ -127,21 +128,26 @@ class _Reader:
         except UnicodeDecodeError:
             raise MalformedCbor("a text is not UTF-8") from None
 
+    def _items(self, code: int) -> Iterator[int]:
+        """The places of items, as many as there are."""
+        places = count() if code == _INDEFINITE else range(self._number(code))
+        for place in places:
+            if code == _INDEFINITE and self._ends():
+                return
+            yield place
+
+    # Comprehensions would take a Python frame more for each value around a value.
+
     def _array(self, code: int, depth: int) -> list[Any]:
-        if code != _INDEFINITE:
-            return [self.value(depth) for _ in range(self._number(code))]
         values = []
-        while not self._ends():
-            values.append(self.value(depth))
+        for _ in self._items(code):
+            values.append(self.value(depth))  # noqa: PERF401 - see above
         return values
 
     def _map(self, code: int, depth: int) -> Map:
-        if code != _INDEFINITE:
-            count = self._number(code)
-            return Map(tuple((self.value(depth), self.value(depth)) for _ in range(count)))
         pairs = []
-        while not self._ends():
-            pairs.append((self.value(depth), self.value(depth)))
+        for _ in self._items(code):
+            pairs.append((self.value(depth), self.value(depth)))  # noqa: PERF401 - see above
         return Map(tuple(pairs))
 
     def _tagged(self, code: int, depth: int) -> Any:

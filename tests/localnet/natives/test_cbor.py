@@ -75,6 +75,17 @@ def test_what_is_no_cbor(data):
         decode_cbor(bytes.fromhex(data))
 
 
+@pytest.mark.parametrize("head", ["81", "9f", "a100", "c1"])
+def test_values_in_256_others_are_read_even_when_many_functions_are_running(head):
+    data = bytes.fromhex(head * 256 + "00" + "ff" * 256)
+
+    def call(others):
+        return decode_cbor(data) if others == 0 else call(others - 1)
+
+    # Python allows 1000; the machine uses up to 400 of them, and what called it some.
+    assert call(400) is not None
+
+
 def test_what_stands_behind_a_value_is_ignored():
     assert decode_cbor(bytes.fromhex("01ff")) == 1
 
