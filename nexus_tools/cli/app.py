@@ -31,6 +31,7 @@ EXTRAS = {
     "h2": "localnet",
     "mcp": "mcp",
     "mcp_types": "mcp",
+    "py_arkworks_bls12381": "localnet",
     "sui_sandbox": "localnet",
     "wasmtime": "compiler",
 }

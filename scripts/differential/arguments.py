@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import ClassVar
 
+from differential import curves
 from differential.dynamic_fields import DynamicFields
 from nexus_tools.localnet.bytecode.module import Ability
 from nexus_tools.localnet.vm import Function, Machine, ReferenceType, Variant, substitute
@@ -179,6 +180,11 @@ class Arguments:
     def _transaction(self, _: StructTag) -> object:
         return [bytes(_ID_SIZE), bytearray(self._chance.randbytes(_ID_SIZE)), 100, 5, 0]
 
+    def _group_element(self, type_: StructTag) -> object:
+        group = type_.type_params[0]
+        name = group.name if isinstance(group, StructTag) else ""
+        return [curves.element(self._chance, name)]
+
     # Types that have dynamic fields
 
     def _uid(self) -> list[object]:
@@ -233,6 +239,7 @@ class Arguments:
         ("validator_wrapper", "ValidatorWrapper"): _validator_wrapper,
         ("balance", "Balance"): _money,
         ("balance", "Supply"): _money,
+        ("group_ops", "Element"): _group_element,
     }
 
 
@@ -248,4 +255,5 @@ def _of_a_digest(chance: Random, values: list) -> list[object]:
 _OF_FUNCTIONS = {
     ("transfer", "party_transfer_impl"): _of_one_owner,
     ("tx_context", "derive_id"): _of_a_digest,
+    **curves.OF_FUNCTIONS,
 }

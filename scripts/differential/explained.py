@@ -78,6 +78,8 @@ WHEELS_OWN: dict[Native, str] = {
     ("event", "emit_authenticated_impl"): "takes its first argument for the event",
     ("funds_accumulator", "add_to_accumulator_address"): "aborts always",
     ("funds_accumulator", "withdraw_from_accumulator_address"): "aborts always",
+    ("group_ops", "internal_convert"): "gives what it is given",
+    ("group_ops", "internal_sum"): "takes one vector of compressed points",
     ("hmac", "hmac_sha3_256"): "gives 32 zeros for every input",
     ("protocol_config", "is_feature_enabled"): _FEATURES,
     ("transfer", "receive_impl"): _RECEIVE,
@@ -90,6 +92,7 @@ WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("dynamic_field", "remove_child_object", 2): "aborts with 1, as if there were no field",
     ("ecdsa_k1", "secp256k1_ecrecover", 0): _HASH,
     ("ecdsa_r1", "secp256r1_ecrecover", 0): _HASH,
+    ("group_ops", "internal_hash_to", 1): "hashes an empty message, too",
     ("transfer", "share_object_impl", 0): "shares what is neither new nor shared",
 }
 

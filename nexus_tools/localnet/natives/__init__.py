@@ -9,6 +9,7 @@ from nexus_tools.localnet.natives import (
     std_vector,
     sui_accumulator,
     sui_address,
+    sui_bls12381,
     sui_config,
     sui_dynamic_field,
     sui_ecdsa_k1,
@@ -16,6 +17,8 @@ from nexus_tools.localnet.natives import (
     sui_ecvrf,
     sui_ed25519,
     sui_event,
+    sui_groth16,
+    sui_group_ops,
     sui_hash,
     sui_hmac,
     sui_nitro_attestation,
@@ -27,7 +30,6 @@ from nexus_tools.localnet.natives import (
     sui_types,
     sui_vdf,
     sui_zklogin,
-    unsupported,
     validator_metadata,
 )
 from nexus_tools.localnet.natives.accumulators import Accumulators, StreamedEvent
@@ -47,7 +49,6 @@ from nexus_tools.localnet.natives.table import NativeTable
 from nexus_tools.localnet.natives.transaction_context import TransactionContext
 
 _MODULES = (
-    unsupported,
     std_bcs,
     std_debug,
     std_hash,
@@ -56,6 +57,7 @@ _MODULES = (
     std_vector,
     sui_accumulator,
     sui_address,
+    sui_bls12381,
     sui_config,
     sui_dynamic_field,
     sui_ecdsa_k1,
@@ -63,6 +65,8 @@ _MODULES = (
     sui_ecvrf,
     sui_ed25519,
     sui_event,
+    sui_groth16,
+    sui_group_ops,
     sui_hash,
     sui_hmac,
     sui_nitro_attestation,

@@ -1,18 +1,26 @@
 """`sui_system::validator`: whether a validator's keys and addresses can be used.
 
-Source: `ValidatorMetadataV1::verify` in `sui-types`. Of the keys and signatures of BLS12-381 the
-form is checked, and not that they are points of the curve, nor that the proof of possession is one.
+Source: `ValidatorMetadataV1::verify` and `verify_proof_of_possession` in `sui-types`.
 """
 
 import re
 from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
+from nexus_tools.localnet.natives.curves import (
+    G1,
+    G2,
+    InvalidElement,
+    PointGroup,
+    compressed,
+    verifies_min_sig,
+)
 from nexus_tools.localnet.natives.errors import MalformedArgument
 from nexus_tools.localnet.natives.table import charge, natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort
-from nexus_tools.sui.address import SUI_SYSTEM
-from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.address import SUI_SYSTEM, Address
+from nexus_tools.sui.bcs import BcsError, byte_vector
+from nexus_tools.sui.signature.ed25519 import is_ed25519_key
 from nexus_tools.sui.system_state import VALIDATOR_METADATA, ValidatorMetadata
 from nexus_tools.sui.type_tag import TypeTag
 
@@ -29,8 +37,9 @@ _COST_BASE, _COST_PER_BYTE = 20_000, 2
     _INVALID_WORKER_ADDRESS,
 ) = range(8)
 
-_G1_BYTES, _G2_BYTES, _ED25519_BYTES = 48, 96, 32
-_COMPRESSED, _INFINITY = 0x80, 0x40  # the highest bits of a point
+# What a proof of possession signs: an intent of scope 5, a vector of the key and the address of the
+# account, and epoch 0.
+_INTENT, _EPOCH = bytes([5, 0, 0]), bytes(8)
 
 
 def validate_metadata_bcs(
@@ -53,17 +62,28 @@ def _check(code: int, *, valid: bool) -> None:
         raise NativeAbort(code)
 
 
-def _is_point(data: bytes, size: int) -> bool:
-    """Whether this has the form of a compressed point, which is not the one at infinity."""
-    return len(data) == size and data[0] & (_COMPRESSED | _INFINITY) == _COMPRESSED
+def _is_point(group: PointGroup, data: bytes) -> bool:
+    """Whether this is a point of the group's curve."""
+    try:
+        compressed(group, data)
+    except InvalidElement:
+        return False
+    return True
+
+
+def _is_possessed(key: bytes, proof: bytes, account: Address) -> bool:
+    """Whether the proof is one that the key, a point of the curve, is the account's."""
+    signed = byte_vector.encode(compressed(G2, key) + account)
+    return verifies_min_sig(key, proof, _INTENT + signed + _EPOCH)
 
 
 def _check_keys(metadata: ValidatorMetadata) -> None:
-    _check(_INVALID_PROTOCOL_KEY, valid=_is_point(metadata.protocol_public_key, _G2_BYTES))
-    _check(_INVALID_PROOF, valid=_is_point(metadata.proof_of_possession, _G1_BYTES))
+    key, proof = metadata.protocol_public_key, metadata.proof_of_possession
+    _check(_INVALID_PROTOCOL_KEY, valid=_is_point(G2, key))
+    _check(_INVALID_PROOF, valid=_is_possessed(key, proof, metadata.address))
     network, worker = metadata.network_public_key, metadata.worker_public_key
-    _check(_INVALID_NETWORK_KEY, valid=len(network) == _ED25519_BYTES)
-    _check(_INVALID_WORKER_KEY, valid=len(worker) == _ED25519_BYTES and worker != network)
+    _check(_INVALID_NETWORK_KEY, valid=is_ed25519_key(network))
+    _check(_INVALID_WORKER_KEY, valid=is_ed25519_key(worker) and worker != network)
 
 
 def _check_addresses(metadata: ValidatorMetadata) -> None:
@@ -75,12 +95,14 @@ def _check_addresses(metadata: ValidatorMetadata) -> None:
 
 def _check_next_keys(metadata: ValidatorMetadata) -> None:
     key, proof = metadata.next_epoch_protocol_public_key, metadata.next_epoch_proof_of_possession
-    _check(_INVALID_PROTOCOL_KEY, valid=key is None or _is_point(key, _G2_BYTES))
-    _check(_INVALID_PROOF, valid=proof is None or _is_point(proof, _G1_BYTES))
-    _check(_INVALID_PROOF, valid=key is None or proof is not None)
+    _check(_INVALID_PROTOCOL_KEY, valid=key is None or _is_point(G2, key))
+    _check(_INVALID_PROOF, valid=proof is None or _is_point(G1, proof))
+    if key is not None:
+        possessed = proof is not None and _is_possessed(key, proof, metadata.address)
+        _check(_INVALID_PROOF, valid=possessed)
     network, worker = metadata.next_epoch_network_public_key, metadata.next_epoch_worker_public_key
-    _check(_INVALID_NETWORK_KEY, valid=network is None or len(network) == _ED25519_BYTES)
-    _check(_INVALID_WORKER_KEY, valid=worker is None or len(worker) == _ED25519_BYTES)
+    _check(_INVALID_NETWORK_KEY, valid=network is None or is_ed25519_key(network))
+    _check(_INVALID_WORKER_KEY, valid=worker is None or is_ed25519_key(worker))
     _check(_INVALID_WORKER_KEY, valid=network is None or network != worker)
 
 

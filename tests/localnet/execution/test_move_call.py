@@ -1,7 +1,8 @@
 import pytest
 
 from nexus_tools.localnet.execution import Mode
-from nexus_tools.sui.address import ADDRESS, Address
+from nexus_tools.localnet.natives import NATIVES, UnsupportedNative
+from nexus_tools.sui.address import ADDRESS, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import byte_vector, option, string, u8, u64, vector
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import (
@@ -259,9 +260,13 @@ def test_a_native_function_is_called_as_any_other(world, build):
     assert world.returned(build) == [byte_vector.encode(bytes.fromhex(expected))]
 
 
-def test_a_native_function_that_the_localnet_lacks_is_not_supported(world, build):
+def test_a_native_function_that_the_localnet_lacks_is_not_supported(world, build, monkeypatch):
+    def lacking(*_arguments):
+        raise UnsupportedNative("hash::blake2b256")
+
+    monkeypatch.setitem(NATIVES, (SUI_FRAMEWORK, "hash", "blake2b256"), lacking)
     data = build.pure(byte_vector, bytes(96))
-    build.move_call(Address.of(2), "bls12381", "bls12381_min_sig_verify", [data, data, data])
+    build.move_call(Address.of(2), "hash", "blake2b256", [data])
     assert world.fail(build) == (ErrorKind.FEATURE_NOT_YET_SUPPORTED, None, 0)
 
 

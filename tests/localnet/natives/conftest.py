@@ -1,5 +1,8 @@
 """Natives called as Move code calls them: by a machine that has the framework's packages."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from nexus_tools.localnet.bytecode import deserialize
@@ -10,6 +13,7 @@ from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
 
+VECTORS = Path(__file__).parents[2] / "vectors"
 SENDER = Address(b"\xa1" * 32)
 DIGEST = Digest(bytes(range(32)))
 
@@ -79,3 +83,15 @@ def ref():
 def at():
     """A reference to a value."""
     return lambda value: Reference([value], 0)
+
+
+@pytest.fixture(scope="session")
+def bls12381():
+    """Signatures and elements of the framework's own tests (`bls12381_tests.move`), in hex."""
+    return json.loads((VECTORS / "bls12381.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def groth16():
+    """Keys and proofs of the framework's own tests (`groth16_tests.move`), in hex."""
+    return json.loads((VECTORS / "groth16.json").read_text())

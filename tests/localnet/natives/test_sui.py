@@ -51,9 +51,10 @@ def test_every_native_of_the_framework_is_in_the_table():
     assert set(NATIVES) == declared
 
 
-def test_a_native_that_is_missing_says_so_in_move_code(call, ref):
-    with pytest.raises(UnsupportedNative, match="not supported by the localnet: bls12381::"):
-        call("bls12381", "bls12381_min_pk_verify", ref(b""), ref(b""), ref(b""))
+def test_what_a_native_does_not_do_it_says_in_move_code(call):
+    some = [coin(Address.of(9), 5), 1, [], []]
+    with pytest.raises(UnsupportedNative, match="not supported by the localnet: parties other"):
+        call("transfer", "party_transfer_impl", *some, types=(COIN,))
 
 
 # --- Addresses

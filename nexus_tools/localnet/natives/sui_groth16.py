@@ -1,0 +1,85 @@
+"""`sui::groth16`: proofs of Groth16."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nexus_tools.localnet.natives.curves import (
+    InvalidElement,
+    PreparedKey,
+    groth16_bls12381,
+    groth16_bn254,
+)
+from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.vm import Context, NativeAbort, Reference
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.type_tag import TypeTag
+
+_INVALID_VERIFYING_KEY, _INVALID_CURVE, _TOO_MANY_PUBLIC_INPUTS = range(3)
+_MAX_PUBLIC_INPUTS = 8
+_INPUT_BYTES = 32
+_COST_INVALID, _COST_PER_BYTE = 100, 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """What proofs over a curve are made of, and what they cost."""
+
+    prepare_key: Callable[[bytes], PreparedKey]
+    verifies: Callable[[PreparedKey, bytes, bytes], bool]
+    prepare_cost: int
+    verify_cost: int
+    cost_per_input: int
+
+
+_CURVES = {
+    0: _Curve(groth16_bls12381.prepare_key, groth16_bls12381.verifies, 53_838, 72_090, 8_213),
+    1: _Curve(groth16_bn254.prepare_key, groth16_bn254.verifies, 82_010, 115_502, 9_484),
+}
+
+
+def prepare_verifying_key_internal(
+    context: Context, _types: tuple[TypeTag, ...], curve: int, verifying_key: Reference
+) -> list[bytearray]:
+    """A `PreparedVerifyingKey`. Aborts if the bytes are no key of the curve."""
+    chosen = _curve(context, curve)
+    charge(context, chosen.prepare_cost)
+    try:
+        prepared = chosen.prepare_key(bytes(verifying_key.read()))
+    except InvalidElement:
+        raise NativeAbort(_INVALID_VERIFYING_KEY) from None
+    return list(map(bytearray, prepared))
+
+
+def verify_groth16_proof_internal(
+    context: Context,
+    _types: tuple[TypeTag, ...],
+    curve: int,
+    *arguments: Reference,
+) -> bool:
+    """Whether a proof is one for the public inputs. Whatever is malformed is not."""
+    chosen = _curve(context, curve)
+    *key, inputs, proof = [bytes(one.read()) for one in arguments]
+    count = -(-len(inputs) // _INPUT_BYTES)
+    charge(context, chosen.verify_cost + chosen.cost_per_input * count, _COST_PER_BYTE, len(inputs))
+    if count > _MAX_PUBLIC_INPUTS:
+        raise NativeAbort(_TOO_MANY_PUBLIC_INPUTS)
+    try:
+        return chosen.verifies(PreparedKey(*key), inputs, proof)
+    except InvalidElement:
+        return False
+
+
+def _curve(context: Context, number: int) -> _Curve:
+    curve = _CURVES.get(number)
+    if curve is None:
+        charge(context, _COST_INVALID)
+        raise NativeAbort(_INVALID_CURVE)
+    return curve
+
+
+NATIVES = natives_of(
+    SUI_FRAMEWORK,
+    "groth16",
+    prepare_verifying_key_internal=prepare_verifying_key_internal,
+    verify_groth16_proof_internal=verify_groth16_proof_internal,
+)
