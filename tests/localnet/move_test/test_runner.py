@@ -76,10 +76,11 @@ def test_a_test_that_does_not_end_is_stopped(run):
 
 def test_a_test_that_needs_a_native_that_is_not_here_is_an_error(run):
     body = """
+    native fun of_another_machine();
     #[test, expected_failure]
-    fun prepare() { sui::groth16::prepare_verifying_key(&sui::groth16::bn254(), &vector[]); }
+    fun calls() { of_another_machine() }
     """
-    assert run(body)["prepare"].verdict is Verdict.ERROR
+    assert run(body)["calls"].verdict is Verdict.ERROR
 
 
 def test_a_constant_that_cannot_be_found_is_an_error(run):
