@@ -27,6 +27,9 @@ class Primitive(StrEnum):
     ADDRESS = "address"
     SIGNER = "signer"
 
+    # The hash of an `Enum` is a function written in Python, and types are looked up all the time.
+    __hash__ = str.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class VectorTag:

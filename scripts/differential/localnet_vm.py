@@ -1,7 +1,7 @@
 """The localnet's Move machine, asked as the genuine one is."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from differential import genuine
 from differential.exposure import EVENT_BYTES, EVENT_COUNT
@@ -16,16 +16,20 @@ from nexus_tools.localnet.natives import (
 )
 from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.vm import (
+    AnyNative,
     Context,
     Function,
+    HashNative,
     Location,
     Machine,
     Meter,
     MoveAbort,
     Native,
     OutOfGas,
+    PricedNative,
     PrimitiveError,
     ReferenceType,
+    TypedNative,
     borrow,
     copy_value,
     substitute,
@@ -147,12 +151,20 @@ class LocalnetVm:
         gas = NativeGas(_NATIVE_GAS)
         return _ShownRuntime(transaction, {}, self._find, self.machine.decode, gas)
 
-    def _watched(self, key: NativeName, native: Native) -> Native:
+    def _watched(self, key: NativeName, native: AnyNative) -> AnyNative:
+        if isinstance(native, TypedNative):
+            make = native.make
+            return TypedNative(lambda machine, types: self._noting(key, make(machine, types)))
+        if isinstance(native, PricedNative | HashNative):
+            return replace(native, charge=self._noting(key, native.charge))
+        return self._watching_types(native) if key == _HAS_WITH_TYPE else self._noting(key, native)
+
+    def _noting(self, key: NativeName, function: Callable[..., Value]) -> Callable[..., Value]:
         def call(*arguments: Value) -> Value:
             self._called.add(key)
-            return native(*arguments)
+            return function(*arguments)
 
-        return self._watching_types(native) if key == _HAS_WITH_TYPE else call
+        return call
 
     def _watching_types(self, native: Native) -> Native:
         """The native that asks for a field of a type, with a note of a field of another one."""

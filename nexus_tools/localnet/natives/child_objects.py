@@ -63,14 +63,14 @@ class ChildObjects:
         contents = found.data.contents if found and isinstance(found.data, MoveObject) else b""
         return max(len(contents), 1)
 
-    def exists(self, parent: Address, child: Address) -> bool:
+    def exists(self, parent: bytes, child: Address) -> bool:
         """Whether `parent` has this child now."""
         used = self._used.get(child)
         if used is not None:
             return bool(used.cell)
         return self._stored(parent, child) is not None
 
-    def exists_with_type(self, parent: Address, child: Address, tag: StructTag) -> bool:
+    def exists_with_type(self, parent: bytes, child: Address, tag: StructTag) -> bool:
         """Whether `parent` has this child now, and it is of this type."""
         used = self._used.get(child)
         if used is not None:
@@ -79,7 +79,7 @@ class ChildObjects:
         return stored is not None and stored.type == tag
 
     def borrow(
-        self, parent: Address, child: Address, tag: StructTag, *, mutable: bool
+        self, parent: bytes, child: Address, tag: StructTag, *, mutable: bool
     ) -> list[Value] | None:
         """The cell of a child; None if there is none. Raises `MismatchedType`."""
         used = self._use(parent, child, tag)
@@ -88,7 +88,7 @@ class ChildObjects:
         used.writable = used.writable or mutable
         return used.cell
 
-    def remove(self, parent: Address, child: Address, tag: StructTag) -> list[Value] | None:
+    def remove(self, parent: bytes, child: Address, tag: StructTag) -> list[Value] | None:
         """Take a child out: its value in a list; None if there is none."""
         used = self._use(parent, child, tag)
         if used is None or not used.cell:
@@ -97,27 +97,29 @@ class ChildObjects:
         cell, used.cell = used.cell, []
         return cell
 
-    def add(self, parent: Address, child: Address, tag: StructTag, value: Value) -> None:
+    def add(self, parent: bytes, child: Address, tag: StructTag, value: Value) -> None:
         """Give `parent` a child. Raises `LimitExceeded`."""
         earlier = self._used.get(child)
         if earlier is None:
             self._check_entries()
         stored = earlier.stored if earlier else None
-        self._used[child] = ChildObject(parent, tag, [value], stored, writable=True)
+        self._used[child] = ChildObject(Address(parent), tag, [value], stored, writable=True)
 
-    def stored_value(self, parent: Address, child: Address, tag: StructTag) -> Value | None:
+    def stored_value(self, parent: bytes, child: Address, tag: StructTag) -> Value | None:
         """The value of a child as it was before the transaction; None if there was none."""
         stored = self._find(child)
-        if stored is None or stored.owner != ObjectOwner(parent) or stored.type != tag:
+        if stored is None or stored.owner != ObjectOwner(Address(parent)) or stored.type != tag:
             return None
         assert isinstance(stored.data, MoveObject)
         return self._decode(tag, stored.data.contents)
 
-    def _use(self, parent: Address, child: Address, tag: StructTag) -> ChildObject | None:
+    def _use(self, parent: bytes, child: Address, tag: StructTag) -> ChildObject | None:
         used = self._used.get(child)
         if used is not None:
-            if used.type is not tag and used.type != tag:  # comparing takes its time
-                raise MismatchedType
+            if used.type is not tag:
+                if used.type != tag:
+                    raise MismatchedType
+                used.type = tag  # comparing takes its time: the next one finds the same object
             return used
         stored = self._stored(parent, child)
         if stored is None:
@@ -127,11 +129,11 @@ class ChildObjects:
         self._check_entries()
         assert isinstance(stored.data, MoveObject)
         value = self._decode(tag, stored.data.contents)
-        used = ChildObject(parent, tag, [value], stored, writable=False)
+        used = ChildObject(Address(parent), tag, [value], stored, writable=False)
         self._used[child] = used
         return used
 
-    def _stored(self, parent: Address, child: Address) -> Object | None:
+    def _stored(self, parent: bytes, child: Address) -> Object | None:
         """The child before the transaction, if it belonged to this parent and no other."""
         if child not in self._cached:
             if len(self._cached) >= OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS:
@@ -140,7 +142,7 @@ class ChildObjects:
                 )
             self._cached[child] = self._find(child)
         stored = self._cached[child]
-        if stored is None or stored.owner != ObjectOwner(parent):
+        if stored is None or stored.owner != ObjectOwner(Address(parent)):
             return None
         return stored if isinstance(stored.data, MoveObject) else None
 

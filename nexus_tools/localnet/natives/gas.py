@@ -21,6 +21,8 @@ class NativeGas:
     __slots__ = ("_meter", "charge")
 
     def __init__(self, limit: int, meter: Meter | None = None) -> None:
+        if meter is not None:
+            meter.pays_natives = True
         self._meter = meter or Meter(limit)
         self.charge: Callable[[int], None] = self._meter.charge_native
 

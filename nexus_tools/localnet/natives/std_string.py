@@ -1,6 +1,6 @@
 """`std::string`: UTF-8 in vectors of bytes."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.table import charge, natives_of, priced
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.type_tag import TypeTag
@@ -8,24 +8,19 @@ from nexus_tools.sui.type_tag import TypeTag
 _COST_BASE, _COST_PER_BYTE = 52, 2
 
 
-def internal_check_utf8(context: Context, _types: tuple[TypeTag, ...], string: Reference) -> bool:
+def internal_check_utf8(string: bytearray) -> bool:
     """Whether the bytes are UTF-8."""
-    data = string.read()
-    charge(context, _COST_BASE, _COST_PER_BYTE, len(data))
     try:
-        data.decode()
+        string.decode()
     except UnicodeDecodeError:
         return False
     return True
 
 
-def internal_is_char_boundary(
-    context: Context, _types: tuple[TypeTag, ...], string: Reference, place: int
-) -> bool:
+def internal_is_char_boundary(string: bytearray, place: int) -> bool:
     """Whether a character begins at this byte, or the string ends."""
-    data = string.read()
-    charge(context, _COST_BASE)
-    return place == len(data) or (place < len(data) and data[place] & 0xC0 != 0x80)
+    size = len(string)
+    return place == size or (place < size and string[place] & 0xC0 != 0x80)
 
 
 def internal_sub_string(
@@ -51,8 +46,10 @@ def internal_index_of(
 NATIVES = natives_of(
     MOVE_STDLIB,
     "string",
-    internal_check_utf8=internal_check_utf8,
-    internal_is_char_boundary=internal_is_char_boundary,
+    internal_check_utf8=priced(
+        internal_check_utf8, lambda size: _COST_BASE + _COST_PER_BYTE * size
+    ),
+    internal_is_char_boundary=priced(internal_is_char_boundary, _COST_BASE),
     internal_sub_string=internal_sub_string,
     internal_index_of=internal_index_of,
 )

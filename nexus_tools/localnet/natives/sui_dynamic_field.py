@@ -1,6 +1,6 @@
 """`sui::dynamic_field`: children of objects, by ids that are derived from their keys."""
 
-from functools import lru_cache
+from collections.abc import Callable
 
 from nexus_tools.localnet.natives.abstract_size import (
     struct_tag_size,
@@ -10,7 +10,7 @@ from nexus_tools.localnet.natives.abstract_size import (
 from nexus_tools.localnet.natives.child_objects import MismatchedType
 from nexus_tools.localnet.natives.object_runtime import object_id_of
 from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
-from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
+from nexus_tools.localnet.vm import Context, Machine, NativeAbort, TypedNative, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag
@@ -26,102 +26,121 @@ _FIELD_TYPE_MISMATCH = 2
 
 
 def hash_type_and_key(
-    context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, key: Value
-) -> bytes:
+    machine: Machine, type_arguments: tuple[TypeTag, ...]
+) -> Callable[..., Value]:
     """The id of the field under a key."""
     (tag,) = type_arguments
-    key_type, size = _key_type(tag)
-    charge(context, _COST_BASE, _HASH_PER_BYTE, size + context.machine.size(tag, key))
-    return dynamic_field_id(parent, key_type, context.machine.encode(tag, key))
+    key_type, size, encode = TYPE_TAG.encode(tag), machine.sizer(tag), machine.encoder(tag)
+    base = _COST_BASE + _HASH_PER_BYTE * (type_size(tag) + tag_size(tag))
 
+    def native(context: Context, parent: bytes, key: Value) -> bytes:
+        charge(context, base + _HASH_PER_BYTE * size(key))
+        return dynamic_field_id(parent, key_type, encode(key))
 
-@lru_cache(maxsize=1024)
-def _key_type(tag: TypeTag) -> tuple[bytes, int]:
-    """The bytes of a type, and the size that it counts."""
-    return TYPE_TAG.encode(tag), type_size(tag) + tag_size(tag)
+    return native
 
 
 def add_child_object(
-    context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: Value
-) -> None:
+    _machine: Machine, type_arguments: tuple[TypeTag, ...]
+) -> Callable[..., Value]:
     """Make an object a child. That the key is free was asserted by the Move function."""
     tag = _struct(type_arguments)
-    charge(context, _COST_BASE + _KNOWN_VALUE, _ADD_PER_TYPE, type_size(tag))
-    charge(context, 0, _ADD_PER_TAG_BYTE, struct_tag_size(tag))
-    runtime_of(context).children.add(Address(parent), object_id_of(child), tag, child)
+    cost = _COST_BASE + _KNOWN_VALUE + _ADD_PER_TYPE * type_size(tag)
+    cost_of_tag = _ADD_PER_TAG_BYTE * struct_tag_size(tag)
+
+    def native(context: Context, parent: bytes, child: Value) -> None:
+        charge(context, cost)
+        charge(context, cost_of_tag)
+        runtime_of(context).children.add(parent, object_id_of(child), tag, child)
+
+    return native
 
 
 def borrow_child_object(
-    context: Context, type_arguments: tuple[TypeTag, ...], parent: Reference, child: bytes
-) -> Reference:
+    machine: Machine, type_arguments: tuple[TypeTag, ...]
+) -> Callable[..., Value]:
     """A reference to a child for reading."""
-    return _borrow(context, type_arguments, parent, child, mutable=False)
+    return _borrowing(machine, type_arguments, mutable=False)
 
 
 def borrow_child_object_mut(
-    context: Context, type_arguments: tuple[TypeTag, ...], parent: Reference, child: bytes
-) -> Reference:
+    machine: Machine, type_arguments: tuple[TypeTag, ...]
+) -> Callable[..., Value]:
     """A reference to a child for writing."""
-    return _borrow(context, type_arguments, parent, child, mutable=True)
+    return _borrowing(machine, type_arguments, mutable=True)
 
 
-def _borrow(
-    context: Context,
-    type_arguments: tuple[TypeTag, ...],
-    parent: Reference,
-    child: bytes,
-    *,
-    mutable: bool,
-) -> Reference:
-    children, tag, child_id = runtime_of(context).children, _struct(type_arguments), Address(child)
-    known, loading = children.value_is_known(child_id), children.loading_cost(child_id)
-    charge(context, _COST_BASE + loading + _KNOWN_REFERENCE, _BORROW_PER_TYPE, type_size(tag))
-    parent_id = Address(parent.read()[0][0])
-    try:
-        cell = children.borrow(parent_id, child_id, tag, mutable=mutable)
-    except MismatchedType:
-        raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
-    if cell is None:
-        raise NativeAbort(_KEY_DOES_NOT_EXIST)
-    if not known:
-        charge(context, context.machine.size(tag, cell[0]))
-    return Reference(cell, 0)
+def _borrowing(
+    machine: Machine, type_arguments: tuple[TypeTag, ...], *, mutable: bool
+) -> Callable[..., Value]:
+    tag = _struct(type_arguments)
+    size = machine.sizer(tag)
+    base = _COST_BASE + _KNOWN_REFERENCE + _BORROW_PER_TYPE * type_size(tag)
+
+    def native(context: Context, parent: Value, child: bytes) -> tuple[list[Value], int]:
+        children, child_id = runtime_of(context).children, _address(child)
+        known = children.value_is_known(child_id)
+        charge(context, base if known else base + children.loading_cost(child_id))
+        try:
+            cell = children.borrow(parent[0][0], child_id, tag, mutable=mutable)
+        except MismatchedType:
+            raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
+        if cell is None:
+            raise NativeAbort(_KEY_DOES_NOT_EXIST)
+        if not known:
+            charge(context, size(cell[0]))
+        return cell, 0
+
+    return native
 
 
 def remove_child_object(
-    context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: bytes
-) -> Value:
+    machine: Machine, type_arguments: tuple[TypeTag, ...]
+) -> Callable[..., Value]:
     """Take a child out of its parent."""
-    children, tag, child_id = runtime_of(context).children, _struct(type_arguments), Address(child)
-    known, loading = children.value_is_known(child_id), children.loading_cost(child_id)
-    charge(context, _COST_BASE + loading, _REMOVE_PER_TYPE, type_size(tag))
-    try:
-        cell = children.remove(Address(parent), child_id, tag)
-    except MismatchedType:
-        raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
-    if cell is None:
-        raise NativeAbort(_KEY_DOES_NOT_EXIST)
-    charge(context, _KNOWN_VALUE if known else context.machine.size(tag, cell[0]))
-    return cell[0]
+    tag = _struct(type_arguments)
+    size = machine.sizer(tag)
+    base = _COST_BASE + _REMOVE_PER_TYPE * type_size(tag)
+
+    def native(context: Context, parent: bytes, child: bytes) -> Value:
+        children, child_id = runtime_of(context).children, _address(child)
+        known = children.value_is_known(child_id)
+        charge(context, base + children.loading_cost(child_id))
+        try:
+            cell = children.remove(parent, child_id, tag)
+        except MismatchedType:
+            raise NativeAbort(_FIELD_TYPE_MISMATCH) from None
+        if cell is None:
+            raise NativeAbort(_KEY_DOES_NOT_EXIST)
+        charge(context, _KNOWN_VALUE if known else size(cell[0]))
+        return cell[0]
+
+    return native
 
 
 def has_child_object(
     context: Context, _types: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> bool:
     """Whether there is a child with this id."""
-    children = runtime_of(context).children
-    charge(context, _COST_BASE + children.loading_cost(Address(child)))
-    return children.exists(Address(parent), Address(child))
+    children, child_id = runtime_of(context).children, _address(child)
+    charge(context, _COST_BASE + children.loading_cost(child_id))
+    return children.exists(parent, child_id)
 
 
 def has_child_object_with_ty(
     context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: bytes
 ) -> bool:
     """Whether there is a child with this id and type."""
-    children, tag = runtime_of(context).children, _struct(type_arguments)
+    children, child_id = runtime_of(context).children, _address(child)
+    tag = _struct(type_arguments)
     charge(context, _COST_BASE, _HAS_PER_BYTE, type_size(tag) + struct_tag_size(tag))
-    charge(context, children.loading_cost(Address(child)))
-    return children.exists_with_type(Address(parent), Address(child), tag)
+    charge(context, children.loading_cost(child_id))
+    return children.exists_with_type(parent, child_id, tag)
+
+
+def _address(value: bytes) -> Address:
+    """An id, which is an `Address` already if it was just hashed."""
+    return value if isinstance(value, Address) else Address(value)
 
 
 def _struct(type_arguments: tuple[TypeTag, ...]) -> StructTag:
@@ -133,11 +152,11 @@ def _struct(type_arguments: tuple[TypeTag, ...]) -> StructTag:
 NATIVES = natives_of(
     SUI_FRAMEWORK,
     "dynamic_field",
-    hash_type_and_key=hash_type_and_key,
-    add_child_object=add_child_object,
-    borrow_child_object=borrow_child_object,
-    borrow_child_object_mut=borrow_child_object_mut,
-    remove_child_object=remove_child_object,
+    hash_type_and_key=TypedNative(hash_type_and_key),
+    add_child_object=TypedNative(add_child_object),
+    borrow_child_object=TypedNative(borrow_child_object),
+    borrow_child_object_mut=TypedNative(borrow_child_object_mut),
+    remove_child_object=TypedNative(remove_child_object),
     has_child_object=has_child_object,
     has_child_object_with_ty=has_child_object_with_ty,
 )

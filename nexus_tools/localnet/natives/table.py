@@ -1,12 +1,15 @@
 """The form of the table of natives, and how each Move module contributes to it."""
 
+from collections.abc import Callable
+from typing import Any
+
 from nexus_tools.localnet.natives.object_runtime import ObjectRuntime
-from nexus_tools.localnet.vm import Context, Native
+from nexus_tools.localnet.vm import AnyNative, Context, PricedNative
 
-NativeTable = dict[tuple[bytes, str, str], Native]
+NativeTable = dict[tuple[bytes, str, str], AnyNative]
 
 
-def natives_of(package: bytes, module: str, **functions: Native) -> NativeTable:
+def natives_of(package: bytes, module: str, **functions: AnyNative) -> NativeTable:
     """The natives of one module, by the names of their Move functions."""
     return {(package, module, name): native for name, native in functions.items()}
 
@@ -25,4 +28,14 @@ def charge(context: Context, base: int, per_byte: int = 0, size: int = 0) -> Non
 
 def charge_blocks(context: Context, base: int, size: int, block_size: int) -> None:
     """Charge for hashing: a base, two for each byte of a message, two for each of its blocks."""
-    charge(context, base + 2 * size + 2 * -(-size // block_size))
+    charge(context, cost_of_blocks(base, size, block_size))
+
+
+def cost_of_blocks(base: int, size: int, block_size: int) -> int:
+    """What `charge_blocks` charges."""
+    return base + 2 * size + 2 * -(-size // block_size)
+
+
+def priced(implementation: Callable[..., Any], cost: int | Callable[[int], int]) -> PricedNative:
+    """A native that needs its arguments alone; it costs this, or this by the first one's length."""
+    return PricedNative(implementation, cost, charge)

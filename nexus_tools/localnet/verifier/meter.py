@@ -26,6 +26,11 @@ class Meter:
         self._limit = min(FUNCTION_UNITS_MAX, self._left_of_module)
         self.units = 0
 
+    @property
+    def total(self) -> int:
+        """The units of all functions so far."""
+        return MODULE_UNITS_MAX - self._left_of_module + self.units
+
     def add(self, units: int) -> None:
         """Take units. Raises `VerificationError` if there are none left."""
         self.units += units

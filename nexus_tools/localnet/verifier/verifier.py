@@ -28,8 +28,10 @@ from nexus_tools.localnet.verifier.type_table import TypeTable
 _DEPRECATED = frozenset(opcode for opcode in Opcode if opcode.name.endswith("_DEPRECATED"))
 
 
-def verify_module(module: CompiledModule, dependencies: Dependencies) -> None:
+def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
     """Decide whether a module is well formed: raise `VerificationError` if it is not.
+
+    Gives the units of work that its functions took.
 
     `dependencies` gives the module with an address of 32 bytes and a name, None if there is none;
     it is asked for each module that this one names. They are taken to be verified themselves.
@@ -47,11 +49,12 @@ def verify_module(module: CompiledModule, dependencies: Dependencies) -> None:
     verify_fields(module, types)
     verify_recursion(module)
     verify_instantiation_loops(module)
-    _verify_code(module, types)
+    units = _verify_code(module, types)
     verify_dependencies(module, dependencies)
+    return units
 
 
-def _verify_code(module: CompiledModule, types: TypeTable) -> None:
+def _verify_code(module: CompiledModule, types: TypeTable) -> int:
     meter = Meter(module.name)
     back_edges = 0
     for function in module.function_definitions:
@@ -67,6 +70,7 @@ def _verify_code(module: CompiledModule, types: TypeTable) -> None:
     if back_edges > BACK_EDGES_MAX:
         message = f"the code jumps back in more than {BACK_EDGES_MAX} places"
         raise VerificationError("TOO_MANY_BACK_EDGES", message, module.name)
+    return meter.total
 
 
 def _refuse_global_storage(module: CompiledModule) -> None:

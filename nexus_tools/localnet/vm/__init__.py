@@ -18,20 +18,30 @@ from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.localnet.vm.loader import LoadedPackage
 from nexus_tools.localnet.vm.machine import Machine
 from nexus_tools.localnet.vm.metering import Meter
+from nexus_tools.localnet.vm.native import (
+    AnyNative,
+    HashNative,
+    Native,
+    Natives,
+    PricedNative,
+    TypedNative,
+)
 from nexus_tools.localnet.vm.observed import CallObserver, LinkedFunction, ObservedMachine
-from nexus_tools.localnet.vm.program import Native, Natives, TypeArguments
+from nexus_tools.localnet.vm.program import TypeArguments
 from nexus_tools.localnet.vm.types import ReferenceType, Type, TypeParameter, substitute
 from nexus_tools.localnet.vm.value_size import REFERENCE_BYTES
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, borrow, copy_value
 
 __all__ = [
     "REFERENCE_BYTES",
+    "AnyNative",
     "CallObserver",
     "Context",
     "Datatype",
     "ErrorKind",
     "ExecutionFailure",
     "Function",
+    "HashNative",
     "InvalidCode",
     "LinkError",
     "LinkedFunction",
@@ -48,12 +58,14 @@ __all__ = [
     "Natives",
     "ObservedMachine",
     "OutOfGas",
+    "PricedNative",
     "PrimitiveError",
     "Reference",
     "ReferenceType",
     "Type",
     "TypeArguments",
     "TypeParameter",
+    "TypedNative",
     "Value",
     "Variant",
     "borrow",

@@ -18,12 +18,13 @@ from nexus_tools.localnet.vm.errors import (
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
 from nexus_tools.localnet.vm.metering import VALUE_DEPTH_MAX
-from nexus_tools.localnet.vm.program import Natives, Program, Translations
+from nexus_tools.localnet.vm.native import Natives
+from nexus_tools.localnet.vm.program import Program, Translations
 from nexus_tools.localnet.vm.runtime import FIRST_FRAMES
 from nexus_tools.localnet.vm.serialization import Codecs
 from nexus_tools.localnet.vm.types import ReferenceType, StructTag, TypeTag
 from nexus_tools.localnet.vm.value_depth import ValueDepth
-from nexus_tools.localnet.vm.value_size import ValueSize
+from nexus_tools.localnet.vm.value_size import Sizer, ValueSize
 from nexus_tools.localnet.vm.values import Reference, Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MovePackage
@@ -37,9 +38,8 @@ class Machine:
     """
 
     def __init__(self, natives: Natives, packages: Callable[[Address], MovePackage | None]) -> None:
-        self._natives = natives
         self._loader = Loader(packages)
-        self._translations = Translations()
+        self._translations = Translations(natives)
         self._programs: dict[Address, Program] = {}
         self._depth = ValueDepth(self._require)
         self._sizes = ValueSize(self._require)
@@ -133,7 +133,6 @@ class Machine:
                 root,
                 self._loader,
                 self._translations,
-                self._natives,
                 depth=self._depth,
                 sizes=self._sizes,
             )
@@ -149,9 +148,17 @@ class Machine:
         """The value of a type that fills the BCS bytes. Raises `LinkError` or `BcsError`."""
         return self._codecs.codec(type_).decode(data)
 
+    def encoder(self, type_: TypeTag) -> Callable[[Value], bytes]:
+        """What gives the BCS bytes of values of a type. Raises `LinkError`."""
+        return self._codecs.codec(type_).encode
+
     def size(self, type_: TypeTag, value: Value) -> int:
         """How many bytes a value counts where it is charged by its size. Raises `LinkError`."""
         return self._sizes.size(type_, value)
+
+    def sizer(self, type_: TypeTag) -> Sizer:
+        """What gives the size of values of a type. Raises `LinkError`."""
+        return self._sizes.sizer(type_)
 
     def _check_depth(self, type_: TypeTag) -> None:
         if self._depth.of(type_) > VALUE_DEPTH_MAX:

@@ -121,12 +121,16 @@ class Work:
 
 
 _PUSH = Work(1, 1).left
+BYTE_PRICES = [_BYTE * size for size in range(LARGE)]
+"""What to take from `Meter.left` for so many bytes: looked up in less time than multiplied."""
 
 
 class Meter:
     """The internal gas units that a transaction has, and what it did so far.
 
-    `left` is below zero when it is time for `settle`.
+    `left` is below zero when it is time for `settle`; `pays_natives` says that natives charge what
+    their work costs here. If `takes_natives` is set, the units of a native, of fewer than `LARGE`,
+    can be taken from `left` as instructions, and its call need not be counted any more.
     """
 
     __slots__ = (
@@ -140,11 +144,14 @@ class Meter:
         "budget",
         "left",
         "native_calls",
+        "pays_natives",
+        "takes_natives",
     )
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.native_calls = 0
+        self.pays_natives = self.takes_natives = False
         self._instructions = self._bytes = self._pushes = self._extra = 0
         self._start = self.left = 0.0
         self._count()
@@ -240,7 +247,9 @@ class Meter:
         # Every unit of a window costs one internal unit at least.
         self._start = self.left = min(_WINDOW, remaining) * _BYTE
         self._extra_max = self._extra + remaining
-        self._instruction_room = INSTRUCTION_TIERS.room(self._instructions)
+        self._instruction_room = room = INSTRUCTION_TIERS.room(self._instructions)
+        counts = self.pays_natives and self.native_calls > FREE_NATIVE_CALLS
+        self.takes_natives = counts and room > _FAR
         return cost
 
 

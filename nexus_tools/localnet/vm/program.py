@@ -5,24 +5,28 @@ A function is linked once for each tuple of type arguments; what it calls is lin
 called.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from nexus_tools.localnet.bytecode.module import Visibility
+from nexus_tools.localnet.vm.context import Context
 from nexus_tools.localnet.vm.definitions import Function, ModuleId
 from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, PrimitiveError
 from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
 from nexus_tools.localnet.vm.metering import TYPE_NODES_MAX, VALUE_DEPTH_MAX
+from nexus_tools.localnet.vm.native import AnyNative, Natives
 from nexus_tools.localnet.vm.runtime import NAMES
 from nexus_tools.localnet.vm.translator import (
     Callee,
     Constant,
     CopyOf,
+    Made,
     SizeOf,
     Symbol,
     Translation,
     translate,
+    translate_native,
 )
 from nexus_tools.localnet.vm.types import Primitive, TypeTag, count_nodes, substitute
 from nexus_tools.localnet.vm.value_copy import copier
@@ -30,8 +34,6 @@ from nexus_tools.localnet.vm.value_depth import ValueDepth
 from nexus_tools.localnet.vm.value_size import ValueSize
 from nexus_tools.sui.address import Address
 
-Native = Callable[..., Any]
-Natives = Mapping[tuple[bytes, str, str], Native]
 TypeArguments = tuple[TypeTag, ...]
 Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
 """Gives what is to be called in place of a linked function."""
@@ -44,18 +46,38 @@ _LINKED_MAX = 20_000
 class Translations:
     """Functions that were translated, by storage id, module and name: programs share them."""
 
-    def __init__(self) -> None:
+    def __init__(self, natives: Natives) -> None:
+        self._natives = natives
         self._translations: dict[tuple[Address, str, str], Translation] = {}
 
-    def get(self, package: LoadedPackage, function: Function) -> Translation:
-        """The translation of a function of the package."""
+    def get(
+        self, package: LoadedPackage, function: Function, called: ModuleId | None = None
+    ) -> Translation:
+        """The translation of a function of the package. Raises `LinkError`.
+
+        `called` is the module by which it is called, if that may be one that its own one extends.
+        """
         key = (package.id, function.module.name, function.name)
         found = self._translations.get(key)
         if found is None:
+            native = self._native(called or function.module, function)
             module = package.module(function.module.name)
             assert module is not None
-            found = self._translations[key] = translate(module, function)
+            if native is None:
+                found = translate(module, function)
+            else:
+                found = translate_native(function, native)
+            self._translations[key] = found
         return found
+
+    def _native(self, module: ModuleId, function: Function) -> AnyNative | None:
+        if not function.is_native:
+            return None
+        native = self._natives.get((module.address, module.name, function.name))
+        if native is None:
+            name = f"{module.address.short()}::{module.name}::{function.name}"
+            raise LinkError(f"the native function {name} is not implemented")
+        return native
 
     def forget(self, package: Address) -> None:
         """Drop the functions of a package."""
@@ -73,7 +95,6 @@ class Program:
         root: LoadedPackage,
         loader: Loader,
         translations: Translations,
-        natives: Natives,
         *,
         depth: ValueDepth,
         sizes: ValueSize,
@@ -81,7 +102,6 @@ class Program:
         self.linkage = root.linkage
         self._loader = loader
         self._translations = translations
-        self._natives = natives
         self._depth = depth
         self._sizes = sizes
         self._linked: dict[tuple[ModuleId, str, TypeArguments], Callable[..., Any]] = {}
@@ -108,10 +128,9 @@ class Program:
         self, module: ModuleId, name: str, type_arguments: TypeArguments
     ) -> Callable[..., Any]:
         package, function = self._find(module, name)
-        translation = self._translations.get(package, function)
+        translation = self._translations.get(package, function, module)
         names: dict[str, Any] = {**NAMES, "function": function, "calls": translation.calls}
         if function.is_native:
-            names["implementation"] = self._native(module, name)
             names["type_arguments"] = type_arguments
         for symbol_name, symbol in translation.symbols.items():
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
@@ -131,13 +150,6 @@ class Program:
             raise LinkError(f"there is no function {storage.short()}::{module.name}::{name}")
         return package, function
 
-    def _native(self, module: ModuleId, name: str) -> Native:
-        native = self._natives.get((module.address, module.name, name))
-        if native is None:
-            function = f"{module.address.short()}::{module.name}::{name}"
-            raise LinkError(f"the native function {function} is not implemented")
-        return native
-
     def _resolve(
         self,
         names: dict[str, Any],
@@ -150,6 +162,8 @@ class Program:
             return symbol.value
         if isinstance(symbol, Callee):
             return self._first_call(names, symbol_name, symbol, function, type_arguments)
+        if isinstance(symbol, Made):
+            return _first_use(names, symbol_name, symbol, type_arguments)
         if isinstance(symbol, SizeOf):
             return self._sizes.sizer(substitute(symbol.type, type_arguments))
         if isinstance(symbol, CopyOf):
@@ -209,3 +223,15 @@ class Program:
 
                 return fail
         return linked
+
+
+def _first_use(
+    names: dict[str, Any], symbol_name: str, symbol: Made, type_arguments: TypeArguments
+) -> Callable[..., Any]:
+    """A function that makes what it stands for when it is called, and gives it its own name."""
+
+    def make_and_call(context: Context, *arguments: Any) -> Any:
+        made = names[symbol_name] = symbol.make(context.machine, type_arguments)
+        return made(context, *arguments)
+
+    return make_and_call

@@ -15,7 +15,7 @@ from nexus_tools.localnet.vm.errors import (
     NativeLimit,
     PrimitiveError,
 )
-from nexus_tools.localnet.vm.metering import Meter
+from nexus_tools.localnet.vm.metering import BYTE_PRICES, Meter
 from nexus_tools.localnet.vm.value_size import Sizer
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, copy_value
 
@@ -113,6 +113,7 @@ NAMES: dict[str, Any] = {
     "Variant": Variant,
     "abort": abort,
     "arithmetic_error": arithmetic_error,
+    "byte_prices": BYTE_PRICES,
     "copy": copy_value,
     "equal": equal,
     "go_deeper": go_deeper,

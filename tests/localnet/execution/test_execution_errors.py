@@ -37,7 +37,7 @@ NOT_BROUGHT_ABOUT = {
     ErrorKind.MOVE_VECTOR_ELEM_TOO_BIG: "of the former executor of commands alone",
     ErrorKind.MOVE_RAW_VALUE_TOO_BIG: "of the former executor of commands alone",
     ErrorKind.PUBLISH_UPGRADE_DEPENDENCY_DOWNGRADE: "needs a dependency on a later version",
-    ErrorKind.SUI_MOVE_VERIFICATION_TIMEDOUT: "needs code that takes long to verify",
+    ErrorKind.SUI_MOVE_VERIFICATION_TIMEDOUT: "brought about in test_verification_limits.py",
     ErrorKind.CERTIFICATE_DENIED: "no validators who deny one",
     ErrorKind.INPUT_OBJECT_DELETED: "no consensus that orders transactions behind a deletion",
     ErrorKind.EXECUTION_CANCELLED_DUE_TO_SHARED_OBJECT_CONGESTION: "no congestion",

@@ -1,4 +1,4 @@
-"""How much work the analysis of a module may be.
+"""How much work verifying a module, or a package, may be.
 
 Source: `sui-verifier/src/meter.rs`; the limit is the one that validators sign with,
 `sui-config/src/verifier_signing_config.rs`.
@@ -21,13 +21,31 @@ class Meter:
     def add(self, ticks: int) -> None:
         """Count. Raises `VerificationError` when the limit is reached."""
         if self.ticks + ticks >= self._maximum:
-            raise VerificationError(
-                SUI_MOVE_VERIFICATION_TIMEDOUT,
-                "PartialVMError with status PROGRAM_TOO_COMPLEX and message program too complex."
-                f" Ticks exceeded `{self._module}` will exceed limits:"
-                f" `{self.ticks} current + {ticks} new > {self._maximum} max`)",
-                self._module,
-                None,
-                None,
-            )
+            raise _timed_out(self._module, self._module, self.ticks, ticks, self._maximum)
         self.ticks += ticks
+
+
+class PackageMeter:
+    """Adds up what the modules of a package took, for the rules of Move and for Sui's."""
+
+    def __init__(self, maximum: int = TICKS_MAX) -> None:
+        self.ticks = 0
+        self._maximum = maximum
+
+    def add(self, module: str, ticks: int) -> None:
+        """Count what a module took. Raises `VerificationError` when the limit is reached."""
+        if self.ticks + ticks >= self._maximum:
+            raise _timed_out("<unknown>", module, self.ticks, ticks, self._maximum)
+        self.ticks += ticks
+
+
+def _timed_out(
+    scope: str, module: str, ticks: int, further: int, maximum: int
+) -> VerificationError:
+    return VerificationError(
+        SUI_MOVE_VERIFICATION_TIMEDOUT,
+        "PartialVMError with status PROGRAM_TOO_COMPLEX and message program too complex."
+        f" Ticks exceeded `{scope}` will exceed limits:"
+        f" `{ticks} current + {further} new > {maximum} max`)",
+        module,
+    )

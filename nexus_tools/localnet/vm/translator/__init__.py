@@ -4,19 +4,23 @@ from nexus_tools.localnet.vm.translator.frame import (
     Callee,
     Constant,
     CopyOf,
+    Made,
     NewVector,
     SizeOf,
     Symbol,
 )
+from nexus_tools.localnet.vm.translator.native import translate_native
 from nexus_tools.localnet.vm.translator.translation import Translation, translate
 
 __all__ = [
     "Callee",
     "Constant",
     "CopyOf",
+    "Made",
     "NewVector",
     "SizeOf",
     "Symbol",
     "Translation",
     "translate",
+    "translate_native",
 ]

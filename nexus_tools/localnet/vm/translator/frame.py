@@ -8,8 +8,9 @@
 | t1, t2, ...             | intermediate results of a block                     |
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nexus_tools.localnet.bytecode.module import Code, Instruction
 from nexus_tools.localnet.bytecode.opcode import Opcode
@@ -76,7 +77,14 @@ class CopyOf:
     type: Type
 
 
-Symbol = Callee | NewVector | Constant | SizeOf | CopyOf
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is made of the machine and the type arguments when the function is called first."""
+
+    make: Callable[..., Any]
+
+
+Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | Made
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
 # Instructions that use up a reference and keep nothing of it but a part of its target.

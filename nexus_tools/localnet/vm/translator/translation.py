@@ -11,16 +11,14 @@ from types import CodeType
 from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.vm.definitions import Function
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
-from nexus_tools.localnet.vm.metering import LARGE, Work
 from nexus_tools.localnet.vm.translator.block import BlockTranslator
 from nexus_tools.localnet.vm.translator.charges import NO_PUSH, PUSHES
 from nexus_tools.localnet.vm.translator.control_flow import Block, ControlFlowGraph
-from nexus_tools.localnet.vm.translator.frame import Frame, SizeOf, Symbol, packed_size
+from nexus_tools.localnet.vm.translator.frame import Frame, Symbol
 from nexus_tools.localnet.vm.translator.instructions import INSTRUCTIONS
-from nexus_tools.localnet.vm.translator.statement import INDENT, Line, render
+from nexus_tools.localnet.vm.translator.statement import Line, render
 from nexus_tools.localnet.vm.translator.structure import BlockBody, structure
-from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type
-from nexus_tools.localnet.vm.value_size import REFERENCE_BYTES, scalar_bytes
+from nexus_tools.localnet.vm.types import ReferenceType, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +39,15 @@ class Translation:
 def translate(module: LoadedModule, function: Function) -> Translation:
     """Translate a function of the module. Raises `InvalidCode`."""
     code = module.compiled.function_definitions[function.index].code
-    if code is None:
-        source, compiled = _compile(function, _native_source(function))
-        return Translation(source, compiled, _native_symbols(function))
+    assert code is not None, f"{function.name} is native"
     frame = Frame(module, function, code)
     graph = ControlFlowGraph(code)
     bodies = {name: _translate_block(frame, code, block) for name, block in graph.blocks.items()}
     statements = [*_prologue(frame), *structure(graph, bodies)]
-    lines = [(_header(function), None), *render(statements, 1)]
+    lines = [(header(function), None), *render(statements, 1)]
     calls = {number: call for number, (_, call) in enumerate(lines, 1) if call is not None}
-    source, compiled = _compile(function, [text for text, _ in lines])
-    return Translation(source, compiled, frame.symbols, tuple(frame.packed), calls)
+    source, python_code = compiled(function, [text for text, _ in lines])
+    return Translation(source, python_code, frame.symbols, tuple(frame.packed), calls)
 
 
 def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
@@ -71,7 +67,8 @@ def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
     return translator.finish()
 
 
-def _header(function: Function) -> str:
+def header(function: Function) -> str:
+    """The first line of a Python function."""
     # With the module's name in front it is never a word of Python.
     return f"def {function.module.name}__{function.name}({', '.join(_parameters(function))}):"
 
@@ -93,69 +90,7 @@ def _prologue(frame: Frame) -> list[Line]:
     return lines
 
 
-def _native_source(function: Function) -> list[str]:
-    """A function that hands its arguments to `implementation`, references as objects."""
-    arguments = ["context", "type_arguments"]
-    for index, type_ in enumerate(function.parameters):
-        is_reference = isinstance(type_, ReferenceType)
-        arguments.append(f"Reference(c{index}, k{index})" if is_reference else f"v{index}")
-    names = [f"r{index}" for index in range(len(function.returns))]
-    parts: list[str] = []
-    for name, type_ in zip(names, function.returns, strict=True):
-        is_reference = isinstance(type_, ReferenceType)
-        parts += [f"{name}.container", f"{name}.key"] if is_reference else [name]
-    sized = _sized(function)
-    assign = f"{', '.join(names)} = " if names else ""
-    return [
-        _header(function),
-        f"{INDENT}meter = context.meter",
-        f"{INDENT}meter.left -= {_native_work(function).left!r}",
-        f"{INDENT}meter.native_calls += 1",
-        f"{INDENT}try:",
-        f"{INDENT * 2}{assign}implementation({', '.join(arguments)})",
-        f"{INDENT}except NativeAbort as error:",
-        f"{INDENT * 2}raise abort(error.code, function, 0) from None",
-        f"{INDENT}except NativeLimit as error:",
-        f"{INDENT * 2}raise memory_limit_exceeded(function) from error",
-        *[f"{INDENT}{line}" for name, type_ in sized.items() for line in _charge(name, type_)],
-        f"{INDENT}return {', '.join(parts)}",
-    ]
-
-
-def _native_work(function: Function) -> Work:
-    """What a call of a native counts: one more instruction, and its results."""
-    size = 0
-    for type_ in function.returns:
-        if isinstance(type_, Primitive):
-            size += scalar_bytes(type_)
-        elif isinstance(type_, ReferenceType):
-            size += REFERENCE_BYTES
-    return Work(1, len(function.returns), size)
-
-
-def _sized(function: Function) -> dict[str, Type]:
-    """The results of a native whose bytes are not known before."""
-    return {
-        f"r{index}": type_
-        for index, type_ in enumerate(function.returns)
-        if not isinstance(type_, Primitive | ReferenceType)
-    }
-
-
-def _charge(name: str, type_: Type) -> list[str]:
-    """The lines that charge for the bytes of a result; natives look at the meter themselves."""
-    return [
-        f"size = {packed_size(name, type_) or f'size_{name}({name})'}",
-        f"if size < {LARGE}: meter.left -= size * {Work(size=1).left!r}",
-        "else: meter.charge_bytes(size)",
-    ]
-
-
-def _native_symbols(function: Function) -> dict[str, Symbol]:
-    return {f"size_{name}": SizeOf(type_) for name, type_ in _sized(function).items()}
-
-
-def _compile(function: Function, lines: list[str]) -> tuple[str, CodeType]:
+def compiled(function: Function, lines: list[str]) -> tuple[str, CodeType]:
     """The source of these lines, and the code of the function in it."""
     source = "\n".join(lines) + "\n"
     name = f"<{function.package.short()}::{function.module.name}::{function.name}>"
