@@ -90,6 +90,13 @@ def write_uleb128(value: int, out: bytearray) -> None:
     out.append(value)
 
 
+def encoded_uleb128(value: int) -> bytes:
+    """A length or a variant as bytes."""
+    out = bytearray()
+    write_uleb128(value, out)
+    return bytes(out)
+
+
 def _take(data: bytes, position: int, size: int) -> tuple[bytes, int]:
     end = position + size
     if end > len(data):
@@ -102,8 +109,10 @@ def unsigned(bits: int) -> Codec[int]:
     size = bits // 8
 
     def read(data: bytes, position: int) -> tuple[int, int]:
-        raw, end = _take(data, position, size)
-        return int.from_bytes(raw, "little"), end
+        end = position + size
+        if end > len(data):
+            raise IndexError
+        return int.from_bytes(data[position:end], "little"), end
 
     return Codec(read, lambda value, out: out.extend(value.to_bytes(size, "little")))
 
@@ -212,7 +221,8 @@ def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
 
 def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
     """Codec of a dataclass with these codecs for its fields, in order."""
-    names = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]  # T is one
+    every = dataclasses.fields(cls)  # type: ignore[arg-type]  # T is one
+    names = [field.name for field in every if field.init]
     if len(names) != len(fields):
         raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(fields)}")
     return _compiled_struct(cls, names, fields)
@@ -238,7 +248,9 @@ def _compiled_struct(cls: type[T], names: Sequence[str], fields: Sequence[Codec[
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
     """Codec of one of several classes, told apart by a number: their place in `variants`."""
     readers = [codec.read for _, codec in variants]
-    writers = {cls: (number, codec.write) for number, (cls, codec) in enumerate(variants)}
+    writers = {
+        cls: (encoded_uleb128(number), codec.write) for number, (cls, codec) in enumerate(variants)
+    }
 
     def read(data: bytes, position: int) -> tuple[Any, int]:
         number, position = read_uleb128(data, position)
@@ -248,7 +260,7 @@ def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
 
     def write(value: Any, out: bytearray) -> None:
         number, write_variant = writers[type(value)]
-        write_uleb128(number, out)
+        out += number
         write_variant(value, out)
 
     return Codec(read, write)
@@ -257,7 +269,7 @@ def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
 def unit_enum(cls: type[E]) -> Codec[E]:
     """Codec of an `Enum` whose members carry no data; their order of definition counts."""
     members = list(cls)
-    numbers = {member: number for number, member in enumerate(members)}
+    numbers = {member: encoded_uleb128(number) for number, member in enumerate(members)}
 
     def read(data: bytes, position: int) -> tuple[E, int]:
         number, position = read_uleb128(data, position)
@@ -265,7 +277,7 @@ def unit_enum(cls: type[E]) -> Codec[E]:
             raise BcsError(f"{cls.__name__} has no variant {number}")
         return members[number], position
 
-    return Codec(read, lambda value, out: write_uleb128(numbers[value], out))
+    return Codec(read, lambda value, out: out.extend(numbers[value]))
 
 
 def wrapper(cls: type[T], inner: Codec[Any]) -> tuple[type[T], Codec[T]]:

@@ -3,9 +3,15 @@
 Source: `sui-types/src/{object,move_package,base_types}.rs`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from nexus_tools.sui.address import ADDRESS, SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.address import (
+    ADDRESS,
+    ADDRESS_LENGTH,
+    SUI_FRAMEWORK,
+    SUI_SYSTEM,
+    Address,
+)
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
@@ -89,11 +95,12 @@ class MoveObject:
     has_public_transfer: bool
     version: int
     contents: bytes
+    id: Address = field(init=False, repr=False, compare=False)
 
-    @property
-    def id(self) -> Address:
-        """The object's id."""
-        return Address(self.contents[:32])
+    def __post_init__(self) -> None:
+        if len(self.contents) < ADDRESS_LENGTH:
+            raise BcsError("the contents of an object are shorter than its id")
+        object.__setattr__(self, "id", Address(self.contents[:ADDRESS_LENGTH]))
 
 
 @dataclass(frozen=True, slots=True)

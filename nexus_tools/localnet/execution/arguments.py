@@ -75,7 +75,7 @@ class Arguments:
         is_borrowed = id(slot) in self._borrows
         slot.used_by_value_last = not is_borrowed
         self._charge_taking(slot, cell[0])
-        if slot.abilities & Ability.COPY:
+        if Ability.COPY in slot.abilities:
             return copy_value(cell[0])
         if is_borrowed:
             raise argument_failed(index, ArgumentErrorKind.CANNOT_MOVE_BORROWED_VALUE)

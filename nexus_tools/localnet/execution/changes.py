@@ -167,9 +167,9 @@ class ChangeCollector:
     def _check_unused(self) -> None:
         for command, slots in enumerate(self._context.results):
             for index, slot in enumerate(slots):
-                if not slot.cell or slot.abilities & Ability.DROP:
+                if not slot.cell or Ability.DROP in slot.abilities:
                     continue
-                if slot.abilities & Ability.COPY and slot.used_by_value_last:
+                if Ability.COPY in slot.abilities and slot.used_by_value_last:
                     continue
                 raise CommandFailed(ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (command, index))
 

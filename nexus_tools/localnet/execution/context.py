@@ -180,4 +180,4 @@ class ExecutionContext:
 
     def has_public_transfer(self, tag: StructTag) -> bool:
         """Whether everyone who owns an object of this type may transfer it."""
-        return bool(self.abilities(tag) & Ability.STORE)
+        return Ability.STORE in self.abilities(tag)

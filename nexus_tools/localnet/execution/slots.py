@@ -32,7 +32,7 @@ class ValueSlot:
     @property
     def is_hot_potato(self) -> bool:
         """Whether the value can neither be dropped nor stored."""
-        return not self.abilities & (Ability.DROP | Ability.STORE)
+        return Ability.DROP not in self.abilities and Ability.STORE not in self.abilities
 
 
 @dataclass(slots=True)

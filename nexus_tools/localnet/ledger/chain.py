@@ -47,7 +47,8 @@ def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
     for number, transaction in enumerate(checkpoint.transactions, first):
         _write_transaction(state, number, transaction)
         write_objects(state, number, transaction)
-        write_events(state, number, transaction.events)
+        if transaction.events:
+            write_events(state, number, transaction.events)
 
 
 def _write_transaction(state: State, number: int, transaction: ExecutedTransaction) -> None:

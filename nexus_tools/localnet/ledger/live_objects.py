@@ -33,6 +33,9 @@ class CoinBalance:
     in_address: int = 0
 
 
+_NOTHING = CoinBalance()
+
+
 class LiveObjects:
     """Objects by id; by owner, by parent and by type; balances; versions of packages."""
 
@@ -90,6 +93,12 @@ class LiveObjects:
     def set(self, value: Object) -> None:
         """Take in an object, in place of its earlier version."""
         object_id = value.id
+        before = self._objects.get(object_id)
+        if before is not None and _are_found_alike(before, value):
+            self._objects[object_id] = value
+            self._count(before, -1)
+            self._count(value, 1)
+            return
         self.remove(object_id)
         self._objects[object_id] = value
         if isinstance(value.data, MovePackage):
@@ -140,19 +149,25 @@ class LiveObjects:
         data, owner = value.data, value.owner
         if isinstance(owner, AddressOwner | ConsensusAddressOwner):
             if isinstance(data, MoveObject) and is_coin(data.type):
-                worth = CoinBalance(sign * coin_balance(data), sign)
-                self._add(owner.address, data.type.type_params[0], worth)
+                amount = sign * coin_balance(data)
+                self._add(owner.address, data.type.type_params[0], amount, coins=sign)
         elif (balance := address_balance(value)) is not None:
-            worth = CoinBalance(in_address=sign * balance.amount)
-            self._add(balance.owner, balance.coin_type, worth)
+            in_address = sign * balance.amount
+            self._add(balance.owner, balance.coin_type, in_address=in_address)
 
-    def _add(self, owner: Address, coin_type: TypeTag, worth: CoinBalance) -> None:
+    def _add(
+        self,
+        owner: Address,
+        coin_type: TypeTag,
+        amount: int = 0,
+        *,
+        coins: int = 0,
+        in_address: int = 0,
+    ) -> None:
         balances = self._balances.setdefault(owner, {})
-        known = balances.get(coin_type, CoinBalance())
+        known = balances.get(coin_type, _NOTHING)
         changed = CoinBalance(
-            known.amount + worth.amount,
-            known.coins + worth.coins,
-            known.in_address + worth.in_address,
+            known.amount + amount, known.coins + coins, known.in_address + in_address
         )
         if changed.coins or changed.in_address:
             balances[coin_type] = changed
@@ -160,6 +175,17 @@ class LiveObjects:
             balances.pop(coin_type, None)
         if not balances:
             del self._balances[owner]
+
+
+def _are_found_alike(first: Object, second: Object) -> bool:
+    """Whether two versions of an object have the same places in the indexes."""
+    return (
+        isinstance(first.data, MoveObject)
+        and isinstance(second.data, MoveObject)
+        and first.owner == second.owner
+        and first.data.type == second.data.type
+        and place_of(first.data) == place_of(second.data)
+    )
 
 
 def original_id(package: MovePackage) -> Address:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any, Self
 
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
@@ -24,16 +25,17 @@ class State:
     disk does not take what is written, and `state_conflict` if it contradicts what is there.
     """
 
-    __slots__ = ("_connection", "path")
+    __slots__ = ("_connection", "_translated", "path")
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
-        with self._translated():
+        self._translated = _Translation(path)
+        with self._translated:
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=0, isolation_level=None, check_same_thread=False
             )
         try:
-            with self._translated():
+            with self._translated:
                 self._prepare()
         except NexusError:
             self._connection.close()
@@ -62,12 +64,12 @@ class State:
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows that a query gives."""
-        with self._translated():
+        with self._translated:
             return self._connection.execute(statement, parameters).fetchall()
 
     def row(self, statement: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """The first row that a query gives."""
-        with self._translated():
+        with self._translated:
             row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
             return row
 
@@ -81,7 +83,7 @@ class State:
     @contextmanager
     def commit(self) -> Iterator[None]:
         """All writes inside become durable together at its end, or none if it raises."""
-        with self._translated():
+        with self._translated:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -127,7 +129,7 @@ class State:
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (number,) = self._connection.execute("PRAGMA user_version").fetchone()
         if application != APPLICATION_ID:
-            raise self._damaged("it is another program's database")
+            raise damaged(self.path, "it is another program's database")
         if number != FORMAT:
             raise ValidationError(
                 "state_format_unsupported",
@@ -135,33 +137,43 @@ class State:
                 hint="start with a new directory, or use the version that made it",
             )
 
-    # --- Errors
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.IntegrityError as error:
-            raise ValidationError(
-                "state_conflict", f"what is written contradicts what is there: {error}"
-            ) from error
-        except sqlite3.OperationalError as error:
-            raise self._operational(error) from error
-        except sqlite3.DatabaseError as error:
-            raise self._damaged(str(error)) from error
+class _Translation:
+    """Raises the errors of SQLite as those of the state in a file."""
 
-    def _operational(self, error: sqlite3.OperationalError) -> NexusError:
-        reason = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if reason in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return NotNowError(
-                "state_locked",
-                f"the state in {self.path} is in use by another process",
-                hint="stop the other localnet, or give this one a directory of its own",
-            )
-        return NexusError("state_write_failed", f"the state in {self.path} fails: {error}")
+    __slots__ = ("_path",)
 
-    def _damaged(self, reason: str) -> ValidationError:
-        return damaged(self.path, reason)
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, sqlite3.DatabaseError):
+            raise _translated(self._path, error) from error
+
+
+def _translated(path: Path | None, error: sqlite3.DatabaseError) -> NexusError:
+    if isinstance(error, sqlite3.IntegrityError):
+        return ValidationError(
+            "state_conflict", f"what is written contradicts what is there: {error}"
+        )
+    if not isinstance(error, sqlite3.OperationalError):
+        return damaged(path, str(error))
+    reason = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if reason in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return NotNowError(
+            "state_locked",
+            f"the state in {path} is in use by another process",
+            hint="stop the other localnet, or give this one a directory of its own",
+        )
+    return NexusError("state_write_failed", f"the state in {path} fails: {error}")
 
 
 def damaged(path: Path | None, reason: str) -> ValidationError:

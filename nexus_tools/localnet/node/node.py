@@ -93,7 +93,7 @@ class Node:
         `signature_malformed`, `signature_invalid` and `TransactionRefused`; then nothing happened.
         """
         data = admit(data_bytes, signatures, self.chain_id, self.environment.epoch)
-        known = self.ledger.transaction(transaction_digest(data_bytes))
+        known = self._executed_before(data, data_bytes)
         if known is not None:
             return known
         builder = self._builder_for(data)
@@ -102,6 +102,15 @@ class Node:
         executed, _ = builder.execute(data, data_bytes, signatures)
         self._commit(builder)
         return executed
+
+    def _executed_before(
+        self, data: TransactionData, data_bytes: bytes
+    ) -> ExecutedTransaction | None:
+        for coin in data.gas.payment:
+            found = self.ledger.get(coin.object_id)
+            if found is not None and found.version == coin.version:
+                return None  # a transaction changes every coin that pays for it
+        return self.ledger.transaction(transaction_digest(data_bytes))
 
     def simulate(
         self, data: TransactionData, mode: Mode = Mode.SIMULATE, executor: Executor | None = None

@@ -2,18 +2,20 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from functools import lru_cache
 from typing import Protocol
-
-from grpclib.metadata import Deadline
 
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.endpoints import Endpoint, endpoint
 from nexus_tools.localnet.rpc.status import Code, RpcError, invalid
 
 _LOG = logging.getLogger(__name__)
-_TIMEOUT_CHARACTERS = 9  # eight digits and a unit
+# Source: the gRPC protocol over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md), "Requests".
+_TIMEOUT = re.compile("([0-9]{1,8})([HMSmun])")
+_UNIT_SECONDS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 Receive = Callable[[], Awaitable[bytes | None]]
 """Gives the next message of the request; None when there are no more. Raises `RpcError`."""
@@ -45,6 +47,40 @@ async def serve_call(
         _LOG.debug("the client of %s is gone", path)
 
 
+def short_call(backend: Backend, path: str, headers: Mapping[str, str]) -> Endpoint | None:
+    """What serves a call of which one message is answered with one; None if there is no such."""
+    try:
+        found = endpoint(backend, path)
+        _patience(backend, found, headers)
+    except RpcError:
+        return None
+    return None if found.unary is None or found.converses else found
+
+
+def answer_call(found: Endpoint, body: bytes) -> bytes | RpcError:
+    """The response of a short call, or what it ends with instead."""
+    try:
+        return found.answer(body)
+    except RpcError as error:
+        return error
+    except Exception:  # noqa: BLE001 - the edge of the server
+        return _failed()
+
+
+async def send_answer(backend: Backend, reply: Reply, answer: bytes | RpcError) -> None:
+    """Send the whole response of a short call."""
+    with suppress(ClientGoneError, TimeoutError):
+        async with asyncio.timeout(backend.limits.request_seconds):
+            if isinstance(answer, bytes):
+                await reply.send(answer)
+            await reply.finish(None if isinstance(answer, bytes) else answer)
+
+
+def _failed() -> RpcError:
+    _LOG.exception("a call failed")
+    return RpcError(Code.INTERNAL, "the local network failed; its log says why")
+
+
 async def _outcome(
     backend: Backend, path: str, headers: Mapping[str, str], receive: Receive, reply: Reply
 ) -> RpcError | None:
@@ -59,8 +95,7 @@ async def _outcome(
     except ClientGoneError:
         raise
     except Exception:  # noqa: BLE001 - the edge of the server
-        _LOG.exception("a call failed")
-        return RpcError(Code.INTERNAL, "the local network failed; its log says why")
+        return _failed()
     return None
 
 
@@ -85,15 +120,13 @@ def _patience(backend: Backend, found: Endpoint, headers: Mapping[str, str]) -> 
     own = None if found.lasts else backend.limits.request_seconds
     if "grpc-timeout" not in headers:
         return own
-    left = _deadline(headers["grpc-timeout"]).time_remaining()
+    left = _seconds(headers["grpc-timeout"])
     return left if own is None else min(own, left)
 
 
-def _deadline(text: str) -> Deadline:
-    try:
-        deadline = Deadline.from_headers([("grpc-timeout", text)])
-    except ValueError:
-        deadline = None
-    if deadline is None or len(text) > _TIMEOUT_CHARACTERS:
+@lru_cache(maxsize=64)
+def _seconds(text: str) -> float:
+    found = _TIMEOUT.fullmatch(text)
+    if found is None:
         raise invalid("the header grpc-timeout is not valid")
-    return deadline
+    return int(found[1]) * _UNIT_SECONDS[found[2]]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from nexus_tools.localnet.rpc.backend import Backend
-from nexus_tools.localnet.rpc.grpc_protocol import GrpcConnection
+from nexus_tools.localnet.rpc.http2_connection import Http2Connection
 from nexus_tools.localnet.rpc.http_protocol import HttpConnection
 
 _TELLING = b"PRI"  # so begins HTTP/2, and no method of HTTP/1.1
@@ -44,7 +44,7 @@ class NewConnection(asyncio.Protocol):
         self._timer.cancel()
         speaks_http2 = self._begun.startswith(_TELLING)
         make: Callable[[Backend], asyncio.Protocol] = (
-            GrpcConnection if speaks_http2 else HttpConnection
+            Http2Connection if speaks_http2 else HttpConnection
         )
         protocol = make(self._backend)
         self._transport.set_protocol(protocol)

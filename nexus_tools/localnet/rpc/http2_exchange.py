@@ -3,13 +3,11 @@
 import asyncio
 from contextlib import suppress
 
-from grpclib.protocol import Stream
-from h2.exceptions import ProtocolError
-
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.call import ClientGoneError
 from nexus_tools.localnet.rpc.cors import Headers
 from nexus_tools.localnet.rpc.grpc_web import WebRequest, too_large
+from nexus_tools.localnet.rpc.http2_stream import Http2Stream
 from nexus_tools.localnet.rpc.http_request import HttpRequest
 from nexus_tools.localnet.rpc.routes import answer_route, json_answer
 from nexus_tools.localnet.rpc.web_call import HttpResponse, refuse_web_call, serve_web_call
@@ -17,8 +15,9 @@ from nexus_tools.localnet.rpc.web_call import HttpResponse, refuse_web_call, ser
 _PART_BYTES = 16 * 1024
 
 
-async def serve_exchange(backend: Backend, stream: Stream, headers: dict[str, str]) -> None:
+async def serve_exchange(backend: Backend, stream: Http2Stream) -> None:
     """Serve an exchange whose headers have come."""
+    headers = stream.headers
     request = HttpRequest(headers.get(":method", ""), headers.get(":path", ""), headers)
     response = _Response(stream)
     limit = request.largest_body(backend.limits)
@@ -33,9 +32,7 @@ async def serve_exchange(backend: Backend, stream: Stream, headers: dict[str, st
         else:
             messages = WebRequest(request.web_format, body, backend.limits.request_bytes)
             await serve_web_call(backend, request.path, headers, messages, response)
-    with suppress(ProtocolError):
-        if stream.closable:  # one of both sides has not ended its half, and will not
-            stream.reset_nowait()
+    stream.close()
 
 
 async def _answer_plainly(
@@ -49,21 +46,10 @@ async def _answer_plainly(
     await response.end(b"" if request.method == "HEAD" else answer.body)
 
 
-async def _read_body(stream: Stream, limit: int) -> bytes:
-    """The body, or, if it is larger than the limit, more of it than that.
-
-    grpclib reads parts of a known size: when less is left, it is asked for half as much.
-    """
+async def _read_body(stream: Http2Stream, limit: int) -> bytes:
+    """The body, or, if it is larger than the limit, more of it than that."""
     body = bytearray()
-    size = _PART_BYTES
-    while len(body) <= limit:
-        try:
-            part = await stream.recv_data(size)
-        except AssertionError:  # what grpclib says when less is left
-            size = max(1, size // 2)
-            continue
-        if not part:
-            break
+    while len(body) <= limit and (part := await stream.read(_PART_BYTES)):
         body += part
     return bytes(body)
 
@@ -71,26 +57,17 @@ async def _read_body(stream: Stream, limit: int) -> bytes:
 class _Response:
     """A response in parts."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Http2Stream) -> None:
         self._stream = stream
 
     async def begin(self, status: int, headers: Headers) -> None:
         """Send the head."""
-        try:
-            await self._stream.send_headers([(":status", str(status)), *headers])
-        except ProtocolError:
-            raise ClientGoneError from None
+        await self._stream.send_headers([(":status", str(status)), *headers])
 
     async def send(self, data: bytes) -> None:
         """Send a part of the body, when the client has room for it."""
-        try:
-            await self._stream.send_data(data)
-        except ProtocolError:
-            raise ClientGoneError from None
+        await self._stream.send_data(data)
 
     async def end(self, data: bytes) -> None:
         """Send the last part of the body."""
-        try:
-            await self._stream.send_data(data, end_stream=True)
-        except ProtocolError:
-            raise ClientGoneError from None
+        await self._stream.send_data(data, end=True)

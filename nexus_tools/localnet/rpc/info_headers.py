@@ -46,6 +46,10 @@ def _headers(chain: str, epoch: int, height: int, timestamp_ms: int) -> Headers:
 
 
 def _rfc3339(timestamp_ms: int) -> str:
-    time = datetime.fromtimestamp(min(timestamp_ms, _LAST_MS) / 1000, UTC)
-    precision = "milliseconds" if timestamp_ms % 1000 else "seconds"
-    return time.isoformat(timespec=precision).replace("+00:00", "Z")
+    second, millisecond = divmod(min(timestamp_ms, _LAST_MS), 1000)
+    return f"{_calendar(second)}.{millisecond:03}Z" if millisecond else f"{_calendar(second)}Z"
+
+
+@lru_cache(maxsize=4)
+def _calendar(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat().removesuffix("+00:00")

@@ -13,6 +13,7 @@ from hpack.hpack import encode_integer
 
 _LITERAL_WITHOUT_INDEXING = b"\x00"
 _LENGTH_BITS = 7  # the eighth says whether a string is in Huffman code
+_LONG = 2**_LENGTH_BITS - 1  # and what is shorter says so in one byte
 
 
 class ResponseEncoder(Encoder):
@@ -32,4 +33,6 @@ def _field(name: bytes, value: bytes) -> bytes:
 
 
 def _string(data: bytes) -> bytes:
+    if len(data) < _LONG:
+        return bytes((len(data),)) + data
     return bytes(encode_integer(len(data), _LENGTH_BITS)) + data

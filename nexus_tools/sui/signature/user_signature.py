@@ -5,6 +5,7 @@ Source: `GenericSignature` of `sui-types/src/signature.rs`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from nexus_tools.sui.address import Address
@@ -44,6 +45,7 @@ class UserSignature:
     authenticator: Authenticator
 
     @classmethod
+    @lru_cache(maxsize=16)  # on its way each one is looked at more than once
     def parse(cls, data: bytes) -> "UserSignature":
         """Read a serialized signature: a flag, and what its scheme has.
 

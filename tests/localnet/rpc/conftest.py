@@ -3,6 +3,7 @@
 One network serves all tests of a session; each test begins at the same point of its chain.
 """
 
+import asyncio
 import json
 import socket
 from dataclasses import dataclass
@@ -112,6 +113,31 @@ class WebClient:
             found.append((body[0], body[5:end]))
             body = body[end:]
         return found
+
+
+class Wire(asyncio.Transport):
+    """A transport without a socket: keeps what is written, and knows whether it is to read."""
+
+    def __init__(self):
+        super().__init__()
+        self.written = bytearray()
+        self.reads = True
+        self.closing = False
+
+    def write(self, data):
+        self.written += data
+
+    def pause_reading(self):
+        self.reads = False
+
+    def resume_reading(self):
+        self.reads = True
+
+    def is_closing(self):
+        return self.closing
+
+    def close(self):
+        self.closing = True
 
 
 class Account:
@@ -276,6 +302,11 @@ def dial(localnet):
     yield connect
     for each in connections:
         each.close()
+
+
+@pytest.fixture
+def wire():
+    return Wire()
 
 
 @pytest.fixture
