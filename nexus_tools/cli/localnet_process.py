@@ -37,17 +37,13 @@ async def run_localnet(
     session: Session, port: int, state: Path | None, *, detached: bool = False
 ) -> None:
     """Be the localnet until SIGINT or SIGTERM. Raises `localnet_running` if there is another."""
-    from nexus_tools.localnet import Localnet  # noqa: PLC0415 - the whole network
-
     folder = _absolute(state)
     become_the_localnet(session.settings)
-    localnet = Localnet(port=port, state=folder, cache=session.settings.cache_directory)
-    with _hint_at_free_port():
+    with _collecting_little_garbage(), _hint_at_free_port():
+        from nexus_tools.localnet import Localnet  # noqa: PLC0415 - the whole network
+
+        localnet = Localnet(port=port, state=folder, cache=session.settings.cache_directory)
         await localnet.start()
-    # What there is by now stays, and next to nothing of what comes refers to itself: to look for
-    # such garbage as often as Python does by default takes a seventh of the time.
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     try:
         told = str(folder) if folder else None
         running = RunningLocalnet(os.getpid(), localnet.url, told, detached)
@@ -61,6 +57,22 @@ async def run_localnet(
 
 def _absolute(folder: Path | None) -> Path | None:
     return None if folder is None else folder.expanduser().resolve()
+
+
+@contextmanager
+def _collecting_little_garbage() -> Iterator[None]:
+    """Look for cycles of garbage not at all while the network is made, and seldom afterwards.
+
+    What there is by then stays, and next to nothing of what comes refers to itself: to look for
+    such garbage as often as Python does by default takes a seventh of the time.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
 @contextmanager

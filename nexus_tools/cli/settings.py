@@ -5,7 +5,6 @@ localnet have their own places under the XDG directories (XDG Base Directory Spe
 """
 
 import os
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,10 +83,10 @@ class Settings:
 
     def _read_file(self) -> None:
         try:
-            document = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
+            document = _parse(self.config_file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise self._invalid(str(error)) from None
         self.networks = self._tables(document.pop("networks", {}))
         self.deployments = self._tables(document.pop("deployments", {}))
@@ -105,6 +104,13 @@ class Settings:
         return UsageError(
             "config_invalid", f"{self.config_file}: {reason}", hint="correct or delete the file"
         )
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """Read TOML. Raises `ValueError`."""
+    import tomllib  # noqa: PLC0415 - not without a file
+
+    return tomllib.loads(text)
 
 
 def _directory(variable: str, default: str) -> Path:

@@ -4,7 +4,6 @@ Source: the BCS specification (github.com/diem/bcs). A codec reads from bytes at
 writes to a bytearray, so that nested values need no intermediate copies.
 """
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Generic, TypeVar
@@ -60,6 +59,24 @@ class Codec(Generic[T]):
         except (OverflowError, ValueError, TypeError, AttributeError, KeyError) as error:
             raise BcsError(f"{value!r:.80} does not fit the type: {error}") from None
         return bytes(out)
+
+
+class _LateCodec(Codec[T]):
+    """A codec whose functions are made when one of them is first asked for.
+
+    A program reads and writes a few of all the types that there are.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], tuple[Reader[T], Writer[T]]]) -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Codec.__slots__:
+            raise AttributeError(name)
+        self.read, self.write = self._make()
+        return getattr(self, name)
 
 
 def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
@@ -220,16 +237,17 @@ def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
 
 
 def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
-    """Codec of a dataclass with these codecs for its fields, in order."""
-    every = dataclasses.fields(cls)  # type: ignore[arg-type]  # T is one
-    names = [field.name for field in every if field.init]
+    """Codec of a dataclass with these codecs for the fields that it is made of, in order."""
+    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # T is a dataclass
     if len(names) != len(fields):
         raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(fields)}")
-    return _compiled_struct(cls, names, fields)
+    return _LateCodec(lambda: _struct_functions(cls, names, fields))
 
 
-def _compiled_struct(cls: type[T], names: Sequence[str], fields: Sequence[Codec[Any]]) -> Codec[T]:
-    """The codec as straight-line code, as `dataclasses` makes methods: no loop over the fields."""
+def _struct_functions(
+    cls: type[T], names: Sequence[str], fields: Sequence[Codec[Any]]
+) -> tuple[Reader[T], Writer[T]]:
+    """Straight-line code, as `dataclasses` makes methods: no loop over the fields."""
     places = range(len(fields))
     reads = [f"    value{i}, position = read{i}(data, position)\n" for i in places]
     writes = [f"    write{i}(value.{name}, out)\n" for i, name in enumerate(names)]
@@ -242,11 +260,17 @@ def _compiled_struct(cls: type[T], names: Sequence[str], fields: Sequence[Codec[
     scope |= {f"read{i}": codec.read for i, codec in enumerate(fields)}
     scope |= {f"write{i}": codec.write for i, codec in enumerate(fields)}
     exec(source, scope)  # noqa: S102 - made of numbers, and of names of attributes
-    return Codec(scope["read"], scope["write"])
+    return scope["read"], scope["write"]
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
     """Codec of one of several classes, told apart by a number: their place in `variants`."""
+    return _LateCodec(lambda: _choice_functions(name, variants))
+
+
+def _choice_functions(
+    name: str, variants: Sequence[tuple[type[Any], Codec[Any]]]
+) -> tuple[Reader[Any], Writer[Any]]:
     readers = [codec.read for _, codec in variants]
     writers = {
         cls: (encoded_uleb128(number), codec.write) for number, (cls, codec) in enumerate(variants)
@@ -263,7 +287,7 @@ def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
         out += number
         write_variant(value, out)
 
-    return Codec(read, write)
+    return read, write
 
 
 def unit_enum(cls: type[E]) -> Codec[E]:

@@ -71,8 +71,12 @@ def started(
 
 
 def _environment(changes: dict[str, str] | None) -> dict[str, str]:
-    """That of this process, without the settings that a developer has for other things."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEXUS_TOOL")}
+    """That of this process, without the settings that a developer has for other things.
+
+    One of them keeps Python from compiling a module once: users have theirs compiled by pip.
+    """
+    settings = ("NEXUS_TOOL", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(settings)}
     return {**kept, "PYTHONPATH": str(SCRIPTS), **(changes or {})}
 
 

@@ -115,6 +115,10 @@ def test_a_struct_with_another_number_of_codecs_is_a_mistake():
         bcs.struct(Point, bcs.u8)
 
 
+def test_a_codec_reads_and_writes_and_nothing_else():
+    assert not hasattr(bcs.struct(Point, bcs.u8, bcs.u8), "read_all")
+
+
 @pytest.mark.parametrize(
     ("codec", "encoded"),
     [

@@ -4,6 +4,7 @@ from nexus_tools.localnet.bytecode.deserializer import (
     declared_types,
     deserialize,
     deserialize_at,
+    deserialize_published,
 )
 from nexus_tools.localnet.bytecode.digest import package_digest
 from nexus_tools.localnet.bytecode.malformed import MalformedModule
@@ -23,6 +24,7 @@ __all__ = [
     "declared_types",
     "deserialize",
     "deserialize_at",
+    "deserialize_published",
     "package_digest",
     "relocate",
     "relocate_module",

@@ -26,7 +26,7 @@ from nexus_tools.localnet.bytecode.module import (
     JumpTable,
     VecOperand,
 )
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.bytecode.opcode import LITERAL_BYTES, Opcode
 
 _FULL_JUMP_TABLE = 0x1
 
@@ -67,8 +67,8 @@ def _read_instruction(cursor: Cursor, function: _Function) -> Instruction:
     number = cursor.byte()
     if number in _PLAIN:
         instruction = _PLAIN[number]
-    elif number in _OPERANDS:
-        instruction = Instruction(_OPCODES[number], _OPERANDS[number](cursor, function))
+    elif number in OPERANDS:
+        instruction = Instruction(_OPCODES[number], OPERANDS[number](cursor, function))
     else:
         raise cursor.malformed(f"there is no instruction {number:#x}")
     if function.draft.version < _SINCE.get(number, 0):
@@ -183,16 +183,12 @@ def _elements(cursor: Cursor, function: _Function) -> VecOperand:
     return VecOperand(_element(cursor, function), cursor.little_endian(8))
 
 
-_OPERANDS: dict[int, _Reader] = {
+# The instructions that have an operand, and what reads it.
+OPERANDS: dict[int, _Reader] = {
     Opcode.BR_TRUE: _branch,
     Opcode.BR_FALSE: _branch,
     Opcode.BRANCH: _branch,
-    Opcode.LD_U8: _literal(1),
-    Opcode.LD_U16: _literal(2),
-    Opcode.LD_U32: _literal(4),
-    Opcode.LD_U64: _literal(8),
-    Opcode.LD_U128: _literal(16),
-    Opcode.LD_U256: _literal(32),
+    **{opcode: _literal(size) for opcode, size in LITERAL_BYTES.items()},
     Opcode.LD_CONST: _constant,
     Opcode.COPY_LOC: _local,
     Opcode.MOVE_LOC: _local,
@@ -239,7 +235,7 @@ _OPERANDS: dict[int, _Reader] = {
 }
 _OPCODES = {int(opcode): opcode for opcode in Opcode}
 # An instruction without an operand is one value for all its uses.
-_PLAIN = {int(opcode): Instruction(opcode) for opcode in Opcode if opcode not in _OPERANDS}
+_PLAIN = {int(opcode): Instruction(opcode) for opcode in Opcode if opcode not in OPERANDS}
 _SINCE: dict[int, int] = {
     Opcode.LD_U16: VERSION_6,
     Opcode.LD_U32: VERSION_6,

@@ -1,5 +1,7 @@
 """Reading what a module defines: structs, enums and functions."""
 
+from collections.abc import Callable
+
 from nexus_tools.localnet.bytecode.code import read_code
 from nexus_tools.localnet.bytecode.cursor import Cursor
 from nexus_tools.localnet.bytecode.draft import Draft
@@ -9,6 +11,7 @@ from nexus_tools.localnet.bytecode.limits import (
     VARIANT_COUNT_MAX,
 )
 from nexus_tools.localnet.bytecode.module import (
+    Code,
     EnumDefinition,
     FieldDefinition,
     FunctionDefinition,
@@ -68,8 +71,10 @@ def _read_fields(cursor: Cursor, draft: Draft, handle: int) -> tuple[FieldDefini
     return tuple(fields)
 
 
-def read_function_definition(cursor: Cursor, draft: Draft) -> FunctionDefinition:
-    """A function with its code, unless it is native."""
+def read_function_definition(
+    cursor: Cursor, draft: Draft, read: Callable[[Cursor, Draft, int], Code] = read_code
+) -> FunctionDefinition:
+    """A function with its code, unless it is native; `read` gives the code."""
     handle = cursor.index(len(draft.function_handles), "function handles")
     visibility = cursor.byte()
     if visibility not in _VISIBILITIES:
@@ -81,6 +86,6 @@ def read_function_definition(cursor: Cursor, draft: Draft) -> FunctionDefinition
         ACQUIRES_COUNT_MAX,
         lambda cursor: cursor.index(len(draft.struct_definitions), "struct definitions"),
     )
-    code = None if flags & _NATIVE_FUNCTION else read_code(cursor, draft, handle)
+    code = None if flags & _NATIVE_FUNCTION else read(cursor, draft, handle)
     is_entry = bool(flags & _ENTRY_FUNCTION)
     return FunctionDefinition(handle, Visibility(visibility), is_entry, acquires, code)

@@ -13,10 +13,12 @@ from nexus_tools.localnet.bytecode.cursor import Cursor
 from nexus_tools.localnet.bytecode.draft import Draft
 from nexus_tools.localnet.bytecode.header import Header, TableKind, read_header
 from nexus_tools.localnet.bytecode.malformed import MalformedModule
-from nexus_tools.localnet.bytecode.module import CompiledModule
+from nexus_tools.localnet.bytecode.module import CompiledModule, FunctionDefinition
 from nexus_tools.localnet.bytecode.signature import read_signature
+from nexus_tools.localnet.bytecode.unread_code import unread_code
 
 _Row = TypeVar("_Row")
+_ReadFunction = Callable[[Cursor, Draft], FunctionDefinition]
 
 
 def deserialize(data: bytes) -> CompiledModule:
@@ -29,6 +31,15 @@ def deserialize(data: bytes) -> CompiledModule:
     if end != len(data):
         raise MalformedModule("the file goes on after the module", end)
     return module
+
+
+def deserialize_published(data: bytes) -> CompiledModule:
+    """Read a module file that was read whole before, as a package is when it is published.
+
+    The code of a function is read when it is first asked for; what is wrong in there is found no
+    sooner. Raises `MalformedModule`.
+    """
+    return _Reading(data, read_header(data)).module(_read_function_without_code)
 
 
 def deserialize_at(data: bytes, offset: int) -> tuple[CompiledModule, int]:
@@ -48,6 +59,10 @@ def declared_types(data: bytes) -> tuple[str, tuple[str, ...]]:
     return _Reading(data, read_header(data, 0)).declared_types()
 
 
+def _read_function_without_code(cursor: Cursor, draft: Draft) -> FunctionDefinition:
+    return definition.read_function_definition(cursor, draft, unread_code)
+
+
 class _Reading:
     """One pass over the tables of a module."""
 
@@ -56,7 +71,9 @@ class _Reading:
         self._header = header
         self._draft = Draft(header.version)
 
-    def module(self) -> CompiledModule:
+    def module(
+        self, read_function: _ReadFunction = definition.read_function_definition
+    ) -> CompiledModule:
         self._read_names()
         self._read_datatypes()
         self._read_functions()
@@ -75,9 +92,7 @@ class _Reading:
             addresses=tuple(draft.addresses),
             struct_definitions=tuple(draft.struct_definitions),
             struct_instantiations=tuple(draft.struct_instantiations),
-            function_definitions=self._rows(
-                TableKind.FUNCTION_DEFINITIONS, definition.read_function_definition
-            ),
+            function_definitions=self._rows(TableKind.FUNCTION_DEFINITIONS, read_function),
             field_handles=tuple(draft.field_handles),
             field_instantiations=tuple(draft.field_instantiations),
             friends=self._rows(TableKind.FRIENDS, handle.read_module_handle),

@@ -95,3 +95,14 @@ class Opcode(IntEnum):
     UNPACK_VARIANT_GENERIC_IMM_REF = 0x54
     UNPACK_VARIANT_GENERIC_MUT_REF = 0x55
     VARIANT_SWITCH = 0x56
+
+
+LITERAL_BYTES: dict[int, int] = {
+    Opcode.LD_U8: 1,
+    Opcode.LD_U16: 2,
+    Opcode.LD_U32: 4,
+    Opcode.LD_U64: 8,
+    Opcode.LD_U128: 16,
+    Opcode.LD_U256: 32,
+}
+"""The bytes of the operands that are integers of a fixed size, little-endian."""

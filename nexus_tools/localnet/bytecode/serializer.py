@@ -34,7 +34,7 @@ from nexus_tools.localnet.bytecode.module import (
     VecOperand,
     VectorToken,
 )
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.localnet.bytecode.opcode import LITERAL_BYTES
 from nexus_tools.sui.bcs import write_uleb128
 
 _Row = TypeVar("_Row")
@@ -49,14 +49,6 @@ _PRIMITIVES = {
     "u16": 0xD,
     "u32": 0xE,
     "u256": 0xF,
-}
-_LITERAL_SIZES = {
-    Opcode.LD_U8: 1,
-    Opcode.LD_U16: 2,
-    Opcode.LD_U32: 4,
-    Opcode.LD_U64: 8,
-    Opcode.LD_U128: 16,
-    Opcode.LD_U256: 32,
 }
 _DECLARED = 0x2
 _NATIVE = 0x2
@@ -213,8 +205,8 @@ def _instruction(row: Instruction) -> bytes:
         return opcode
     if isinstance(row.operand, VecOperand):
         return opcode + _uleb(row.operand.type) + row.operand.length.to_bytes(8, "little")
-    if row.opcode in _LITERAL_SIZES:
-        return opcode + row.operand.to_bytes(_LITERAL_SIZES[row.opcode], "little")
+    if row.opcode in LITERAL_BYTES:
+        return opcode + row.operand.to_bytes(LITERAL_BYTES[row.opcode], "little")
     return opcode + _uleb(row.operand)
 
 

@@ -7,6 +7,7 @@ digests below, so that a localnet runs the framework that it was written for and
 import importlib.util
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
@@ -51,7 +52,7 @@ def load_framework() -> Mapping[bytes, FrameworkPackage]:
     """
     library = find_library()
     with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        found = dict(_identify(find_packages(data)))
+        found = dict(islice(_identify(find_packages(data)), len(_DIGESTS)))
     missing = [f"0x{address[-1]:x}" for address in _DIGESTS if address not in found]
     if missing:
         raise ValidationError(
@@ -79,11 +80,12 @@ def find_library() -> Path:
 
 
 def _identify(packages: Iterator[tuple[bytes, ...]]) -> Iterator[tuple[bytes, FrameworkPackage]]:
-    """The packages whose digest is the pinned one, with their addresses."""
+    """The packages whose digest is the pinned one, with their addresses, each once."""
+    missing = dict(_DEPENDENCIES)
     for modules in packages:
-        for address, dependencies in _DEPENDENCIES.items():
+        for address, dependencies in tuple(missing.items()):
             if package_digest(modules, dependencies).hex() == _DIGESTS[address]:
-                yield address, FrameworkPackage(address, modules, dependencies)
+                yield address, FrameworkPackage(address, modules, missing.pop(address))
 
 
 def _installed_version() -> str:

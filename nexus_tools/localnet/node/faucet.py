@@ -1,14 +1,16 @@
 """The faucet's account: the money of a new network, given to whoever asks for it."""
 
 import secrets
+from base64 import b64encode
 from collections.abc import Sequence
+
+import pysui_fastcrypto
 
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.localnet.execution import Environment
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
@@ -27,13 +29,10 @@ class Faucet:
     """An Ed25519 key, and transfers of what its address owns."""
 
     def __init__(self, seed: bytes) -> None:
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415 - 40 ms
-            Ed25519PrivateKey,
-        )
-
-        self._key = Ed25519PrivateKey.from_private_bytes(seed)
-        self._public_key = self._key.public_key().public_bytes_raw()
-        self.address = key_address(SignatureScheme.ED25519, self._public_key)
+        entry = b64encode(bytes([SignatureScheme.ED25519]) + seed).decode()
+        _, public_key, _ = pysui_fastcrypto.keys_from_keystring(entry)
+        self._seed = seed
+        self.address = key_address(SignatureScheme.ED25519, bytes(public_key))
 
     @classmethod
     def of(cls, ledger: Ledger) -> "Faucet":
@@ -70,8 +69,14 @@ class Faucet:
 
     def sign(self, data_bytes: bytes) -> bytes:
         """The serialized signature of a transaction."""
-        signature = self._key.sign(blake2b256(TRANSACTION_INTENT, data_bytes))
-        return bytes([SignatureScheme.ED25519]) + signature + self._public_key
+        return bytes(
+            pysui_fastcrypto.sign_digest(
+                SignatureScheme.ED25519,
+                self._seed,
+                b64encode(data_bytes).decode(),
+                TRANSACTION_INTENT,
+            )
+        )
 
     def _coins(self, ledger: Ledger, needed_mist: int) -> list[Object]:
         """The largest coins, as many as it takes: gas merges them."""

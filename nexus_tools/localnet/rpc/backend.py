@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from google.protobuf.descriptor import Descriptor
 
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.rpc.definitions import SUI_PACKAGE
 from nexus_tools.localnet.rpc.limits import Limits
 from nexus_tools.localnet.rpc.messages import Message, Messages
 from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
+from nexus_tools.localnet.rpc.sui_definitions import SUI_PACKAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ half a second, and its message classes are hundreds of times slower than protobu
 
 import ast
 from collections.abc import Iterator
-from importlib.metadata import distribution
-from pathlib import Path
 
 from google.protobuf import (
     any_pb2,
@@ -25,11 +23,10 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorSet,
 )
 
-SUI_PACKAGE = "sui.rpc.v2"
-SUI_FILE = "sui/rpc/v2.proto"
+from nexus_tools.localnet.rpc.sui_definitions import SUI_FILE, SUI_PACKAGE, generated_code
+
 STATUS_FILE = "google/rpc/status.proto"
 
-_GENERATED = "pysui/sui/sui_grpc/suimsgs"
 _WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2)
 _CLASSES_IN_PYTHON = {"datetime.datetime": "Timestamp", "datetime.timedelta": "Duration"}
 _UNARY, _STREAMING = "_unary_unary", "_unary_stream"
@@ -48,9 +45,9 @@ def read_definitions() -> FileDescriptorSet:
 
 
 def _read_file(folder: str, package: str, name: str, depends: list[str]) -> FileDescriptorProto:
-    source = Path(str(distribution("pysui").locate_file(f"{_GENERATED}/{folder}/__init__.py")))
+    source = generated_code(folder).read_text(encoding="utf-8")
     file = FileDescriptorProto(name=name, package=package, syntax="proto3", dependency=depends)
-    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+    for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef) and node.bases:
             _read_class(file, node, ast.unparse(node.bases[0]).rpartition(".")[2])
     return file

@@ -3,42 +3,29 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 
 from google.protobuf.message import DecodeError
 
 from nexus_tools.errors import NexusError
-from nexus_tools.localnet.rpc import (
-    execution_service,
-    forking_service,
-    health_service,
-    ledger_service,
-    move_package_service,
-    name_service,
-    reflection_service,
-    signature_verification_service,
-    state_service,
-    subscription_service,
-)
 from nexus_tools.localnet.rpc.backend import Backend, Streaming, Unary
 from nexus_tools.localnet.rpc.messages import Message, Procedure
 from nexus_tools.localnet.rpc.status import Code, RpcError, as_rpc_error, invalid
 
-_UNARY: dict[str, Mapping[str, Unary]] = {
-    "sui.rpc.v2.LedgerService": ledger_service.UNARY,
-    "sui.rpc.v2.StateService": state_service.UNARY,
-    "sui.rpc.v2.MovePackageService": move_package_service.UNARY,
-    "sui.rpc.v2.TransactionExecutionService": execution_service.UNARY,
-    "sui.rpc.v2.SignatureVerificationService": signature_verification_service.UNARY,
-    "sui.rpc.v2.NameService": name_service.UNARY,
-    "sui.forking.v1alpha.ForkingService": forking_service.UNARY,
-    "grpc.health.v1.Health": health_service.UNARY,
-    "grpc.reflection.v1.ServerReflection": reflection_service.UNARY,
-    "grpc.reflection.v1alpha.ServerReflection": reflection_service.UNARY,
-}
-_STREAMING: dict[str, Mapping[str, Streaming]] = {
-    "sui.rpc.v2.LedgerService": ledger_service.STREAMING,
-    "sui.rpc.v2.SubscriptionService": subscription_service.STREAMING,
-    "grpc.health.v1.Health": health_service.STREAMING,
+# The module that serves each service, by `UNARY` and `STREAMING`: imported when it is first called.
+_MODULES = {
+    "sui.rpc.v2.LedgerService": "ledger_service",
+    "sui.rpc.v2.StateService": "state_service",
+    "sui.rpc.v2.MovePackageService": "move_package_service",
+    "sui.rpc.v2.TransactionExecutionService": "execution_service",
+    "sui.rpc.v2.SignatureVerificationService": "signature_verification_service",
+    "sui.rpc.v2.SubscriptionService": "subscription_service",
+    "sui.rpc.v2.NameService": "name_service",
+    "sui.forking.v1alpha.ForkingService": "forking_service",
+    "grpc.health.v1.Health": "health_service",
+    "grpc.reflection.v1.ServerReflection": "reflection_service",
+    "grpc.reflection.v1alpha.ServerReflection": "reflection_service",
 }
 _LASTING = frozenset({"Watch", "ServerReflectionInfo"})
 
@@ -96,11 +83,20 @@ class Endpoint:
 def endpoint(backend: Backend, path: str) -> Endpoint:
     """What serves a path. Raises `RpcError` (UNIMPLEMENTED)."""
     service, _, name = path.removeprefix("/").partition("/")
-    unary = _UNARY.get(service, {}).get(name)
-    streaming = _STREAMING.get(service, {}).get(name)
     procedure = backend.messages.procedures.get(path)
     if procedure is None:
         raise RpcError(Code.UNIMPLEMENTED, f"there is no procedure {path[:200]!r}")
+    unaries, streamings = _functions(service)
+    unary, streaming = unaries.get(name), streamings.get(name)
     if unary is None and streaming is None:
         raise RpcError(Code.UNIMPLEMENTED, f"this local network does not serve {service}/{name}")
     return Endpoint(backend, procedure, unary, streaming)
+
+
+@cache
+def _functions(service: str) -> tuple[Mapping[str, Unary], Mapping[str, Streaming]]:
+    """What serves the procedures of a service that there is, by their names."""
+    if service not in _MODULES:
+        return {}, {}
+    module = import_module(f"{__package__}.{_MODULES[service]}")
+    return getattr(module, "UNARY", {}), getattr(module, "STREAMING", {})

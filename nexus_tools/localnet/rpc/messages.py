@@ -1,25 +1,21 @@
 """The message classes of the interface, made at run time, and the procedures that use them."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor
-from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
-from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
-from nexus_tools.localnet.rpc.definitions import SUI_FILE, read_definitions
 from nexus_tools.localnet.rpc.forking_definitions import FORKING_FILE, forking_definitions
 from nexus_tools.localnet.rpc.standard_definitions import (
     HEALTH_FILE,
     REFLECTION_FILES,
     standard_definitions,
 )
+from nexus_tools.localnet.rpc.sui_definitions import SUI_FILE, load_definitions
 
 Message = Any
 """A protobuf message. Its class is made at run time, so the type checker knows no fields."""
@@ -60,10 +56,9 @@ class Messages:
 def load_messages(cache: Path | None = None) -> Messages:
     """Make the message classes.
 
-    Reading the definitions takes 0.1 s; with a folder as `cache` they are kept there for the next
-    time, by the version of pysui.
+    With a folder as `cache`, the definitions of Sui's interface are kept there for the next time.
     """
-    definitions = _cached_definitions(cache) if cache else read_definitions()
+    definitions = load_definitions(cache)
     pool = DescriptorPool()
     for file in (*definitions.file, forking_definitions(), *standard_definitions()):
         pool.AddSerializedFile(file.SerializeToString())
@@ -82,16 +77,3 @@ def _procedures(pool: DescriptorPool) -> Iterator[Procedure]:
                     GetMessageClass(method.output_type),
                     method.server_streaming,
                 )
-
-
-def _cached_definitions(cache: Path) -> FileDescriptorSet:
-    path = cache / f"sui-rpc-pysui-{version('pysui')}.binpb"
-    try:
-        return FileDescriptorSet.FromString(path.read_bytes())
-    except (OSError, DecodeError):
-        definitions = read_definitions()
-    cache.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(definitions.SerializeToString())
-    unfinished.replace(path)
-    return definitions

@@ -7,7 +7,7 @@ naming package says; which version first defined a type, the type origins of tha
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from nexus_tools.localnet.bytecode import MalformedModule, deserialize
+from nexus_tools.localnet.bytecode import MalformedModule, deserialize_published
 from nexus_tools.localnet.vm.errors import LinkError
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.sui.address import Address
@@ -47,7 +47,7 @@ class LoadedPackage:
         found = self._modules.get(name)
         if found is None and name in self._files:
             try:
-                compiled = deserialize(self._files[name])
+                compiled = deserialize_published(self._files[name])
             except MalformedModule as error:
                 raise LinkError(f"{self.id.short()}::{name} is malformed: {error}") from error
             found = self._modules[name] = LoadedModule(self.id, compiled, self.type_origin)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from nexus_tools.localnet.bytecode.malformed import MalformedModule
 from nexus_tools.localnet.bytecode.module import Visibility
 from nexus_tools.localnet.vm.context import Context
 from nexus_tools.localnet.vm.definitions import Function, ModuleId
@@ -63,10 +64,13 @@ class Translations:
             native = self._native(called or function.module, function)
             module = package.module(function.module.name)
             assert module is not None
-            if native is None:
-                found = translate(module, function)
-            else:
-                found = translate_native(function, native)
+            try:
+                found = (
+                    translate_native(function, native) if native else translate(module, function)
+                )
+            except MalformedModule as error:  # the code of a module is read only now
+                name = f"{package.id.short()}::{function.module.name}::{function.name}"
+                raise LinkError(f"{name} is malformed: {error}") from error
             self._translations[key] = found
         return found
 

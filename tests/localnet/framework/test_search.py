@@ -36,6 +36,24 @@ def test_module_with_another_length_than_its_own_is_none():
     assert list(find_packages(bytes([1, len(modules[0]) + 1]) + modules[0] + b"\x00")) == []
 
 
+def test_what_follows_the_package_that_is_asked_for_is_not_read():
+    class Watched(bytes):
+        def find(self, wanted, start=0, end=None):
+            looked_at.append(len(self) if end is None else end)
+            found = super().find(wanted, start, end)
+            looked_at[-1] = found if found >= 0 else looked_at[-1]
+            return found
+
+        def __getitem__(self, key):
+            return bytes(super().__getitem__(key))
+
+    looked_at = []
+    wanted = package(short_modules())
+    data = Watched(wanted + b"noise" * 100 + package(short_modules()[:1]))
+    assert next(find_packages(data)) == short_modules()
+    assert max(looked_at) < len(wanted) + 10
+
+
 def test_nothing_is_found_in_nothing():
     assert list(find_packages(b"")) == []
     assert list(find_packages(MAGIC)) == []

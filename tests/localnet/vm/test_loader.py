@@ -119,6 +119,17 @@ def test_a_package_that_is_no_module_is_a_link_error(machine_of, versions):
         machine_of(broken).function(FIRST, "a", "answer")
 
 
+def test_a_function_whose_code_is_malformed_is_a_link_error(new_assembler, machine_of):
+    assembler = new_assembler("user", USER)
+    assembler.function("ask", (), (), ["RET"])
+    assembler.function("fail", (), (), [("MOVE_LOC", 7), "RET"])  # it has no locals
+    machine = machine_of(assembler.package())
+    assert ask(machine, USER) == []
+    fail = machine.function(USER, "user", "fail")
+    with pytest.raises(LinkError, match="user::fail is malformed"):
+        machine.call(fail, (), [], Context(machine, Meter(1000)))
+
+
 def test_a_caller_that_takes_a_function_for_another_one_is_refused(
     new_assembler, machine_of, versions
 ):
