@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from nexus_tools.directories import cache_directory
+
 if TYPE_CHECKING:
     from nexus_tools.client import Executed, KeyPair, Network, SuiClient
     from nexus_tools.localnet import ThreadedLocalnet
@@ -237,7 +239,7 @@ class _Session:
         from nexus_tools.client.private_file import locked  # noqa: PLC0415 - as above
         from nexus_tools.localnet.compiler import MoveBuilder, install_builder  # noqa: PLC0415
 
-        cache = _cache_directory()
+        cache = cache_directory()
         with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
             return MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
 
@@ -260,12 +262,6 @@ class _Session:
         result = await Publisher(client).publish(load_package())
         assert result.deployment is not None
         return result.deployment
-
-
-def _cache_directory() -> Path:
-    """Where the command line keeps the compiler, too."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "nexus-tools"
 
 
 # --- Hooks
@@ -299,7 +295,7 @@ def _nexus_session(request: pytest.FixtureRequest) -> "Iterator[_Session]":
         return
     from nexus_tools.localnet import ThreadedLocalnet  # noqa: PLC0415 - nothing heavy unless used
 
-    with ThreadedLocalnet(cache=_cache_directory()) as own:
+    with ThreadedLocalnet(cache=cache_directory()) as own:
         yield _Session(LocalnetFixture(own.url, own))
 
 

@@ -12,12 +12,14 @@ from nexus_tools.localnet.compiler import (
     COMPILER_VERSION,
     MoveBuilder,
     install_builder,
+    read_package,
     read_sources,
     sources_digest,
 )
 from nexus_tools.localnet.move_test import (
     MoveTestRunner,
     Verdict,
+    build_dependencies,
     build_marked,
     build_tests,
     coverage_in_words,
@@ -84,10 +86,11 @@ def check() -> int:
 
 def test(*, coverage: bool, coverage_report: Path | None) -> int:
     """Run the unit tests in the localnet's VM."""
-    builder, sources = _builder(), read_sources(PACKAGE)
-    build = build_tests(builder, sources)
+    builder, package = _builder(), read_package(PACKAGE)
+    dependencies = build_dependencies(builder, package.dependencies)
+    build = build_tests(builder, package.sources, dependencies)
     covers = coverage or coverage_report is not None
-    marked = partial(build_marked, builder, sources)
+    marked = partial(build_marked, builder, package.sources, dependencies)
     runner = MoveTestRunner(build, seed=_SEED, marked=marked, covers=covers)
     results = list(runner.run(build.tests))
     failed = [result for result in results if result.verdict is not Verdict.PASS]

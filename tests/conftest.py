@@ -75,6 +75,23 @@ def move_builder(compiler_cache):
     return MoveBuilder(compiler_cache / "sui-move-builder" / "dist", compiler_cache / "wasmtime")
 
 
+@pytest.fixture(scope="session")
+def deploy(session_localnet):
+    """Publishes our package with a key, which gets 1 000 SUI first; gives the deployment."""
+    from nexus_tools.client import SuiClient
+    from nexus_tools.registry import Publisher, load_package
+
+    async def publish(admin):
+        async with SuiClient(session_localnet.network, admin) as client:
+            return (await Publisher(client).publish(load_package())).deployment
+
+    def deploy(admin):
+        session_localnet.fund(admin.address, 1_000 * 10**9)
+        return session_localnet.run(publish(admin))
+
+    return deploy
+
+
 def _patched(**modules):
     """The package with other modules, by the names that they have."""
     from dataclasses import replace

@@ -69,7 +69,8 @@ def test_a_run_that_does_not_use_it_imports_nothing_of_the_network():
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["nexus_tools", "nexus_tools.pytest_plugin"]
+    imported = ["nexus_tools", "nexus_tools.directories", "nexus_tools.pytest_plugin"]
+    assert done.stdout.split() == imported
 
 
 def test_a_network_is_started_by_the_first_test_that_asks_for_it(run, project):

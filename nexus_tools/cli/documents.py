@@ -1,4 +1,4 @@
-"""JSON that people hand to a command: as text, in a file, or on stdin."""
+"""What people hand to a command: JSON as text, a file, stdin."""
 
 import sys
 from pathlib import Path
@@ -16,10 +16,15 @@ def read_option(text: str, option: str) -> Any:
 
 def read_json(name: str) -> Any:
     """The JSON in a file, or on stdin for `-`. Raises `file_unreadable` or `json_invalid`."""
+    return _parse(read_bytes(name), "stdin" if name == "-" else name)
+
+
+def read_bytes(name: str) -> bytes:
+    """What is in a file, or on stdin for `-`. Raises `file_unreadable`."""
     if name == "-":
-        return _parse(sys.stdin.buffer.read(), "stdin")
+        return sys.stdin.buffer.read()
     try:
-        return _parse(Path(name).expanduser().read_bytes(), name)
+        return Path(name).expanduser().read_bytes()
     except OSError as error:
         message = f"{name} cannot be read: {error.strerror}"
         raise UsageError("file_unreadable", message) from error

@@ -35,19 +35,30 @@ def command() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="Keep everything in this folder through restarts.",
 )
+@click.option(
+    "--randomness-seed",
+    metavar="TEXT",
+    help="What random bytes follow from, from now on; by default, a secret of the network.",
+)
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
 @local
 def start(
-    session: Session, port: int, state: Path | None, *, detach: bool, background: bool
+    session: Session,
+    port: int,
+    state: Path | None,
+    randomness_seed: str | None,
+    *,
+    detach: bool,
+    background: bool,
 ) -> Any:
     """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
     from nexus_tools.cli.localnet_process import run_localnet, start_detached  # noqa: PLC0415
 
     if not detach:
-        return run_localnet(session, port, state, detached=background)
+        return run_localnet(session, port, state, randomness_seed, detached=background)
     with session.output.progress("starting the localnet"):
-        running = start_detached(session.settings, port, state)
+        running = start_detached(session.settings, port, state, randomness_seed)
     _report_start(session, running)
     return None
 
@@ -185,7 +196,12 @@ async def revert(session: Session, snapshot: str, *, yes: bool) -> None:
 
 
 @command.command()
-@click.argument("digest")
+@click.argument("digest", required=False)
+@click.option(
+    "--simulate",
+    metavar="FILE",
+    help="Trace what the transaction in FILE (- for stdin) would do: its bytes in base64.",
+)
 @click.option(
     "--depth",
     type=click.IntRange(1),
@@ -198,19 +214,27 @@ async def revert(session: Session, snapshot: str, *, yes: bool) -> None:
 @click.option("--full", is_flag=True, help="Show values and addresses at full length.")
 @reads
 async def trace(
-    session: Session, digest: str, *, depth: int, natives: bool, framework: bool, full: bool
+    session: Session,
+    digest: str | None,
+    simulate: str | None,
+    *,
+    depth: int,
+    natives: bool,
+    framework: bool,
+    full: bool,
 ) -> None:
-    """Show what the transaction DIGEST did, call by call.
+    """Show what the transaction DIGEST did, or what one that was not sent would do, call by call.
 
     With --json the whole trace is printed, whatever is to be shown.
     """
-    from nexus_tools.cli.localnet_trace import View, fetch_trace, show_trace  # noqa: PLC0415
+    from nexus_tools.cli.localnet_trace import View, fetch_trace, show_trace, subject  # noqa: PLC0415
 
+    traced = subject(digest, simulate)
     if session.output.as_json:
-        session.output.document(await fetch_trace(session.network(), digest, values="json"))
+        session.output.document(await fetch_trace(session.network(), traced, values="json"))
         return
-    with session.output.progress("executing the transaction once more"):
-        document = await fetch_trace(session.network(), digest, values="text")
+    with session.output.progress("executing the transaction"):
+        document = await fetch_trace(session.network(), traced, values="text")
     show_trace(session.output, document, View(depth, natives, framework, full))
 
 
@@ -223,4 +247,10 @@ def _record(session: Session, running: RunningLocalnet) -> dict[str, Any]:
     from nexus_tools.cli.localnet_process import log_file  # noqa: PLC0415
 
     log = str(log_file(session.settings)) if running.detached else None
-    return {"url": running.url, "pid": running.pid, "state": running.state, "log": log}
+    return {
+        "url": running.url,
+        "pid": running.pid,
+        "state": running.state,
+        "randomness_seed": running.randomness_seed,
+        "log": log,
+    }

@@ -34,7 +34,12 @@ def log_file(settings: Settings) -> Path:
 
 
 async def run_localnet(
-    session: Session, port: int, state: Path | None, *, detached: bool = False
+    session: Session,
+    port: int,
+    state: Path | None,
+    randomness_seed: str | None,
+    *,
+    detached: bool = False,
 ) -> None:
     """Be the localnet until SIGINT or SIGTERM. Raises `localnet_running` if there is another."""
     folder = _absolute(state)
@@ -44,9 +49,11 @@ async def run_localnet(
 
         localnet = Localnet(port=port, state=folder, cache=session.settings.cache_directory)
         await localnet.start()
+        if randomness_seed is not None:  # before the first request is read
+            localnet.seed_randomness(randomness_seed.encode())
     try:
         told = str(folder) if folder else None
-        running = RunningLocalnet(os.getpid(), localnet.url, told, detached)
+        running = RunningLocalnet(os.getpid(), localnet.url, told, detached, randomness_seed)
         announce_localnet(session.settings, running)
         _say_ready(session, running)
         await _signalled()
@@ -100,13 +107,16 @@ async def _signalled() -> None:
     await stopped.wait()
 
 
-def start_detached(settings: Settings, port: int, state: Path | None) -> RunningLocalnet:
+def start_detached(
+    settings: Settings, port: int, state: Path | None, randomness_seed: str | None
+) -> RunningLocalnet:
     """Start a localnet in a session of its own, and wait until it answers.
 
     Raises what the localnet raises when it cannot start.
     """
     command = [sys.executable, "-m", "nexus_tools", "localnet", "start", "--background", "--json"]
     command += ["--port", str(port)] + ([] if state is None else ["--state", str(state)])
+    command += [] if randomness_seed is None else [f"--randomness-seed={randomness_seed}"]
     settings.data_directory.mkdir(parents=True, exist_ok=True)
     with log_file(settings).open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
@@ -175,4 +185,4 @@ def reset_localnet(settings: Settings, running: RunningLocalnet) -> RunningLocal
     if state is not None:
         for file in state.glob(f"{FILE_NAME}*"):
             file.unlink()
-    return start_detached(settings, running.port, state)
+    return start_detached(settings, running.port, state, running.randomness_seed)

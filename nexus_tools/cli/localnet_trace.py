@@ -1,10 +1,14 @@
 """The trace of a transaction: fetched from the localnet, and printed for people."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from nexus_tools.cli import units
+from nexus_tools.cli.documents import read_bytes
 from nexus_tools.cli.output import Output, print_tree
 from nexus_tools.cli.trace_steps import View
 from nexus_tools.cli.trace_tree import command_tree, failure_text
@@ -12,6 +16,7 @@ from nexus_tools.errors import (
     NexusError,
     NotFoundError,
     NotNowError,
+    RefusedOnChainError,
     UnreachableError,
     ValidationError,
 )
@@ -20,13 +25,15 @@ if TYPE_CHECKING:
     from nexus_tools.client import Network
 
 Document = Mapping[str, Any]
+Subject = Mapping[str, str]
 
-__all__ = ["View", "fetch_trace", "show_trace"]
+__all__ = ["View", "fetch_trace", "show_trace", "subject"]
 
 _ERRORS: dict[int, type[NexusError]] = {
     HTTPStatus.BAD_REQUEST: ValidationError,
     HTTPStatus.NOT_FOUND: NotFoundError,
     HTTPStatus.CONFLICT: NotNowError,
+    HTTPStatus.UNPROCESSABLE_ENTITY: RefusedOnChainError,
 }
 
 _TIMEOUT_S = 120.0
@@ -41,16 +48,44 @@ _COLUMNS = {
 }
 
 
-async def fetch_trace(network: "Network", digest: str, *, values: str) -> dict[str, Any]:
-    """The trace as a document, with values as `json` or as `text`.
+def subject(digest: str | None, file: str | None) -> Subject:
+    """What is to be traced: a transaction on the chain, or one in a file that was not sent.
 
-    Raises `transaction_not_found`, `trace_impossible`, `digest_invalid`, and `trace_unsupported`
-    if the network is no localnet.
+    Raises `digest_invalid`, `file_unreadable`, `transaction_invalid`.
     """
     from nexus_tools.sui.digest import Digest  # noqa: PLC0415 - not for `--help`
 
+    if digest is not None and file is None:
+        return {"digest": str(Digest.parse(digest))}
+    if digest is None and file is not None:
+        return _unsent(file)
+    raise click.UsageError("Name either a DIGEST, or a FILE with --simulate.")
+
+
+def _unsent(name: str) -> Subject:
+    from nexus_tools.sui.transaction import TRANSACTION_DATA  # noqa: PLC0415 - not for `--help`
+
+    try:
+        data = b64decode(b"".join(read_bytes(name).split()), validate=True)
+        TRANSACTION_DATA.decode(data)
+    except (ValueError, ValidationError) as error:
+        raise ValidationError(
+            "transaction_invalid",
+            f"{'stdin' if name == '-' else name} holds no transaction: {error}",
+            hint="it takes the BCS bytes of `TransactionData` in base64, without signatures",
+        ) from None
+    return {"transaction": b64encode(data).decode()}
+
+
+async def fetch_trace(network: "Network", subject: Subject, *, values: str) -> dict[str, Any]:
+    """The trace as a document, with values as `json` or as `text`.
+
+    Raises `transaction_not_found`, `trace_impossible`, `transaction_executed`; for a transaction
+    that was not sent, `RefusedOnChainError` if it would not be executed; and `trace_unsupported`
+    if the network is no localnet.
+    """
     url = f"{network.url.rstrip('/')}/trace"
-    status, answer = await _post(url, {"digest": str(Digest.parse(digest)), "values": values})
+    status, answer = await _post(url, {**subject, "values": values})
     if status == HTTPStatus.OK and isinstance(answer, dict):
         return answer
     if not isinstance(answer, dict) or "code" not in answer:
@@ -78,7 +113,8 @@ def show_trace(output: Output, trace: Document, view: View) -> None:
     """Print a trace whose values are text: its head, the commands, the objects, the costs."""
     if not trace["is_faithful"]:
         output.warn("the second execution had other effects than the chain knows: do not trust it")
-    output.record(_head(trace, view), title=f"transaction {trace['digest']}")
+    what = "simulation of transaction" if trace["is_simulated"] else "transaction"
+    output.record(_head(trace, view), title=f"{what} {trace['digest']}")
     for command in trace["commands"]:
         print_tree(command_tree(command, trace["status"], view))
     if trace["left_out"]:

@@ -50,10 +50,11 @@ def run_package_tests(session: Session, folder: Path, selection: Selection) -> N
     from nexus_tools.localnet.compiler import (  # noqa: PLC0415 - not for `--help`
         MoveBuilder,
         install_builder,
-        read_sources,
+        read_package,
     )
     from nexus_tools.localnet.move_test import (  # noqa: PLC0415
         MoveTestRunner,
+        build_dependencies,
         build_marked,
         build_tests,
     )
@@ -61,8 +62,9 @@ def run_package_tests(session: Session, folder: Path, selection: Selection) -> N
     cache = session.settings.cache_directory
     with session.output.progress(f"compiling {folder}"):
         builder = MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
-        sources = read_sources(folder)
-        build = build_tests(builder, sources)
+        package = read_package(folder)
+        dependencies = build_dependencies(builder, package.dependencies)
+        build = build_tests(builder, package.sources, dependencies)
     tests = [test for test in build.tests if selection.names in test.title]
     if selection.listed:
         _list(session, tests)
@@ -73,7 +75,7 @@ def run_package_tests(session: Session, folder: Path, selection: Selection) -> N
         seed=seed or 0,
         timeout_s=selection.timeout_s,
         gas_limit=selection.gas_limit,
-        marked=partial(build_marked, builder, sources),
+        marked=partial(build_marked, builder, package.sources, dependencies),
         covers=selection.covers,
     )
     results = _run(session, runner, tests)

@@ -17,13 +17,15 @@ from nexus_tools.errors import NotFoundError, NotNowError
 class RunningLocalnet:
     """A localnet that this user started. `state` is the folder of its state, if it has one.
 
-    `detached` says that it runs in the background, with its log in the data directory.
+    `detached` says that it runs in the background, with its log in the data directory. Its random
+    bytes follow from `randomness_seed`, if it was given one.
     """
 
     pid: int
     url: str
     state: str | None
     detached: bool
+    randomness_seed: str | None = None
 
     @property
     def port(self) -> int:

@@ -1,7 +1,7 @@
 """What commands assume: a file, overruled by the environment, overruled by options.
 
 The file is `$XDG_CONFIG_HOME/nexus-tools/config.toml`; keys, caches and the pid of a detached
-localnet have their own places under the XDG directories (XDG Base Directory Specification 0.8).
+localnet have their own places (`directories.py`).
 """
 
 import os
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nexus_tools.directories import cache_directory, config_directory, data_directory
 from nexus_tools.errors import UsageError
 
-_NAME = "nexus-tools"
 KEYS = {
     "network": "the network that commands work on",
     "wallet": "alias or address of the key that signs",
@@ -38,11 +38,11 @@ class Settings:
     @classmethod
     def load(cls) -> "Settings":
         """Read file and environment. Raises `config_invalid`."""
-        config = _directory("XDG_CONFIG_HOME", ".config")
+        config = config_directory()
         settings = cls(
             config_file=Path(os.environ.get("NEXUS_TOOLS_CONFIG", config / "config.toml")),
-            data_directory=_directory("XDG_DATA_HOME", ".local/share"),
-            cache_directory=_directory("XDG_CACHE_HOME", ".cache"),
+            data_directory=data_directory(),
+            cache_directory=cache_directory(),
         )
         settings._read_file()
         for key in KEYS:
@@ -111,8 +111,3 @@ def _parse(text: str) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - not without a file
 
     return tomllib.loads(text)
-
-
-def _directory(variable: str, default: str) -> Path:
-    base = os.environ.get(variable)
-    return (Path(base) if base else Path.home() / default) / _NAME

@@ -1,3 +1,4 @@
+import asyncio
 import json
 import os
 import select
@@ -6,6 +7,12 @@ import socket
 from contextlib import contextmanager
 
 import pytest
+
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import dynamic_field_id
+from nexus_tools.sui.type_tag import TYPE_TAG, Primitive
 
 
 @pytest.fixture
@@ -157,6 +164,54 @@ def test_reset_begins_a_new_chain_at_the_same_place(home, tmp_path):
     assert home.fails("package", "show") == (3, "package_not_published")
     assert (state / "mine.txt").exists()
     home.json("localnet", "stop")
+
+
+def drawn(home):
+    """The random bytes of a first transaction that takes them: what `0x8` holds then."""
+    home.json("localnet", "faucet")
+    builder = TransactionBuilder()
+    builder.move_call(
+        SUI_FRAMEWORK,
+        "random",
+        "new_generator",
+        [builder.object(RANDOM, mutable=False)],
+    )
+    url = home.json("localnet", "status")["url"]
+
+    async def draw():
+        async with SuiClient(Network("localnet", url), home.wallet.signer()) as client:
+            await client.execute(builder)
+            random = await client.object(RANDOM)
+            inner, version = random.data.contents[32:64], random.data.contents[64:72]
+            field = dynamic_field_id(inner, TYPE_TAG.encode(Primitive.U64), version)
+            state = await client.object(field)
+            return state.data.contents[-48:]
+
+    return asyncio.run(draw())
+
+
+@pytest.fixture
+def ann(home):
+    """A user with a wallet, whose localnet ends with the test."""
+    home.json("wallet", "new", "ann")
+    yield home
+    home.run("localnet", "stop")
+
+
+def test_the_same_seed_gives_the_same_random_bytes_also_after_a_reset(ann):
+    started = starts(ann, "--port", "0", "--randomness-seed", "-dice")
+    assert started["randomness_seed"] == "-dice"
+    first = drawn(ann)
+    again = ann.spawn("localnet", "reset", "--yes", "--json").document
+    assert again["randomness_seed"] == "-dice"
+    assert drawn(ann) == first
+
+
+def test_networks_without_a_seed_have_random_bytes_of_their_own(ann):
+    assert starts(ann, "--port", "0")["randomness_seed"] is None
+    first = drawn(ann)
+    ann.spawn("localnet", "reset", "--yes", "--json")
+    assert drawn(ann) != first
 
 
 def test_reset_asks_first(detached):

@@ -1,4 +1,6 @@
 import io
+from base64 import b64encode
+from dataclasses import replace
 
 import pytest
 from anyio.to_thread import run_sync
@@ -8,7 +10,12 @@ from nexus_tools.cli.localnet_trace import show_trace
 from nexus_tools.cli.output import Output
 from nexus_tools.cli.trace_steps import View
 from nexus_tools.cli.trace_tree import command_tree, failure_text
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import MOVE_STDLIB, Address
+from nexus_tools.sui.bcs import u8
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import NoExpiration, ValidDuring
+from nexus_tools.sui.transaction import GasData, TransactionData
 
 OURS = f"0x{0xAB << 248:064x}"
 SHORT = "0xab00…0000"
@@ -167,6 +174,70 @@ def test_calls_are_shown_as_far_as_they_are_wanted(user, chain):
     whole = user.run("localnet", "trace", digest, "--framework", "--natives", "--full").stdout
     assert "    └── 0x2::tx_context::sender(&TxContext) → 0x0" in whole
     assert "        └── native 0x2::tx_context::native_sender() → 0x0" in whole
+
+
+@pytest.fixture
+def unsent(tmp_path):
+    """Writes a transaction that pays 5 MIST and then aborts, as people have it: its file."""
+    builder = TransactionBuilder()
+    split = builder.split_coins(builder.gas, [5])
+    builder.transfer_objects([split[0]], Address.of(0xB0B))
+    builder.move_call(MOVE_STDLIB, "ascii", "char", [builder.pure(u8, 200)])
+    sender = Address.of(0xA11CE)
+    data = TransactionData(builder.finish(), sender, GasData((), sender, 0, 0), NoExpiration())
+    path = tmp_path / "transaction"
+    path.write_text(f"{b64encode(data.encode()).decode()}\n")
+    return path
+
+
+def test_a_transaction_that_was_not_sent_is_traced_to_where_it_would_fail(user, unsent):
+    result = user.run("localnet", "trace", "--simulate", unsent)
+    assert result.code == 0, result.stderr
+    assert result.stdout.startswith("simulation of transaction ")
+    assert "  status      failed in command 2: abort 65536 in 0x1::ascii::char" in result.stdout
+    assert "checkpoint" not in result.stdout
+    assert "0 SplitCoins(gas coin, 5) → Coin<SUI> {id: 0x" in result.stdout
+    assert "└── 0x1::ascii::char(200)  ✗ abort 65536" in result.stdout
+
+
+def test_a_transaction_on_stdin_is_traced_as_json(user, unsent):
+    result = user.run("localnet", "trace", "--simulate", "-", "--json", stdin=unsent.read_text())
+    trace = result.document
+    assert (trace["is_simulated"], trace["status"]["abort_code"]) == (True, "65536")
+    assert [each["outcome"] for each in trace["commands"]] == ["returned", "returned", "unwound"]
+
+
+def test_a_transaction_that_was_executed_is_not_simulated(user, chain, tmp_path):
+    executed = chain.fund(Address.of(0xB0B), 5)
+    path = tmp_path / "sent"
+    path.write_bytes(b64encode(executed.data_bytes))
+    assert user.fails("localnet", "trace", "--simulate", path) == (4, "transaction_executed")
+
+
+def test_a_transaction_that_would_be_refused_is_said_so(user, chain, tmp_path):
+    elsewhere = ValidDuring(None, None, None, None, Digest(b"\1" * 32), 0)
+    data = replace(chain.fund(Address.of(0xB0B), 5).data, expiration=elsewhere)
+    path = tmp_path / "refused"
+    path.write_bytes(b64encode(data.encode()))
+    assert user.fails("localnet", "trace", "--simulate", path) == (5, "invalid_chain_id")
+
+
+@pytest.mark.parametrize("text", ["", "?", "AAAA", "De88GMSnf9BqundkV9FCYXwPFHG6Weyg3GjBkjWqxtj"])
+def test_what_is_no_transaction_is_said_so(user, tmp_path, text):
+    path = tmp_path / "nothing"
+    path.write_text(text)
+    result = user.run("localnet", "trace", "--simulate", path, "--json")
+    assert (result.code, result.error["code"]) == (7, "transaction_invalid")
+    assert str(path) in result.error["message"]
+    assert "TransactionData" in result.error["hint"]
+
+
+def test_there_is_either_a_digest_or_a_file(user, unsent, tmp_path):
+    both = ("localnet", "trace", "1" * 32, "--simulate", unsent)
+    assert user.fails(*both) == (2, "usage")
+    assert user.fails("localnet", "trace") == (2, "usage")
+    lost = tmp_path / "lost"
+    assert user.fails("localnet", "trace", "--simulate", lost) == (2, "file_unreadable")
 
 
 def test_an_unknown_transaction_is_said_so(user):

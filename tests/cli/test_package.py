@@ -133,6 +133,33 @@ def test_a_test_that_does_not_pass_fails_the_command(home, tested):
 
 
 @pytest.mark.usefixtures("compiler")
+def test_the_tested_package_may_depend_on_one_in_another_folder(home, tested):
+    other = tested.parent / "other"
+    (other / "sources").mkdir(parents=True)
+    (other / "Move.toml").write_text('[package]\nname = "other"\nedition = "2024"\n')
+    (other / "sources" / "main.move").write_text(
+        "module other::main;\npublic fun fails() { abort 9 }"
+    )
+    with (tested / "Move.toml").open("a") as manifest:
+        manifest.write('\n[dependencies]\nother = { local = "../other" }\n')
+    source = tested / "sources" / "main.move"
+    source.write_text(source.read_text() + "#[test] fun far() { other::main::fails() }\n")
+    result = home.run("package", "test", tested, "--filter", "far")
+    assert result.code == 7
+    assert "at other::main::fails (../other/sources/main.move:2)" in result.stdout
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_dependency_that_had_to_be_fetched_is_an_error(home, tested):
+    with (tested / "Move.toml").open("a") as manifest:
+        manifest.write('\n[dependencies]\nfar = { git = "https://example.com/far.git" }\n')
+    result = home.run("package", "test", tested, "--json")
+    assert (result.code, result.error["code"]) == (7, "move_dependency_unsupported")
+    assert "https://example.com/far.git" in result.error["message"]
+    assert "local" in result.error["hint"]
+
+
+@pytest.mark.usefixtures("compiler")
 def test_the_coverage_is_a_table_for_people_and_lcov_for_programs(home, covered, tmp_path):
     report = tmp_path / "coverage.info"
     result = home.run("package", "test", covered, "--coverage", "--coverage-report", report)

@@ -2,14 +2,13 @@ import asyncio
 from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.client.connection import Connection
-from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, Publisher, load_package
+from nexus_tools.pytest_plugin import LocalnetFixture
+from nexus_tools.registry import Deployment
 
 SUI = 1_000_000_000
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
@@ -23,37 +22,29 @@ def key(number):
 class Chain:
     """A localnet with our package on it, and two keys that have SUI; `alice` is the admin."""
 
-    net: ThreadedLocalnet
-    network: Network
+    net: LocalnetFixture
     alice: KeyPair
     bob: KeyPair
     deployment: Deployment
-    snapshot: Any
+
+    @property
+    def network(self):
+        return self.net.network
 
     def client(self, signer=None, **options):
         return SuiClient(self.network, signer, patience=QUICK, **options)
 
 
-async def publish_package(network, admin):
-    async with SuiClient(network, admin) as client:
-        return (await Publisher(client).publish(load_package())).deployment
-
-
 @pytest.fixture(scope="session")
-def started():
-    with ThreadedLocalnet() as net:
-        network = Network("localnet", net.url, net.url)
-        alice, bob = key(1), key(2)
-        for person in (alice, bob):
-            net.fund(person.address, 1_000 * SUI)
-        deployment = asyncio.run(publish_package(network, alice))
-        yield Chain(net, network, alice, bob, deployment, net.snapshot())
+def started(session_localnet, deploy):
+    alice, bob = key(1), key(2)
+    session_localnet.fund(bob.address, 1_000 * SUI)
+    return Chain(session_localnet, alice, bob, deploy(alice))
 
 
 @pytest.fixture
-def chain(started):
-    yield started
-    started.net.revert(started.snapshot)
+def chain(started, localnet):
+    return started
 
 
 @pytest.fixture

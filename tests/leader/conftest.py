@@ -16,16 +16,13 @@ from nexus_tools.leader.guarded_transport import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker, ToolCall
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.settings import LeaderSettings
-from nexus_tools.localnet import ThreadedLocalnet
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
     Ports,
-    Publisher,
     Registration,
     ToolRegistry,
     add_request,
-    load_package,
     parse_event,
     quote_mist,
 )
@@ -314,24 +311,15 @@ class World:
 PATIENCE = Patience(attempts=2, first_pause_s=0.02, longest_pause_s=0.1)
 
 
-async def _deploy(localnet):
-    key = new_key()
-    localnet.fund(key.address, 10_000 * 10**9)
-    async with SuiClient(Network("localnet", localnet.url), key) as client:
-        return key, (await Publisher(client).publish(load_package())).deployment
-
-
 @pytest.fixture(scope="session")
-def deployed():
-    """A network with the package, and the key that published it."""
-    with ThreadedLocalnet() as localnet:
-        yield localnet, *asyncio.run(_deploy(localnet))
+def deployed(deploy):
+    """The key that published the package, and where it is."""
+    key = new_key()
+    return key, deploy(key)
 
 
 @pytest.fixture
-async def world(deployed, tmp_path):
-    localnet, key, deployment = deployed
-    snapshot = localnet.snapshot()
-    async with SuiClient(Network("localnet", localnet.url), key, patience=PATIENCE) as client:
+async def world(deployed, localnet, tmp_path):
+    key, deployment = deployed
+    async with SuiClient(localnet.network, key, patience=PATIENCE) as client:
         yield World(localnet, deployment, client, tmp_path)
-    localnet.revert(snapshot)

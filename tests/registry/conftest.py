@@ -1,14 +1,12 @@
-import asyncio
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient
-from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, Publisher, Registration, ToolRegistry, load_package
+from nexus_tools.client import KeyPair, Patience, SuiClient
+from nexus_tools.pytest_plugin import LocalnetFixture
+from nexus_tools.registry import Deployment, Registration, ToolRegistry
 from nexus_tools.tool import ToolDefinition
 
 SOURCES = Path(__file__).parents[2] / "move" / "nexus_tools" / "sources"
@@ -77,7 +75,7 @@ SUI = 1_000_000_000
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 NAMES = ("admin", "owner", "leader", "user")
 KEYS = {
-    name: KeyPair.from_bytes(b"\0" + bytes([1 + place] * 32)) for place, name in enumerate(NAMES)
+    name: KeyPair.from_bytes(b"\0" + bytes([11 + place] * 32)) for place, name in enumerate(NAMES)
 }
 
 
@@ -85,34 +83,23 @@ KEYS = {
 class Chain:
     """A localnet with the package on it; each of `KEYS` has SUI, `admin` the admin cap."""
 
-    net: ThreadedLocalnet
-    network: Network
+    net: LocalnetFixture
     deployment: Deployment
-    snapshot: Any
 
     def client(self, name):
-        return SuiClient(self.network, KEYS[name], patience=QUICK)
-
-
-async def publish_package(network):
-    async with SuiClient(network, KEYS["admin"]) as client:
-        return (await Publisher(client).publish(load_package())).deployment
+        return SuiClient(self.net.network, KEYS[name], patience=QUICK)
 
 
 @pytest.fixture(scope="session")
-def started():
-    with ThreadedLocalnet() as net:
-        network = Network("localnet", net.url, net.url)
-        for key in KEYS.values():
-            net.fund(key.address, 1_000 * SUI)
-        deployment = asyncio.run(publish_package(network))
-        yield Chain(net, network, deployment, net.snapshot())
+def started(session_localnet, deploy):
+    for name in NAMES[1:]:
+        session_localnet.fund(KEYS[name].address, 1_000 * SUI)
+    return Chain(session_localnet, deploy(KEYS["admin"]))
 
 
 @pytest.fixture
-def chain(started):
-    yield started
-    started.net.revert(started.snapshot)
+def chain(started, localnet):
+    return started
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.localnet.compiler.install import COMPILER_VERSION, install_builder
+from nexus_tools.localnet.compiler.package_sources import PackageSources, read_package
 from nexus_tools.localnet.compiler.sources import read_sources, sources_digest
 
 if TYPE_CHECKING:
@@ -13,7 +14,9 @@ __all__ = [
     "BuiltPackage",
     "MoveBuilder",
     "MoveTestReport",
+    "PackageSources",
     "install_builder",
+    "read_package",
     "read_sources",
     "sources_digest",
 ]

@@ -2,18 +2,20 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.localnet.bytecode import package_digest
 from nexus_tools.localnet.compiler.install import verified_wasm
+from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
 from nexus_tools.localnet.compiler.stubs import framework_stubs
 from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 BUILD_TIMEOUT_S = 60.0
 TEST_TIMEOUT_S = 300.0
@@ -22,11 +24,6 @@ TEST_TIMEOUT_S = 300.0
 _ENVIRONMENT = "testnet"
 # All dependencies on the framework are given one revision, so that they are one package.
 _FRAMEWORK_REVISION = "0" * 40
-_FRAMEWORK_FOLDERS = {
-    "move-stdlib": MOVE_STDLIB,
-    "sui-framework": SUI_FRAMEWORK,
-    "sui-system": SUI_SYSTEM,
-}
 _ROUNDS_MAX = 64
 
 
@@ -55,6 +52,10 @@ class MoveTestReport:
 # A folder with the framework's sources, or its packages as path -> text, by address.
 Framework = Path | Mapping[bytes, Mapping[str, str]]
 
+# Other packages as path -> text, by the `local` folder of the manifests that name them.
+Dependencies = Mapping[str, Mapping[str, str]]
+NO_DEPENDENCIES: Dependencies = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedPackage:
@@ -80,13 +81,15 @@ class MoveBuilder:
         sources: Mapping[str, str],
         framework: Framework | None = None,
         modes: Sequence[str] = (),
+        dependencies: Dependencies = NO_DEPENDENCIES,
     ) -> BuiltPackage:
         """Compile a package: path -> text, with `Move.toml` and `sources/`.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
         without it the package is compiled against stubs of the installed bytecode, which have no
         macros. Code with the attribute `mode` of one of `modes` is compiled too; modules then
-        have a magic by which no network takes them. Raises `ValidationError` with the compiler's
+        have a magic by which no network takes them. `dependencies` are the packages that the
+        compiler may ask for besides the framework. Raises `ValidationError` with the compiler's
         words.
         """
         options = {
@@ -99,7 +102,10 @@ class MoveBuilder:
         try:
             with self._wasm.instance(BUILD_TIMEOUT_S) as compiler:
                 package = _resolve(
-                    compiler, published_sources(sources), framework, modes=list(modes)
+                    compiler,
+                    published_sources(sources),
+                    partial(_dependency, framework=framework, others=dependencies),
+                    modes=list(modes),
                 )
                 succeeded, output = compiler.verdict(
                     "compile",
@@ -125,7 +131,9 @@ class MoveBuilder:
         """
         try:
             with self._wasm.instance(timeout_s) as compiler:
-                package = _resolve(compiler, sources, framework, modes=["test"])
+                package = _resolve(
+                    compiler, sources, partial(_dependency, framework=framework), modes=["test"]
+                )
                 passed, output = compiler.verdict(
                     "test_with_options",
                     "wasmtestresult",
@@ -146,7 +154,7 @@ def _build_failed(message: str) -> ValidationError:
 def _resolve(
     compiler: WasmInstance,
     sources: Mapping[str, str],
-    framework: Framework | None,
+    dependency: Callable[[Mapping[str, str]], dict[str, Any]],
     modes: list[str],
 ) -> _ResolvedPackage:
     """Give the compiler the packages that it asks for until it has all of them."""
@@ -167,16 +175,22 @@ def _resolve(
             return _ResolvedPackage(json.dumps(files), json.dumps(dependencies))
         if answer["status"] == "error":
             raise _build_failed(str(answer.get("error", answer)))
-        packages += [_dependency(request["source"], framework) for request in answer["requests"]]
+        packages += [dependency(request["source"]) for request in answer["requests"]]
     raise _build_failed("the dependencies of the package have no end")
 
 
-def _dependency(requested: Mapping[str, str], framework: Framework | None) -> dict[str, Any]:
-    """The package that the compiler asks for, which has to be one of the framework's."""
-    path = requested.get("subdir") or requested.get("local") or ""
-    folder = path.rsplit("/", 1)[-1]
-    address = _FRAMEWORK_FOLDERS.get(folder)
-    if address is None:
+def _dependency(
+    requested: Mapping[str, str],
+    *,
+    framework: Framework | None,
+    others: Dependencies = NO_DEPENDENCIES,
+) -> dict[str, Any]:
+    """The package that the compiler asks for: one of the framework's, or one of the others."""
+    other = others.get(requested.get("local", ""))
+    if other is not None:
+        return {"source": dict(requested), "requestedSource": dict(requested), "files": dict(other)}
+    folder = framework_folder(requested)
+    if folder is None:
         raise ValidationError(
             "move_dependency_unsupported",
             f"the package depends on {json.dumps(dict(requested))}",
@@ -188,8 +202,14 @@ def _dependency(requested: Mapping[str, str], framework: Framework | None) -> di
     if isinstance(framework, Path):
         files = _genuine(framework / folder)
     else:
-        files = framework_stubs(address) if framework is None else framework[address]
+        files = _declared(FRAMEWORK_FOLDERS[folder], framework)
     return {"source": source, "requestedSource": dict(requested), "files": dict(files)}
+
+
+def _declared(
+    address: bytes, framework: Mapping[bytes, Mapping[str, str]] | None
+) -> Mapping[str, str]:
+    return framework_stubs(address) if framework is None else framework[address]
 
 
 def _genuine(folder: Path) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from nexus_tools.localnet.move_test.coverage_report import (
     coverage_record,
     coverage_rows,
 )
+from nexus_tools.localnet.move_test.dependencies import BuiltDependencies, build_dependencies
 from nexus_tools.localnet.move_test.marked_build import MarkedBuild, build_marked
 from nexus_tools.localnet.move_test.report import (
     failure_lines,
@@ -27,6 +28,7 @@ from nexus_tools.localnet.move_test.runner import (
 __all__ = [
     "GAS_LIMIT",
     "TIMEOUT_S",
+    "BuiltDependencies",
     "Coverage",
     "MarkedBuild",
     "ModuleCoverage",
@@ -35,6 +37,7 @@ __all__ = [
     "MoveTestResult",
     "MoveTestRunner",
     "Verdict",
+    "build_dependencies",
     "build_marked",
     "build_tests",
     "coverage_in_words",

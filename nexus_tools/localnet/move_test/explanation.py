@@ -43,10 +43,11 @@ class Explainer:
         compiled = [(deserialize(data), data) for data in build.modules]
         tested = {(module.address, module.name): data for module, data in compiled}
         self._modules = {**_framework_modules(), **tested}
-        self._texts = {path: source.text for path, source in build.sources.items()}
+        sources = {**build.dependencies, **build.sources}
+        self._texts = {path: source.text for path, source in sources.items()}
         self._files = {
             module: path
-            for path, source in build.sources.items()
+            for path, source in sources.items()
             for module, _ in (*source.functions, *source.constants)
         }
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler.builder import MoveBuilder
-from nexus_tools.localnet.move_test.attributes import MoveTestSource, read_test_source
+from nexus_tools.localnet.move_test.attributes import MoveTestSource
 from nexus_tools.localnet.move_test.build import MoveTestBuild, build_tests
+from nexus_tools.localnet.move_test.compilation import read_test_sources
+from nexus_tools.localnet.move_test.dependencies import NONE, BuiltDependencies
 from nexus_tools.localnet.move_test.markers import FunctionPlace, Statement, mark
 from nexus_tools.localnet.move_test.statements import statement_places
 
@@ -27,28 +29,26 @@ class MarkedBuild:
     unmarked: frozenset[FunctionPlace] = frozenset()
 
 
-def build_marked(builder: MoveBuilder, sources: Mapping[str, str]) -> MarkedBuild:
+def build_marked(
+    builder: MoveBuilder, sources: Mapping[str, str], dependencies: BuiltDependencies = NONE
+) -> MarkedBuild:
     """Compile a package with its tests, and with markers in as many functions as possible.
 
     Raises `ValidationError` only for what does not compile without markers either.
     """
-    read = {
-        path: read_test_source(path, text)
-        for path, text in sources.items()
-        if path.endswith(".move")
-    }
+    read = read_test_sources(sources)
     unmarked: set[FunctionPlace] = set()
     for _ in range(_ATTEMPTS_MAX):
         marked = mark(sources, read, unmarked)
         try:
-            build = build_tests(builder, marked.sources)
+            build = build_tests(builder, marked.sources, dependencies)
         except ValidationError as error:
             if unmarked >= _functions(read):
                 break
             unmarked |= (refused_functions(str(error), read) - unmarked) or _functions(read)
         else:
             return MarkedBuild(build, marked.statements, frozenset(unmarked))
-    return MarkedBuild(build_tests(builder, sources), (), frozenset(_functions(read)))
+    return MarkedBuild(build_tests(builder, sources, dependencies), (), frozenset(_functions(read)))
 
 
 def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import Argument, MoveTestSource
@@ -24,16 +24,19 @@ _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 class Names:
     """The names of a package under test. A module is known by how its source names it.
 
-    `compiled` are the package's modules, whose addresses the manifest may leave open.
+    `manifests` are those of the packages that it depends on, and then its own; `compiled` are the
+    modules of all, whose addresses a manifest may leave open.
     """
 
     def __init__(
         self,
-        manifest: str,
+        manifests: Iterable[str],
         sources: Iterable[MoveTestSource],
         compiled: Collection[tuple[bytes, str]] = (),
     ) -> None:
-        self._addresses = dict(_addresses(manifest))
+        self._addresses = {
+            name: address for manifest in manifests for name, address in _addresses(manifest)
+        }
         self._constants: dict[ConstantName, Argument] = {}
         self._uses: dict[tuple[str, str], str] = {}
         self.functions: dict[tuple[str, str], int] = {}
@@ -134,15 +137,14 @@ class Names:
         return self.address(address), name
 
 
-def _addresses(manifest: str) -> Mapping[str, bytes]:
+def _addresses(manifest: str) -> Iterator[tuple[str, bytes]]:
     """The named addresses; that of the package itself is 0x0."""
     parsed = tomllib.loads(manifest)
     names = {parsed.get("package", {}).get("name", ""): "0x0"}
     names |= {**parsed.get("addresses", {}), **parsed.get("dev-addresses", {})}
-    names |= _FRAMEWORK
-    return {
-        name: int(value, 16).to_bytes(32, "big") for name, value in names.items() if value != "_"
-    }
+    for name, value in (names | _FRAMEWORK).items():
+        if value != "_":
+            yield name, int(value, 16).to_bytes(32, "big")
 
 
 def _number(tokens: Argument) -> int | None:

@@ -13,7 +13,7 @@ class Limits:
 
     request_bytes: int = 4 * 1024 * 1024
     page_bytes: int = 512 * 1024
-    http_body_bytes: int = 64 * 1024
+    http_body_bytes: int = 192 * 1024  # the largest transaction in base64 has 171 KiB
     connections: int = 256
     subscriptions: int = 256
     checkpoints_behind: int = 1024

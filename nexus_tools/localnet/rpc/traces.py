@@ -1,41 +1,85 @@
 """Traces of transactions over HTTP: `POST /trace`."""
 
 import json
+from base64 import b64decode
 from typing import Any
 
-from nexus_tools.errors import NexusError, NotFoundError, ValidationError
+from nexus_tools.errors import (
+    NexusError,
+    NotFoundError,
+    NotNowError,
+    RefusedOnChainError,
+    ValidationError,
+)
+from nexus_tools.localnet.execution import TransactionRefused
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.trace import Form, as_json, as_text, trace_document, trace_transaction
-from nexus_tools.sui.digest import Digest
+from nexus_tools.localnet.trace import (
+    Form,
+    TransactionTrace,
+    as_json,
+    as_text,
+    trace_document,
+    trace_simulation,
+    trace_transaction,
+)
+from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.transaction import TRANSACTION_DATA
 
 _FORMS: dict[str, Form] = {"json": as_json, "text": as_text}
+_STATUSES: dict[type[NexusError], int] = {
+    ValidationError: 400,
+    NotFoundError: 404,
+    RefusedOnChainError: 422,
+}
 
 
 def serve_trace(node: Node, body: bytes) -> tuple[int, dict[str, Any]]:
     """Serve `{"digest": base58}` with the trace of that transaction.
 
-    Beside `digest`, `values` says how values are given: as `json`, or as `text` for people. An
-    error has its stable word as `code`.
+    `{"transaction": base64}` is one that was not sent, as the BCS bytes of `TransactionData`.
+    Beside either, `values` says how values are given: as `json`, or as `text` for people. An error
+    has its stable word as `code`.
     """
     try:
-        digest, form = _parse(body)
-        return 200, trace_document(trace_transaction(node, digest), form)
+        subject, form = _parse(body)
+        return 200, trace_document(_trace(node, subject), form)
     except NexusError as error:
         return _status(error), {"error": str(error), "code": error.code}
 
 
-def _parse(body: bytes) -> tuple[Digest, Form]:
+def _trace(node: Node, subject: Digest | bytes) -> TransactionTrace:
+    if isinstance(subject, Digest):
+        return trace_transaction(node, subject)
+    try:
+        return trace_simulation(node, TRANSACTION_DATA.decode(subject))
+    except TransactionRefused:
+        digest = transaction_digest(subject)
+        if node.ledger.transaction(digest) is None:
+            raise
+        raise NotNowError(
+            "transaction_executed",
+            f"the transaction {digest} was executed already",
+            hint="trace it by its digest",
+        ) from None
+
+
+def _parse(body: bytes) -> tuple[Digest | bytes, Form]:
+    """What is to be traced: a digest, or the bytes of a transaction."""
     try:
         request = json.loads(body)
-        digest, form = Digest.parse(request["digest"]), _FORMS[request.get("values", "json")]
+        form = _FORMS[request.get("values", "json")]
+        (subject,) = request.keys() & {"digest", "transaction"}
+        if subject == "digest":
+            return Digest.parse(request["digest"]), form
+        return b64decode(request["transaction"], validate=True), form
     except (ValueError, RecursionError, TypeError, AttributeError, LookupError) as error:
         raise ValidationError(
             "request_invalid", f"the request is not understood: {error!r}"
         ) from None
-    return digest, form
 
 
 def _status(error: NexusError) -> int:
-    if isinstance(error, ValidationError):
-        return 400
-    return 404 if isinstance(error, NotFoundError) else 409
+    for kind, status in _STATUSES.items():
+        if isinstance(error, kind):
+            return status
+    return 409

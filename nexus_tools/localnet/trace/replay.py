@@ -1,5 +1,7 @@
 """Executing a transaction once more, against the objects that it found, to see what it does."""
 
+from dataclasses import replace
+
 from nexus_tools.errors import NotFoundError, NotNowError
 from nexus_tools.localnet.bytecode.clever_error import clever_error
 from nexus_tools.localnet.execution import ExecutionResult, TransactionRefused
@@ -42,10 +44,16 @@ def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
 
 
 def trace_simulation(node: Node, data: TransactionData) -> TransactionTrace:
-    """The trace of what a transaction would do now. Raises `TransactionRefused`."""
+    """The trace of what a transaction would do now.
+
+    Without payment it has a coin of its own; without a budget, the largest. Raises
+    `TransactionRefused`, for the network's own transactions, too.
+    """
+    if not isinstance(data.kind, ProgrammableTransaction):
+        raise TransactionRefused("unsupported", "simulate does not support system transactions")
     executor = TracingExecutor(node.ledger)
     executed, result = node.simulate(data, executor=executor)
-    return _trace(executed, result, executor)
+    return replace(_trace(executed, result, executor), is_simulated=True)
 
 
 def _trace(

@@ -152,7 +152,8 @@ class TransactionTrace:
 
     `executed` is what the chain knows of it, and `objects` are from there; all else is from its
     second execution. `is_faithful` says whether that had the same effects, byte for byte. At most
-    so many calls are kept; `left_out` counts the others.
+    so many calls are kept; `left_out` counts the others. `is_simulated` is of a transaction that
+    was not sent: `executed` is what the chain would know of it.
     """
 
     executed: ExecutedTransaction
@@ -161,6 +162,7 @@ class TransactionTrace:
     commands: tuple[CommandTrace, ...]
     objects: tuple[ChangedObject, ...]
     left_out: int
+    is_simulated: bool = False
 
     def walk(self) -> Iterator[Step]:
         """All calls and events, in the order in which they began."""

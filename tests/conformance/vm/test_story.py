@@ -4,8 +4,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient
-from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.localnet.bytecode import deserialize, relocate
 from nexus_tools.registry import (
     Invocations,
@@ -41,24 +40,19 @@ FAILURE = Failure(FailureReason.TIMED_OUT, "after 5 s")
 
 
 @pytest.fixture
-def net():
-    with ThreadedLocalnet() as net:
-        for key in KEYS.values():
-            net.fund(key.address, 1_000 * SUI)
-        yield net
-
-
-@pytest.fixture
-async def clients(net):
-    network = Network("localnet", net.url, net.url)
+async def clients(localnet):
+    for key in KEYS.values():
+        localnet.fund(key.address, 1_000 * SUI)
     async with AsyncExitStack() as stack:
         yield {
-            name: await stack.enter_async_context(SuiClient(network, key, patience=QUICK))
+            name: await stack.enter_async_context(SuiClient(localnet.network, key, patience=QUICK))
             for name, key in KEYS.items()
         }
 
 
-async def test_register_request_settle_fail_expire_slash_and_leave(net, clients, exposed_packages):
+async def test_register_request_settle_fail_expire_slash_and_leave(
+    localnet, clients, exposed_packages
+):
     from differential.hashing import with_known_hashes
     from differential.story import noting, tell_again
 
@@ -76,13 +70,13 @@ async def test_register_request_settle_fail_expire_slash_and_leave(net, clients,
         asked = [(await asking.request(tool, {"a": one}))[1] for one in range(3)]
         await closing.close(cap, {asked[0]: OUTCOME})
         await closing.close(cap, {asked[1]: FAILURE})
-        net.advance_clock(25_000)
+        localnet.advance_clock(25_000)
         await asking.expire(asked[2])
         await asking.delete(*asked)
         await ToolRegistry(clients["admin"], deployment).slash(definition.fqn, 5, "It lied.")
         await tools.unregister(definition.fqn)
         await leaders.unregister(cap)
-        net.advance_clock(2 * WEEK_MS)
+        localnet.advance_clock(2 * WEEK_MS)
         await tools.claim(definition.fqn)
         await leaders.claim_bond(cap)
     modules = [deserialize(relocate(code, package)) for code in load_package().modules]

@@ -1,0 +1,124 @@
+"""The manifest of a Move package, as far as its dependencies and named addresses ask for it.
+
+Both formats are read: the one with `[addresses]` and `[dev-dependencies]`, and its successor, in
+which a package's name is its address. Source: "Move.toml" in Sui's documentation.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
+
+FRAMEWORK_FOLDERS = {
+    "move-stdlib": MOVE_STDLIB,
+    "sui-framework": SUI_FRAMEWORK,
+    "sui-system": SUI_SYSTEM,
+}
+"""The packages of the framework, by the folders that they have in its repository."""
+
+_FRAMEWORK_REPOSITORY = "github.com/MystenLabs/sui"
+_OPEN = "_"
+_TEST_MODE = "test"
+_ADDRESS_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """An entry of `[dependencies]`: `source` is all that it says.
+
+    `assigned` and `aliases` are its `addr_subst`: named addresses of the dependency with what they
+    are, and names of the importing package with those that the dependency has for them.
+    """
+
+    alias: str
+    source: Mapping[str, Any]
+    assigned: Mapping[str, bytes]
+    aliases: Mapping[str, str]
+
+    @property
+    def is_framework(self) -> bool:
+        """Whether it is a package of the Sui framework, which needs to be nowhere."""
+        repository = str(self.source.get("git", "")).removesuffix(".git")
+        return framework_folder(self.source) is not None or repository.endswith(
+            _FRAMEWORK_REPOSITORY
+        )
+
+    @property
+    def local(self) -> str | None:
+        """The folder, as seen from that of the manifest; None if the package is elsewhere."""
+        folder = self.source.get("local")
+        return folder if isinstance(folder, str) else None
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the importing package calls the dependency by the name of the entry."""
+        return "rename-from" in self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A manifest with what it says for tests. An address that it leaves open (`_`) is None."""
+
+    name: str
+    edition: str | None
+    addresses: Mapping[str, bytes | None]
+    dependencies: tuple[Dependency, ...]
+
+
+def parse_manifest(text: str, place: str) -> Manifest:
+    """Read a manifest; `place` is what errors call it. Raises `ValidationError`."""
+    try:
+        document = tomllib.loads(text)
+        package = document["package"]
+        edition = package.get("edition")
+        return Manifest(
+            str(package["name"]),
+            None if edition is None else str(edition),
+            _addresses(document),
+            tuple(_dependencies(document)),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ValidationError("manifest_invalid", f"{place}: {error!r}") from None
+
+
+def framework_folder(source: Mapping[str, Any]) -> str | None:
+    """The folder of the framework's package that this is; None if it is another package."""
+    path = str(source.get("subdir") or source.get("local") or "")
+    folder = path.rstrip("/").rsplit("/", 1)[-1]
+    return folder if folder in FRAMEWORK_FOLDERS else None
+
+
+def parse_address(text: str) -> bytes:
+    """An address as manifests have it, as 32 bytes. Raises `ValueError`."""
+    number = int(text, 16)
+    if not 0 <= number < 1 << (8 * _ADDRESS_BYTES):
+        raise ValueError(f"{text} is no address")
+    return number.to_bytes(_ADDRESS_BYTES, "big")
+
+
+def _addresses(document: Mapping[str, Any]) -> Mapping[str, bytes | None]:
+    """The named addresses, those that are left open with what they are in tests."""
+    tables = [document.get(key, {}) for key in ("addresses", "dev-addresses")]
+    found: dict[str, bytes | None] = {}
+    for name, text in [pair for table in tables for pair in table.items()]:
+        if found.get(name) is None:
+            found[name] = None if text == _OPEN else parse_address(text)
+    return found
+
+
+def _dependencies(document: Mapping[str, Any]) -> Iterator[Dependency]:
+    """Those of tests included; those of other modes are not."""
+    for table in ("dependencies", "dev-dependencies"):
+        for alias, source in document.get(table, {}).items():
+            if _TEST_MODE in source.get("modes", [_TEST_MODE]):
+                yield _dependency(alias, source)
+
+
+def _dependency(alias: str, source: Mapping[str, Any]) -> Dependency:
+    given = source.get("addr_subst", source.get("addr-subst", {})).items()
+    assigned = {name: parse_address(value) for name, value in given if value.startswith("0x")}
+    aliases = {name: value for name, value in given if name not in assigned}
+    return Dependency(alias, source, assigned, aliases)

@@ -1,0 +1,251 @@
+"""A Move package in a folder, with the packages in other folders that it depends on.
+
+The compiler is given manifests of our own for all of them. The packages stand side by side there,
+whatever their folders are, and each has an address: what is not published yet gets one for the
+time of the compilation, so that modules of two packages may have the same name.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from nexus_tools.errors import NotFoundError, ValidationError
+from nexus_tools.localnet.compiler.manifest import (
+    Dependency,
+    Manifest,
+    parse_address,
+    parse_manifest,
+)
+from nexus_tools.localnet.compiler.sources import MANIFEST, published_sources, read_sources
+
+_MODULE = re.compile(r"^\s*(?:#\[[^\]]*\]\s*)*module\s+(\w+)\s*::", re.MULTILINE)
+_LITERAL = re.compile(r"0x[0-9a-fA-F]{1,64}")
+_UNPUBLISHED = bytes(32)
+# Packages without an address have those from here on.
+_FIRST_ADDRESS = 0x1000
+# The compiler gives 0x0 to the root's own address, which it knows by the name of the package.
+_NAME_AS_ROOT = "nexus_tools_compiled_alone"
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySources:
+    """A package that another one depends on.
+
+    `location` is the folder that manifests name, `path` the true one as seen from the package that
+    was asked for; `sources` are path -> text without the manifest and the tests.
+    """
+
+    location: str
+    path: str
+    sources: Mapping[str, str]
+    manifest: Mapping[str, Any]
+
+    @property
+    def manifest_text(self) -> str:
+        """The manifest for a compilation of what depends on the package."""
+        return tomli_w.dumps(self.manifest)
+
+    @property
+    def manifest_as_root(self) -> str:
+        """The manifest to compile the package itself, with its address in the bytecode."""
+        package = {**self.manifest["package"], "name": _NAME_AS_ROOT}
+        return tomli_w.dumps({**self.manifest, "package": package})
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSources:
+    """A package, path -> text, and the others, each after those that it depends on itself."""
+
+    sources: Mapping[str, str]
+    dependencies: tuple[DependencySources, ...]
+
+
+def read_package(folder: Path) -> PackageSources:
+    """The package in a folder with all that it depends on, as far as its tests need it.
+
+    Raises `NotFoundError` if a folder has no `Move.toml`; `ValidationError` for a manifest that
+    is invalid, a dependency in no folder, dependencies in a circle, an address that is left open.
+    """
+    reader = _Reader()
+    root = reader.read(folder, ())
+    _assign_addresses(reader.order)
+    return PackageSources(
+        {**root.sources, MANIFEST: tomli_w.dumps(_manifest(root, reader.order))},
+        tuple(
+            DependencySources(
+                node.location,
+                Path(os.path.relpath(node.folder, root.folder)).as_posix(),
+                {path: text for path, text in node.sources.items() if path != MANIFEST},
+                _manifest(node, reader.order),
+            )
+            for node in reader.order
+            if node is not root
+        ),
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A package while it is read: `name` is what its modules call its address.
+
+    `given` are the addresses that importing packages give, `addresses` those that it has.
+    """
+
+    folder: Path
+    location: str
+    manifest: Manifest
+    sources: Mapping[str, str]
+    name: str
+    children: list[tuple[Dependency, "_Node"]] = field(default_factory=list)
+    given: dict[str, bytes] = field(default_factory=dict)
+    addresses: dict[str, bytes] = field(default_factory=dict)
+
+
+class _Reader:
+    """Reads packages; `order` has each after what it depends on."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[Path, _Node] = {}
+        self.order: list[_Node] = []
+
+    def read(self, folder: Path, importers: tuple[_Node, ...]) -> _Node:
+        place = folder.resolve()
+        if any(importer.folder == place for importer in importers):
+            names = " -> ".join(each.manifest.name for each in (*importers, self._nodes[place]))
+            raise ValidationError(
+                "move_dependency_cycle", f"packages depend on themselves: {names}"
+            )
+        return self._nodes.get(place) or self._read(place, importers)
+
+    def _read(self, folder: Path, importers: tuple[_Node, ...]) -> _Node:
+        sources = _sources(folder, importers)
+        manifest = parse_manifest(sources[MANIFEST], str(folder / MANIFEST))
+        location = f"../{len(self._nodes)}"
+        node = _Node(folder, location, manifest, sources, _name(manifest, sources))
+        self._nodes[folder] = node
+        for dependency in manifest.dependencies:
+            if dependency.is_framework:
+                continue
+            if dependency.local is None:
+                raise _not_here(manifest, dependency)
+            child = self.read(folder / dependency.local, (*importers, node))
+            node.children.append((dependency, child))
+        self.order.append(node)
+        return node
+
+
+def _sources(folder: Path, importers: tuple[_Node, ...]) -> Mapping[str, str]:
+    if not importers:
+        return read_sources(folder)
+    try:
+        return published_sources(read_sources(folder))
+    except NotFoundError as error:
+        importer = importers[-1]
+        error.hint = f"{importer.folder / MANIFEST} names this folder"
+        raise
+
+
+def _not_here(importer: Manifest, dependency: Dependency) -> ValidationError:
+    source = dependency.source.get("git") or dict(dependency.source)
+    return ValidationError(
+        "move_dependency_unsupported",
+        f"{importer.name} depends on {dependency.alias} from {source}, and no package is fetched",
+        hint='get its sources, and name their folder: { local = "../folder" }',
+    )
+
+
+def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
+    """What the modules call the package's address: a name, or an address."""
+    found = [match[1] for text in sources.values() for match in _MODULE.finditer(text)]
+    known = {*manifest.addresses, manifest.name}
+    return next((name for name in found if name in known), (*found, manifest.name)[0])
+
+
+def _assign_addresses(order: list[_Node]) -> None:
+    """Give all names their addresses, importing packages first: they may decide those of others."""
+    declared = {address for node in order for address in node.manifest.addresses.values()}
+    free = _free_addresses(declared)
+    for node in reversed(order):
+        written = node.manifest.addresses.items()
+        resolved = {name: address or node.given.get(name) for name, address in written}
+        if node is not order[-1] and not _is_published(resolved.get(node.name)):
+            resolved[node.name] = _literal(node.name) or next(free)
+        elif resolved.get(node.name, b"") is None:
+            resolved[node.name] = _UNPUBLISHED
+        node.addresses = {name: _settled(node, name, each) for name, each in resolved.items()}
+        for dependency, child in node.children:
+            given = {**node.given, **node.addresses, **dependency.assigned}
+            child.given = {**given, **child.given}
+
+
+def _free_addresses(taken: set[bytes | None]) -> Iterator[bytes]:
+    number = _FIRST_ADDRESS
+    while True:
+        address = number.to_bytes(len(_UNPUBLISHED), "big")
+        if address not in taken:
+            yield address
+        number += 1
+
+
+def _is_published(address: bytes | None) -> bool:
+    return address is not None and address != _UNPUBLISHED
+
+
+def _literal(name: str) -> bytes | None:
+    """The address of modules that name it as a number."""
+    return parse_address(name) if _LITERAL.fullmatch(name) else None
+
+
+def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
+    if address is None:
+        raise ValidationError(
+            "address_unassigned",
+            f"{node.folder / MANIFEST} leaves the address {name} open",
+            hint="give it in [dev-addresses], or in [addresses] of the package that imports it",
+        )
+    return address
+
+
+def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:
+    """The manifest of a package for the compiler."""
+    package = {"name": node.manifest.name}
+    if node.manifest.edition is not None:
+        package["edition"] = node.manifest.edition
+    locations = {id(dependency): child.location for dependency, child in node.children}
+    return {
+        "package": package,
+        "dependencies": {
+            dependency.alias: {"local": locations[id(dependency)]}
+            if id(dependency) in locations
+            else dict(dependency.source)
+            for dependency in node.manifest.dependencies
+        },
+        "addresses": {name: f"0x{address.hex()}" for name, address in _named(node, order).items()},
+    }
+
+
+def _named(node: _Node, order: list[_Node]) -> dict[str, bytes]:
+    """The addresses of a manifest. A name that a package is known by is that package's."""
+    owned = {each.name: each.addresses[each.name] for each in order if each is not order[-1]}
+    named = {
+        name: owned.get(name, address)
+        for name, address in (node.addresses | _aliases(node)).items()
+    }
+    return {name: address for name, address in named.items() if not _LITERAL.fullmatch(name)}
+
+
+def _aliases(node: _Node) -> dict[str, bytes]:
+    """What a package calls its dependencies otherwise than they call themselves."""
+    aliases = {}
+    for dependency, child in node.children:
+        if dependency.is_renamed:
+            aliases[dependency.alias] = child.addresses[child.name]
+        for name, value in dependency.aliases.items():
+            if value in child.addresses:
+                aliases[name] = child.addresses[value]
+    return aliases
