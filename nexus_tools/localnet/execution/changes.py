@@ -6,7 +6,6 @@ Source: `ExecutionContext::finish` of `sui-adapter` and `ObjectRuntimeState::fin
 
 from dataclasses import dataclass, field
 
-from nexus_tools.localnet.bytecode.module import Ability
 from nexus_tools.localnet.execution.balance_changes import sui_change
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.deny_list import (
@@ -138,8 +137,6 @@ class ChangeCollector:
 
     def collect(self) -> Changes:
         """All changes."""
-        if self._context.mode is not Mode.INSPECT:
-            self._check_unused()
         changes, runtime = self._changes, self._context.runtime
         self._collect_inputs()
         for transfer in self._context.transfers.values():
@@ -163,15 +160,6 @@ class ChangeCollector:
         self._collect_gas()
         self._check_sizes()
         return changes
-
-    def _check_unused(self) -> None:
-        for command, slots in enumerate(self._context.results):
-            for index, slot in enumerate(slots):
-                if not slot.cell or Ability.DROP in slot.abilities:
-                    continue
-                if Ability.COPY in slot.abilities and slot.used_by_value_last:
-                    continue
-                raise CommandFailed(ErrorKind.UNUSED_VALUE_WITHOUT_DROP, (command, index))
 
     def _collect_inputs(self) -> None:
         slots = [
@@ -204,7 +192,6 @@ class ChangeCollector:
             self._changes.gas_coin = payment.coin.id
             return
         slot, left = self._context.gas_slot, 0
-        assert slot is not None
         assert made is not None
         if slot.cell:
             self._changes.created_ids.discard(made)
@@ -277,6 +264,7 @@ class ChangeCollector:
             for write in self._changes.written.values()
             if isinstance(write.data, MoveObject)
         )
+        context.asked_deny_list = bool(owners)
         context.gas.charge_read(BYTES_READ_PER_OWNER * sum(map(len, owners.values())))
         check_denied_owners(owners, context.runtime.transaction.epoch, context.store)
 

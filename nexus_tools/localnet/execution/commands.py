@@ -1,19 +1,20 @@
-"""Running the commands of a programmable transaction."""
+"""Executing the commands of a programmable transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from nexus_tools.localnet.execution.command import CommandOutcome
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.make_move_vec import make_move_vec
 from nexus_tools.localnet.execution.merge_coins import merge_coins
 from nexus_tools.localnet.execution.move_call import move_call
 from nexus_tools.localnet.execution.publish import publish
-from nexus_tools.localnet.execution.result import CommandResult
+from nexus_tools.localnet.execution.result import CommandResult, TypedBytes
+from nexus_tools.localnet.execution.slots import ValueSlot
 from nexus_tools.localnet.execution.split_coins import split_coins
 from nexus_tools.localnet.execution.transfer_objects import transfer_objects
+from nexus_tools.localnet.execution.typed_command import TypedCommand
 from nexus_tools.localnet.execution.upgrade import upgrade
+from nexus_tools.localnet.vm import Reference, Value
 from nexus_tools.sui.transaction import (
     Command,
     MakeMoveVec,
@@ -25,7 +26,7 @@ from nexus_tools.sui.transaction import (
     Upgrade,
 )
 
-CommandTable = Mapping[type[Command], Callable[[ExecutionContext, Any], CommandOutcome]]
+CommandTable = Mapping[type[Command], Callable[[ExecutionContext, TypedCommand], list[Value]]]
 
 COMMANDS: CommandTable = {
     MoveCall: move_call,
@@ -40,37 +41,39 @@ COMMANDS: CommandTable = {
 _REPORTING = frozenset({Mode.SIMULATE, Mode.INSPECT})
 
 
-class CommandRun:
-    """The commands of one transaction: `index` is the one that runs, None before and after."""
+def run_commands(
+    context: ExecutionContext,
+    commands: Sequence[TypedCommand],
+    table: CommandTable,
+    reports: list[CommandResult],
+) -> None:
+    """Run all commands in order; a simulation reports each. Raises one of `EXECUTION_FAILURES`."""
+    for command in context.in_turn(commands):
+        values = table[type(command.command)](context, command)
+        context.gas.meter.charge_work(1, 0, 0)
+        if context.mode in _REPORTING:
+            reports.append(_report(context, command, values))
+        for slot, value in zip(command.results, values, strict=True):
+            slot.cell = [value]
 
-    def __init__(
-        self, context: ExecutionContext, commands: Sequence[Command], table: CommandTable
-    ) -> None:
-        self._context = context
-        self._commands = commands
-        self._table = table
-        self.index: int | None = None
-        self.results: list[CommandResult] = []
 
-    def run(self) -> None:
-        """Run all commands in order. Raises one of `EXECUTION_FAILURES`."""
-        context, reporting = self._context, self._context.mode in _REPORTING
-        for index, command in enumerate(self._commands):
-            self.index = index
-            outcome = self._table[type(command)](context, command)
-            context.gas.meter.charge_work(1, 0, 0)
-            if reporting:
-                self.results.append(self._report(outcome))
-            context.add_results(outcome.results, outcome.arguments.finish())
-        self.index = None
+def _report(
+    context: ExecutionContext, command: TypedCommand, values: Sequence[Value]
+) -> CommandResult:
+    return CommandResult(
+        tuple(
+            _encoded(context, slot, value)
+            for slot, value in zip(command.results, values, strict=True)
+        ),
+        tuple(
+            (argument, *_encoded(context, slot, slot.cell[0]))
+            for argument, slot in command.mutated
+            if slot.cell
+        ),
+    )
 
-    def _report(self, outcome: CommandOutcome) -> CommandResult:
-        encode = self._context.machine.encode
-        return CommandResult(
-            tuple((result.type, encode(result.type, result.value)) for result in outcome.results),
-            tuple(
-                (argument, slot.type, encode(slot.type, slot.cell[0]))
-                for argument, slot in outcome.arguments.mutated
-                if slot.cell
-            ),
-        )
+
+def _encoded(context: ExecutionContext, slot: ValueSlot, value: Value) -> TypedBytes:
+    """A value as BCS; of a reference, what it refers to."""
+    referred = value.read() if isinstance(value, Reference) else value
+    return slot.type, context.machine.encode(slot.type, referred)

@@ -1,51 +1,44 @@
-"""The state of a programmable transaction while its commands run."""
+"""The state of a programmable transaction while its commands are checked and executed."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from nexus_tools.localnet.bytecode.module import Ability
-from nexus_tools.localnet.execution.cliques import Cliques
 from nexus_tools.localnet.execution.coins import coin_value
 from nexus_tools.localnet.execution.environment import Mode, ObjectStore
-from nexus_tools.localnet.execution.errors import argument_failed
 from nexus_tools.localnet.execution.gas import GasStatus
 from nexus_tools.localnet.execution.gas_payment import GasPayment
 from nexus_tools.localnet.execution.inputs import InputObject, TransactionInputs
 from nexus_tools.localnet.execution.slots import PureSlot, ReceivingSlot, Slot, ValueSlot
 from nexus_tools.localnet.natives import ObjectRuntime, Transfer
 from nexus_tools.localnet.vm import REFERENCE_BYTES, Context, Machine, Value
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import withdrawal_tag
 from nexus_tools.sui.event import Event
-from nexus_tools.sui.execution_status import ArgumentErrorKind
 from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import MoveObject, MovePackage
 from nexus_tools.sui.transaction import (
-    Argument,
-    GasCoin,
     Input,
-    InputArgument,
     OwnedObject,
     Pure,
     ReceivingObject,
-    Result,
     SharedObject,
 )
 from nexus_tools.sui.type_tag import GAS_COIN, StructTag, TypeTag
 
+TX_CONTEXT = StructTag(SUI_FRAMEWORK, "tx_context", "TxContext")
+
 _COIN_ABILITIES = Ability.KEY | Ability.STORE
 
-
-@dataclass(frozen=True, slots=True)
-class ResultValue:
-    """A value that a command returns."""
-
-    type: TypeTag
-    value: Value
+_Command = TypeVar("_Command")
 
 
 class ExecutionContext:
-    """The values of a transaction by their arguments, and what commands have done besides."""
+    """The values of a transaction by their arguments, and what commands have done besides.
+
+    `command_index` is that of the command whose turn it is; None before and after.
+    `asked_deny_list` says that the deny list was looked at.
+    """
 
     def __init__(
         self,
@@ -63,15 +56,23 @@ class ExecutionContext:
         self.gas = gas
         self.mode = mode
         self.call_context = Context(machine, gas.meter, runtime)
-        self.cliques = Cliques()
         self.transfers: dict[Address, Transfer] = {}
         self.new_packages: list[MovePackage] = []
         self.events: list[Event] = []
-        self.gas_slot: ValueSlot | None = None
+        self.command_index: int | None = None
+        self.asked_deny_list = False
+        self.gas_slot = ValueSlot(GAS_COIN, _COIN_ABILITIES, is_gas_coin=True)
         self.made_gas_coin: Address | None = None
+        self.tx_context = ValueSlot(TX_CONTEXT, Ability.NONE, [runtime.transaction.as_move_value()])
         self.input_slots: list[Slot] = []
-        self.results: list[list[ValueSlot]] = []
+        self.results: list[Sequence[ValueSlot]] = []
         self._objects = inputs.objects
+
+    def in_turn(self, commands: Iterable[_Command]) -> Iterator[_Command]:
+        """Each command; while it is looked at, errors are its own."""
+        for self.command_index, command in enumerate(commands):
+            yield command
+        self.command_index = None
 
     # --- Making slots
 
@@ -85,24 +86,18 @@ class ExecutionContext:
             self.made_gas_coin = self.runtime.fresh_id()
         coin_id = self.made_gas_coin if coin is None else coin.id
         assert coin_id is not None
-        self.gas_slot = ValueSlot(
-            GAS_COIN,
-            _COIN_ABILITIES,
-            self.cliques.new(),
-            [coin_value(coin_id, payment.balance - self.gas.budget)],
-            InputObject(coin, mutable=True) if coin is not None else None,
-            is_gas_coin=True,
-        )
+        self.gas_slot.cell = [coin_value(coin_id, payment.balance - self.gas.budget)]
+        if coin is not None:
+            self.gas_slot.input = InputObject(coin, mutable=True)
 
     def _input_slot(self, value: Input) -> Slot:
-        clique = self.cliques.new()
         if isinstance(value, Pure):
-            return PureSlot(value.value, clique)
+            return PureSlot(value.value)
         if isinstance(value, ReceivingObject):
-            return ReceivingSlot(value.reference, clique)
+            return ReceivingSlot(value.reference)
         if isinstance(value, FundsWithdrawal):
             right = [bytes(self.runtime.transaction.sender), value.amount]
-            return ValueSlot(withdrawal_tag(value.type), Ability.DROP, clique, [right])
+            return ValueSlot(withdrawal_tag(value.type), Ability.DROP, [right])
         assert isinstance(value, OwnedObject | SharedObject)
         object_id = (
             value.object_id if isinstance(value, SharedObject) else value.reference.object_id
@@ -110,55 +105,22 @@ class ExecutionContext:
         found = self._objects[object_id]
         assert isinstance(found.object.data, MoveObject)
         tag = found.object.data.type
-        return ValueSlot(tag, self.abilities(tag), clique, None, found)
+        return ValueSlot(tag, self.abilities(tag), None, found, is_unread=True)
 
-    def add_results(self, values: Sequence[ResultValue], clique: int) -> None:
-        """The results of the command that was run."""
-        slots = []
-        for result in values:
-            slot = ValueSlot(result.type, self.abilities(result.type), clique, [result.value])
-            if slot.is_hot_potato:
-                self.cliques.heat(clique)
-            slots.append(slot)
-        self.results.append(slots)
-
-    # --- Finding slots
-
-    def slot(self, argument: Argument, index: int) -> Slot:
-        """The slot that the command's `index`th argument names. Raises `CommandFailed`."""
-        if isinstance(argument, InputArgument):
-            if argument.index >= len(self.input_slots):
-                raise argument_failed(index, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, argument.index)
-            return self.input_slots[argument.index]
-        if isinstance(argument, GasCoin):
-            if self.gas_slot is None:
-                raise argument_failed(index, ArgumentErrorKind.ARGUMENT_WITHOUT_VALUE)
-            return self.gas_slot
-        if argument.command >= len(self.results):
-            raise argument_failed(index, ArgumentErrorKind.INDEX_OUT_OF_BOUNDS, argument.command)
-        results = self.results[argument.command]
-        if isinstance(argument, Result):
-            if len(results) != 1:
-                raise argument_failed(
-                    index, ArgumentErrorKind.INVALID_RESULT_ARITY, argument.command
-                )
-            return results[0]
-        if argument.index >= len(results):
-            raise argument_failed(
-                index,
-                ArgumentErrorKind.SECONDARY_INDEX_OUT_OF_BOUNDS,
-                argument.command,
-                argument.index,
-            )
-        return results[argument.index]
+    # --- Values
 
     def cell(self, slot: ValueSlot) -> list[Value]:
-        """The value of a slot in a list; an input object is decoded when it is first used."""
+        """The value of a slot in a list; an input is read, and charged for, when it is first used.
+
+        Raises `OutOfGas`.
+        """
         if slot.cell is None:
             assert slot.input is not None
             data = slot.input.object.data
             assert isinstance(data, MoveObject)
             slot.cell = [self.machine.decode(slot.type, data.contents)]
+        if slot.is_unread:
+            slot.is_unread = False
             self.charge_copy(slot.type, slot.cell[0])
         return slot.cell
 

@@ -4,7 +4,7 @@ Source: `update_version_and_previous_tx` and `into_effects` in `sui-adapter/src/
 `sui-types/src/effects/effects_v2.rs`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -13,7 +13,7 @@ from nexus_tools.localnet.execution.changes import Changes, Write
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.inputs import TransactionInputs
 from nexus_tools.localnet.natives import UNASSIGNED_VERSION
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import DENY_LIST, Address
 from nexus_tools.sui.address_balance import accumulator_id
 from nexus_tools.sui.digest import Digest, events_digest
 from nexus_tools.sui.effects import (
@@ -24,6 +24,7 @@ from nexus_tools.sui.effects import (
     ObjectChange,
     ObjectWrite,
     PackageWrite,
+    PerEpochConfig,
     ReadOnlyRoot,
     TransactionEffects,
     Unchanged,
@@ -40,7 +41,8 @@ _ABSENT = Absent()
 class Outcome:
     """How a transaction ended, what it costs and what it leaves behind.
 
-    `gas_coin` is the coin that paid; None if nobody pays.
+    `gas_coin` is the coin that paid; None if nobody pays. `asked_deny_list` says that the deny list
+    was looked at, whatever came of it.
     """
 
     transaction: Digest
@@ -50,6 +52,7 @@ class Outcome:
     costs: GasCostSummary
     events: tuple[Event, ...]
     gas_coin: Address | None
+    asked_deny_list: bool = False
 
 
 def written_objects(
@@ -103,7 +106,9 @@ def build_effects(
         dependencies=_dependencies(inputs, outcome.changes.received),
         lamport_version=inputs.lamport_version,
         changed_objects=changed,
-        unchanged_consensus_objects=tuple(_unchanged(inputs, digests)),
+        unchanged_consensus_objects=tuple(
+            _unchanged(inputs, digests, asked_deny_list=outcome.asked_deny_list)
+        ),
         aux_data_digest=None,
     )
 
@@ -154,8 +159,11 @@ def _dependencies(inputs: TransactionInputs, received: Iterable[Object]) -> tupl
 
 
 def _unchanged(
-    inputs: TransactionInputs, digests: DigestCache
-) -> Iterable[tuple[Address, Unchanged]]:
+    inputs: TransactionInputs, digests: DigestCache, *, asked_deny_list: bool
+) -> Iterator[tuple[Address, Unchanged]]:
+    """What consensus orders and was only read; at last the deny list, unless it is an input."""
     for object_id, value in sorted(inputs.objects.items()):
         if value.is_consensus_object and not value.is_written:
             yield object_id, ReadOnlyRoot(value.object.version, digests.of(value.object))
+    if asked_deny_list and DENY_LIST not in inputs.objects:
+        yield DENY_LIST, PerEpochConfig()

@@ -32,7 +32,8 @@ class Mode(Enum):
 
     COMMIT        all checks; no results of commands
     SIMULATE      all checks; without payment, with a coin that exists for this transaction alone
-    INSPECT       any owner, any function, any value of a type; as SIMULATE without payment
+    INSPECT       any owner and version, any function, any value of a type, references as results;
+                  as SIMULATE without payment
     SYSTEM        the network's own transaction: any function, any object, no gas
     """
 

@@ -145,8 +145,13 @@ class InputLoader:
         return InputObject(value, mutable=not isinstance(owner, Immutable))
 
     def _at(self, reference: ObjectReference) -> Object:
-        """The live object, which has to be at this version and digest."""
+        """The live object, which has to be at this version and digest.
+
+        Inspected transactions may name an old version, and the digest is not looked at.
+        """
         value = self._store.get(reference.object_id)
+        if self._mode is Mode.INSPECT:
+            value = self._store.get_version(reference.object_id, reference.version) or value
         if value is None:
             raise _not_found(reference.object_id, reference.version)
         if value.version != reference.version:
@@ -157,7 +162,7 @@ class InputLoader:
                 details={"object_id": str(value.id), "current_version": value.version},
             )
         digest = self._digests.of(value)
-        if digest != reference.digest:
+        if digest != reference.digest and self._mode is not Mode.INSPECT:
             raise TransactionRefused(
                 "invalid_object_digest",
                 f"Invalid Object digest for object {value.id}. Expected digest : {digest}",

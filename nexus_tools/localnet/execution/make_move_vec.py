@@ -1,32 +1,44 @@
 """The command `MakeMoveVec`."""
 
+from itertools import repeat
+
 from nexus_tools.localnet.bytecode.module import Ability
-from nexus_tools.localnet.execution.arguments import Arguments, by_value_all
-from nexus_tools.localnet.execution.command import CommandOutcome
-from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
-from nexus_tools.localnet.execution.errors import argument_failed
+from nexus_tools.localnet.execution.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.arguments import take_all
+from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.type_arguments import resolve_type_argument
+from nexus_tools.localnet.execution.typed_command import TypedArgument, TypedCommand
+from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.execution_status import ArgumentErrorKind
 from nexus_tools.sui.transaction import MakeMoveVec
 from nexus_tools.sui.type_tag import Primitive, TypeTag, VectorTag
 
 
-def make_move_vec(context: ExecutionContext, command: MakeMoveVec) -> CommandOutcome:
-    """Make a vector of values, or of objects if the type of its elements is not given."""
-    arguments = Arguments(context)
-    arguments.locate(command.elements)
-    if command.element_type is None:
-        tag = _type_of_object(arguments, command)
-    else:
-        tag = resolve_type_argument(context, command.element_type, 0)
-    elements = by_value_all(arguments, command.elements, tag)
-    value = bytearray(elements) if tag is Primitive.U8 else elements
-    return CommandOutcome([ResultValue(VectorTag(tag), value)], arguments)
+def load_element_type(context: ExecutionContext, command: MakeMoveVec) -> TypeTag | None:
+    """The type of the elements, if it is given. Raises `CommandFailed`."""
+    tag = command.element_type
+    return None if tag is None else resolve_type_argument(context, tag, 0)
 
 
-def _type_of_object(arguments: Arguments, command: MakeMoveVec) -> TypeTag:
+def type_make_move_vec(
+    typer: ArgumentTyper, command: MakeMoveVec, element_type: TypeTag | None
+) -> TypedCommand:
+    """Values of one type: that of the first, which is an object, if it is not given."""
+    first = [] if element_type is not None else [_first_object(typer, command)]
+    tag = first[0].slot.type if element_type is None else element_type
+    others = typer.locate(command.elements[len(first) :], len(first))
+    arguments = [*first, *typer.all_typed(others, repeat(tag))]
+    return TypedCommand(command, element_type, arguments, [typer.result(VectorTag(tag))])
+
+
+def _first_object(typer: ArgumentTyper, command: MakeMoveVec) -> TypedArgument:
+    (first,) = typer.locate(command.elements[:1])
     wrong = ArgumentErrorKind.INVALID_MAKE_MOVE_VEC_NON_OBJECT_ARGUMENT
-    slot = arguments.object(0, command.elements[0], wrong)
-    if not slot.abilities & Ability.KEY:
-        raise argument_failed(0, wrong)
-    return slot.type
+    return typer.fixed(first, lambda slot: bool(slot.abilities & Ability.KEY), wrong)
+
+
+def make_move_vec(context: ExecutionContext, command: TypedCommand) -> list[Value]:
+    """Make a vector of the values."""
+    elements = take_all(context, command.arguments)
+    is_bytes = command.results[0].type == VectorTag(Primitive.U8)
+    return [bytearray(elements) if is_bytes else elements]

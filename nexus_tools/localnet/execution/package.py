@@ -18,9 +18,11 @@ from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.limits import MAX_MOVE_PACKAGE_SIZE
 from nexus_tools.localnet.execution.storage import package_bytes
+from nexus_tools.localnet.execution.typed_command import Dependencies
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+from nexus_tools.sui.transaction import Publish, Upgrade
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,53 +33,55 @@ class NewModule:
     compiled: CompiledModule
 
 
-def read_modules(files: Sequence[bytes], address: Address) -> list[NewModule]:
-    """Check modules that are to be published, and move them from 0x0 to `address`."""
-    modules = []
-    for data in files:
-        try:
-            compiled = deserialize(data)
-            if compiled.address != ZERO:
-                raise CommandFailed(
-                    ErrorKind.PUBLISH_ERROR_NON_ZERO_ADDRESS,
-                    message=f"Publishing module {compiled.name} with non-zero address is not"
-                    " allowed",
-                )
-            check_publishable(compiled)
-        except (MalformedModule, UnpublishableModule) as error:
-            raise CommandFailed(
-                ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR, message=str(error)
-            ) from None
-        moved = relocate_module(data, compiled, address)
-        modules.append(NewModule(moved, deserialize(moved)))
-    if len({module.compiled.name for module in modules}) != len(modules):
-        raise CommandFailed(
-            ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR,
-            message="two modules have the same name",
-        )
+def read_modules(files: Sequence[bytes]) -> list[CompiledModule]:
+    """Modules that are to be published. Raises `CommandFailed`."""
+    try:
+        modules = [deserialize(data) for data in files]
+        for module in modules:
+            check_publishable(module)
+    except (MalformedModule, UnpublishableModule) as error:
+        raise _bad_module(str(error)) from None
     return modules
 
 
+def move_modules(
+    files: Sequence[bytes], modules: Sequence[CompiledModule], address: Address
+) -> list[NewModule]:
+    """Modules at the address of their package instead of 0x0. Raises `CommandFailed`."""
+    moved = []
+    for data, compiled in zip(files, modules, strict=True):
+        if compiled.address != ZERO:
+            raise CommandFailed(
+                ErrorKind.PUBLISH_ERROR_NON_ZERO_ADDRESS,
+                message=f"Publishing module {compiled.name} with non-zero address is not allowed",
+            )
+        relocated = relocate_module(data, compiled, address)
+        moved.append(NewModule(relocated, deserialize(relocated)))
+    if len({module.compiled.name for module in moved}) != len(moved):
+        raise _bad_module("two modules have the same name")
+    return moved
+
+
+def _bad_module(message: str) -> CommandFailed:
+    return CommandFailed(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR, message=message)
+
+
 def new_package(
-    context: ExecutionContext,
-    package_id: Address,
-    modules: Sequence[NewModule],
-    dependencies: Sequence[Address],
+    package_id: Address, modules: Sequence[NewModule], dependencies: Dependencies
 ) -> MovePackage:
     """The first version of a package. Raises `CommandFailed`."""
     origins = tuple(
         TypeOrigin(module, datatype, package_id) for module, datatype in _datatypes(modules)
     )
-    linkage = _linkage(context, _immediate_dependencies(modules), dependencies)
+    linkage = _linkage(_immediate_dependencies(modules), dependencies)
     return _checked(MovePackage(package_id, 1, _files(modules), origins, linkage))
 
 
 def upgraded_package(
-    context: ExecutionContext,
     package_id: Address,
     previous: MovePackage,
     modules: Sequence[NewModule],
-    dependencies: Sequence[Address],
+    dependencies: Dependencies,
 ) -> MovePackage:
     """The next version of a package: known types keep their origins. Raises `CommandFailed`."""
     known = {(origin.module, origin.datatype): origin.package for origin in previous.type_origins}
@@ -85,7 +89,7 @@ def upgraded_package(
         TypeOrigin(module, datatype, known.get((module, datatype), package_id))
         for module, datatype in _datatypes(modules)
     )
-    linkage = _linkage(context, _immediate_dependencies(modules), dependencies)
+    linkage = _linkage(_immediate_dependencies(modules), dependencies)
     version = previous.version + 1
     return _checked(MovePackage(package_id, version, _files(modules), origins, linkage))
 
@@ -122,35 +126,39 @@ def _immediate_dependencies(modules: Sequence[NewModule]) -> set[Address]:
     return named - {Address(modules[0].compiled.address)}
 
 
-def _linkage(
-    context: ExecutionContext, immediate: set[Address], dependencies: Sequence[Address]
-) -> tuple[Linkage, ...]:
+def load_dependencies(context: ExecutionContext, command: Publish | Upgrade) -> Dependencies:
+    """The dependencies that a command names, each in one version. Raises `CommandFailed`."""
+    packages: dict[Address, MovePackage] = {}
+    for package in sorted(set(command.dependencies)):
+        found = fetch_package(context, package)
+        original = original_id(context, package)
+        if original in packages:
+            raise CommandFailed(
+                ErrorKind.INVALID_LINKAGE,
+                message=f"{packages[original].id} and {package} are versions of one package",
+            )
+        packages[original] = found
+    return packages
+
+
+def _linkage(immediate: set[Address], dependencies: Dependencies) -> tuple[Linkage, ...]:
     """Which version of each dependency is used, sorted by original id.
 
     All that modules name has to be there, and all that a dependency itself uses, no older.
     """
-    table: dict[Address, Linkage] = {}
-    packages: dict[Address, MovePackage] = {}
-    for package in sorted(set(dependencies)):
-        found = fetch_package(context, package)
-        original = original_id(context, package)
-        if original in table:
-            raise CommandFailed(
-                ErrorKind.INVALID_LINKAGE,
-                message=f"{table[original].upgraded_id} and {package} are versions of one package",
-            )
-        packages[original] = found
-        table[original] = Linkage(original, package, found.version)
-    if not immediate <= set(table):
+    if not immediate <= dependencies.keys():
         raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY)
     for original in immediate:
-        for link in packages[original].linkage:
-            ours = table.get(link.original_id)
+        for link in dependencies[original].linkage:
+            ours = dependencies.get(link.original_id)
             if ours is None:
                 raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY)
-            if ours.upgraded_version < link.upgraded_version:
+            if ours.version < link.upgraded_version:
                 raise CommandFailed(ErrorKind.PUBLISH_UPGRADE_DEPENDENCY_DOWNGRADE)
-    return tuple(table[original] for original in sorted(table))
+    return tuple(
+        Linkage(original, dependencies[original].id, dependencies[original].version)
+        for original in sorted(dependencies)
+    )
 
 
 def fetch_package(context: ExecutionContext, package: Address) -> MovePackage:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from nexus_tools.localnet.execution.changes import ChangeCollector, Changes, Write, untouched
 from nexus_tools.localnet.execution.coins import coin_balance
-from nexus_tools.localnet.execution.commands import CommandRun, CommandTable
+from nexus_tools.localnet.execution.command_typing import type_commands
+from nexus_tools.localnet.execution.commands import CommandTable, run_commands
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.deny_list import check_denied_inputs
 from nexus_tools.localnet.execution.digests import DigestCache
@@ -64,6 +65,7 @@ class _Run:
     results: tuple[CommandResult, ...]
     packages: tuple[Address, ...]
     failure: str
+    asked_deny_list: bool
 
     @property
     def succeeded(self) -> bool:
@@ -111,7 +113,14 @@ class ProgrammableExecution:
         self._pay(run, inputs.lamport_version, data.gas.owner, gas, costs.net)
         coin = payment.coin.id if payment and payment.coin else None
         outcome = Outcome(
-            digest, self._environment.epoch, run.status, run.changes, costs, run.events, coin
+            digest,
+            self._environment.epoch,
+            run.status,
+            run.changes,
+            costs,
+            run.events,
+            coin,
+            run.asked_deny_list,
         )
         return self._result(outcome, run, settlement, inputs)
 
@@ -181,20 +190,21 @@ class ProgrammableExecution:
             inputs=inputs,
         )
         context.open(data.kind.inputs, payment)
-        commands = CommandRun(context, data.kind.commands, self._commands)
-        version = inputs.lamport_version
+        version, reports = inputs.lamport_version, list[CommandResult]()
         try:
             gas.charge_read(_bytes_read(inputs))
-            commands.run()
+            commands = type_commands(context, data.kind.commands)
+            run_commands(context, commands, self._commands, reports)
             changes = ChangeCollector(context, inputs, payment, version).collect()
             status: ExecutionStatus = Success()
             events, failure = tuple(context.events), ""
         except EXECUTION_FAILURES as error:
-            status = Failure(execution_error(error), commands.index)
+            status = Failure(execution_error(error), context.command_index)
             changes = untouched(inputs, payment, version)
             events, failure = (), str(error)
         packages = tuple(package.id for package in context.new_packages)
-        return _Run(status, changes, events, tuple(commands.results), packages, failure)
+        asked = context.asked_deny_list
+        return _Run(status, changes, events, tuple(reports), packages, failure, asked)
 
     def _runtime(
         self, data: TransactionData, digest: Digest, inputs: TransactionInputs, gas: GasStatus
@@ -263,7 +273,7 @@ class ProgrammableExecution:
             status = Failure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
             failure = "the gas budget does not suffice"
         changes = untouched(inputs, payment, inputs.lamport_version)
-        return _Run(status, changes, (), run.results, run.packages, failure)
+        return replace(run, status=status, changes=changes, events=(), failure=failure)
 
     def _pay(self, run: _Run, version: int, payer: Address, gas: GasStatus, net_cost: int) -> None:
         """Take the costs out of the gas coin, wherever it is now, or out of an address balance."""

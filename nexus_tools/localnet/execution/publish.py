@@ -1,15 +1,21 @@
 """The command `Publish`."""
 
-from nexus_tools.localnet.execution.arguments import Arguments
-from nexus_tools.localnet.execution.command import CommandOutcome
-from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
-from nexus_tools.localnet.execution.errors import CommandFailed
+from collections.abc import Sequence
+from typing import cast
+
+from nexus_tools.localnet.execution.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.initializer import run_initializer
-from nexus_tools.localnet.execution.package import new_package, read_modules
-from nexus_tools.localnet.execution.verifier import verify_modules
-from nexus_tools.localnet.vm import LinkError
+from nexus_tools.localnet.execution.package import (
+    NewModule,
+    move_modules,
+    new_package,
+    read_modules,
+)
+from nexus_tools.localnet.execution.typed_command import Dependencies, TypedCommand
+from nexus_tools.localnet.execution.verification import verify_modules
+from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import SUI_FRAMEWORK
-from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.transaction import Publish
 from nexus_tools.sui.type_tag import StructTag
@@ -18,26 +24,32 @@ UPGRADE_CAP = StructTag(SUI_FRAMEWORK, "package", "UpgradeCap")
 COMPATIBLE = 0
 
 
-def publish(context: ExecutionContext, command: Publish) -> CommandOutcome:
+def type_publish(
+    typer: ArgumentTyper, command: Publish, dependencies: Dependencies
+) -> TypedCommand:
+    """No arguments; the result is the `UpgradeCap` of the package."""
+    return TypedCommand(command, dependencies, (), [typer.result(UPGRADE_CAP)])
+
+
+def publish(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     """Publish a package, initialize its modules, and return its `UpgradeCap`."""
-    context.gas.charge_publish(sum(map(len, command.modules)))
+    assert isinstance(command.command, Publish)
+    files = command.command.modules
+    context.gas.charge_publish(sum(map(len, files)))
+    compiled = read_modules(files)
     package_id = context.runtime.transaction.fresh_id()
-    modules = read_modules(command.modules, package_id)
-    package = new_package(context, package_id, modules, command.dependencies)
-    introduce(context, package)
-    verify_modules(context, package, modules)
+    modules = move_modules(files, compiled, package_id)
+    package = new_package(package_id, modules, cast("Dependencies", command.loaded))
+    introduce(context, package, modules)
     for module in modules:
         run_initializer(context, package_id, module.compiled.name)
-    cap = [[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]
-    return CommandOutcome([ResultValue(UPGRADE_CAP, cap)], Arguments(context))
+    return [[[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]]
 
 
-def introduce(context: ExecutionContext, package: MovePackage) -> None:
-    """Make a new package known to the machine, which links it."""
+def introduce(
+    context: ExecutionContext, package: MovePackage, modules: Sequence[NewModule]
+) -> None:
+    """Verify a new package, and make it known to the machine. Raises `CommandFailed`."""
+    verify_modules(context.machine, package, modules)
     context.new_packages.append(package)
-    try:
-        context.machine.publish(package)
-    except LinkError as error:
-        raise CommandFailed(
-            ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR, message=str(error)
-        ) from None
+    context.machine.publish(package)

@@ -9,25 +9,24 @@ from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.type_tag import TypeTag
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ValueSlot:
-    """A place for one value of one type; `cell` is a list of it, or empty after a move.
+    """A place for one value of one type; `cell` is a list of it, or empty before and after.
 
     `input` is the object that lies here, if it is an input; its cell is None until it is used.
-    `lent_mutably` says that the value may differ from the input, `used_by_value_last` that the
-    last use was a copy, made while nothing borrowed the value; `is_taken`, that it was used by
-    value before.
+    `reference` says of a reference to a value of the type whether it is mutable; it is None of a
+    value. `lent_mutably` says that the value may differ from the input, `is_unread` that the value
+    is charged for when it is used.
     """
 
     type: TypeTag
     abilities: Ability
-    clique: int
-    cell: list[Value] | None
+    cell: list[Value] | None = field(default_factory=list)
     input: InputObject | None = None
+    reference: bool | None = None
     is_gas_coin: bool = False
     lent_mutably: bool = False
-    used_by_value_last: bool = False
-    is_taken: bool = False
+    is_unread: bool = False
 
     @property
     def is_hot_potato(self) -> bool:
@@ -35,21 +34,19 @@ class ValueSlot:
         return Ability.DROP not in self.abilities and Ability.STORE not in self.abilities
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class PureSlot:
     """Bytes that get a type where they are used: each type has a value of its own."""
 
     data: bytes
-    clique: int
     typed: dict[TypeTag, ValueSlot] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ReceivingSlot:
     """A ticket for an object that was sent to an object: each type has a value of its own."""
 
     reference: ObjectReference
-    clique: int
     typed: dict[TypeTag, ValueSlot] = field(default_factory=dict)
 
 

@@ -1,33 +1,41 @@
 """The command `SplitCoins`."""
 
-from nexus_tools.localnet.execution.arguments import Arguments, by_value_all
-from nexus_tools.localnet.execution.coins import MAX_BALANCE, coin_value, is_coin
-from nexus_tools.localnet.execution.command import CommandOutcome
-from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
-from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
-from nexus_tools.sui.execution_status import ArgumentErrorKind, ErrorKind
+from itertools import repeat
+
+from nexus_tools.localnet.execution.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.arguments import take, take_all
+from nexus_tools.localnet.execution.coins import MAX_BALANCE, coin_value
+from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.errors import CommandFailed
+from nexus_tools.localnet.execution.typed_command import TypedCommand
+from nexus_tools.localnet.vm import Value
+from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.transaction import SplitCoins
 from nexus_tools.sui.type_tag import Primitive
 
 
-def split_coins(context: ExecutionContext, command: SplitCoins) -> CommandOutcome:
+def type_split_coins(typer: ArgumentTyper, command: SplitCoins, _loaded: None) -> TypedCommand:
+    """A coin by `&mut`, and an amount for each new coin."""
+    coin, *amounts = typer.locate((command.coin, *command.amounts))
+    typed = typer.coin(coin)
+    of_amounts = typer.all_typed(amounts, repeat(Primitive.U64))
+    arguments = [typed, *of_amounts]
+    results = [typer.result(typed.slot.type) for _ in amounts]
+    return TypedCommand(command, None, arguments, results)
+
+
+def split_coins(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     """Take new coins of the given amounts from a coin."""
-    arguments = Arguments(context)
-    arguments.locate((command.coin, *command.amounts))
-    slot = arguments.object(0, command.coin, ArgumentErrorKind.TYPE_MISMATCH)
-    if not is_coin(slot.type):
-        raise argument_failed(0, ArgumentErrorKind.TYPE_MISMATCH)
-    coin = arguments.lend(0, command.coin, slot, mutable=True).read()
-    context.charge_reference()  # the interpreter copies it to read the balance
-    amounts = by_value_all(arguments, command.amounts, Primitive.U64, start=1)
+    coin, *of_amounts = command.arguments
+    balance = take(context, coin).read()[1]
+    amounts = take_all(context, of_amounts)
     total = sum(amounts)
     if total > MAX_BALANCE:
         raise CommandFailed(ErrorKind.COIN_BALANCE_OVERFLOW)
-    balance = coin[1]
+    context.charge_reference()  # the interpreter copies it to read the balance
     if total > balance[0]:
         raise CommandFailed(
             ErrorKind.INSUFFICIENT_COIN_BALANCE, message=f"balance: {balance[0]} required: {total}"
         )
     balance[0] -= total
-    new = [coin_value(context.runtime.fresh_id(), amount) for amount in amounts]
-    return CommandOutcome([ResultValue(slot.type, value) for value in new], arguments)
+    return [coin_value(context.runtime.fresh_id(), amount) for amount in amounts]

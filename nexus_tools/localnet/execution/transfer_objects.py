@@ -1,11 +1,13 @@
 """The command `TransferObjects`."""
 
 from nexus_tools.localnet.bytecode.module import Ability
-from nexus_tools.localnet.execution.arguments import Arguments
-from nexus_tools.localnet.execution.command import CommandOutcome
+from nexus_tools.localnet.execution.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.arguments import take_all
 from nexus_tools.localnet.execution.context import ExecutionContext
-from nexus_tools.localnet.execution.errors import argument_failed
+from nexus_tools.localnet.execution.slots import ValueSlot
+from nexus_tools.localnet.execution.typed_command import TypedCommand
 from nexus_tools.localnet.natives import Transfer, object_id_of
+from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.execution_status import ArgumentErrorKind
 from nexus_tools.sui.object import AddressOwner
@@ -15,21 +17,27 @@ from nexus_tools.sui.type_tag import Primitive, StructTag
 _PUBLIC_OBJECT = Ability.KEY | Ability.STORE
 
 
-def transfer_objects(context: ExecutionContext, command: TransferObjects) -> CommandOutcome:
-    """Give objects, which everyone may transfer, to an address. The gas coin may be among them."""
-    arguments = Arguments(context, gas_by_value=True)
-    arguments.locate((*command.objects, command.address))
-    slots = []
-    for index, argument in enumerate(command.objects):
-        slot = arguments.object(index, argument, ArgumentErrorKind.INVALID_TRANSFER_OBJECT)
-        if slot.abilities & _PUBLIC_OBJECT != _PUBLIC_OBJECT:
-            raise argument_failed(index, ArgumentErrorKind.INVALID_TRANSFER_OBJECT)
-        slots.append(slot)
-    recipient_slot = arguments.typed(len(slots), command.address, Primitive.ADDRESS)
-    taken = [(slot.type, arguments.take(index, slot)) for index, slot in enumerate(slots)]
-    recipient = arguments.take(len(slots), recipient_slot)
+def type_transfer_objects(
+    typer: ArgumentTyper, command: TransferObjects, _loaded: None
+) -> TypedCommand:
+    """Objects that everyone may transfer, and an address. The gas coin may be among them."""
+    *objects, address = typer.locate((*command.objects, command.address))
+    wrong = ArgumentErrorKind.INVALID_TRANSFER_OBJECT
+    arguments = [typer.fixed(located, _is_public_object, wrong) for located in objects]
+    arguments.append(typer.typed(address, Primitive.ADDRESS))
+    return TypedCommand(command, None, arguments)
+
+
+def _is_public_object(slot: ValueSlot) -> bool:
+    return slot.abilities & _PUBLIC_OBJECT == _PUBLIC_OBJECT
+
+
+def transfer_objects(context: ExecutionContext, command: TypedCommand) -> list[Value]:
+    """Give objects to an address."""
+    *objects, recipient = take_all(context, command.arguments)
     owner = AddressOwner(Address(recipient))
-    for tag, value in taken:
+    for argument, value in zip(command.arguments, objects, strict=False):
+        tag = argument.slot.type
         assert isinstance(tag, StructTag)  # only structs have the ability key
         context.transfers[object_id_of(value)] = Transfer(owner, tag, value)
-    return CommandOutcome((), arguments)
+    return []

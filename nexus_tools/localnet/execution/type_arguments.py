@@ -15,23 +15,27 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
 
 
 def resolve_type_arguments(
-    context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
+    context: ExecutionContext, tags: Sequence[TypeTag]
 ) -> tuple[TypeTag, ...]:
-    """Type arguments for a function with these constraints. Raises `CommandFailed`.
+    """The types that a command names. Raises `CommandFailed`."""
+    return tuple(resolve_type_argument(context, tag, index) for index, tag in enumerate(tags))
 
-    The loader that compares them with the function's constraints reports a bytecode error, unlike
-    the one that resolves the types themselves.
+
+def check_constraints(
+    context: ExecutionContext, tags: Sequence[TypeTag], constraints: Sequence[Ability]
+) -> None:
+    """Compare types with the type parameters of a function. Raises `CommandFailed`.
+
+    The loader that does so reports a bytecode error, unlike the one that resolves the types.
     """
-    resolved = tuple(resolve_type_argument(context, tag, index) for index, tag in enumerate(tags))
-    if len(resolved) != len(constraints):
+    if len(tags) != len(constraints):
         raise CommandFailed(ErrorKind.TYPE_ARITY_MISMATCH)
-    for tag, constraint in zip(resolved, constraints, strict=True):
+    for tag, constraint in zip(tags, constraints, strict=True):
         if constraint and constraint & ~context.abilities(tag):
             raise CommandFailed(
                 ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR,
                 message=f"{tag} has not the abilities that the type parameter asks for",
             )
-    return resolved
 
 
 def resolve_type_argument(context: ExecutionContext, tag: TypeTag, index: int) -> TypeTag:

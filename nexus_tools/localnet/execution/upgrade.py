@@ -1,26 +1,30 @@
 """The command `Upgrade`."""
 
-from nexus_tools.localnet.bytecode import deserialize, package_digest
-from nexus_tools.localnet.execution.arguments import Arguments
-from nexus_tools.localnet.execution.command import CommandOutcome
+from collections.abc import Sequence
+from typing import cast
+
+from nexus_tools.localnet.bytecode import CompiledModule, deserialize, package_digest
+from nexus_tools.localnet.execution.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.arguments import take
 from nexus_tools.localnet.execution.compatibility import (
     UpgradePolicy,
     check_compatible,
 )
-from nexus_tools.localnet.execution.context import ExecutionContext, ResultValue
+from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.initializer import INIT
 from nexus_tools.localnet.execution.package import (
     NewModule,
     fetch_package,
+    move_modules,
     original_id,
     read_modules,
     upgraded_package,
 )
 from nexus_tools.localnet.execution.publish import introduce
-from nexus_tools.localnet.execution.verifier import verify_modules
+from nexus_tools.localnet.execution.typed_command import Dependencies, TypedCommand
 from nexus_tools.localnet.vm import Value
-from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.execution_status import ErrorKind, PackageUpgradeError, UpgradeErrorKind
 from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.transaction import Upgrade
@@ -30,32 +34,46 @@ UPGRADE_TICKET = StructTag(SUI_FRAMEWORK, "package", "UpgradeTicket")
 UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
 
 
-def upgrade(context: ExecutionContext, command: Upgrade) -> CommandOutcome:
+def type_upgrade(
+    typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
+) -> TypedCommand:
+    """The ticket; the result is a receipt."""
+    (ticket,) = typer.locate((command.ticket,))
+    arguments = [typer.typed(ticket, UPGRADE_TICKET)]
+    return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])
+
+
+def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     """Publish the next version of a package; turn the ticket into a receipt."""
-    context.gas.charge_publish(sum(map(len, command.modules)))
-    arguments = Arguments(context)
-    ticket = arguments.by_value(0, command.ticket, UPGRADE_TICKET)
-    (cap,), (ticket_package,), policy, digest = ticket
-    _check_ticket(command, ticket_package, bytes(digest))
-    previous = fetch_package(context, command.package)
-    modules = read_modules(command.modules, original_id(context, command.package))
-    package_id = context.runtime.transaction.fresh_id()
-    package = upgraded_package(context, package_id, previous, modules, command.dependencies)
-    introduce(context, package)
-    verify_modules(context, package, modules)
-    _check_upgrade(previous, modules, policy)
-    receipt: Value = [[cap], [bytes(package_id)]]
-    return CommandOutcome([ResultValue(UPGRADE_RECEIPT, receipt)], arguments)
-
-
-def _check_ticket(command: Upgrade, ticket_package: bytes, digest: bytes) -> None:
-    if ticket_package != command.package:
-        raise _upgrade_failed(
-            UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, (command.package, ticket_package)
-        )
-    computed = package_digest(command.modules, command.dependencies)
-    if computed != digest:
+    asked = command.command
+    assert isinstance(asked, Upgrade)
+    (cap,), (ticket_package,), policy, digest = take(context, command.arguments[0])
+    if ticket_package != asked.package:
+        mismatch = (asked.package, ticket_package)
+        raise _upgrade_failed(UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, mismatch)
+    context.gas.charge_publish(sum(map(len, asked.modules)))
+    compiled = read_modules(asked.modules)
+    computed = package_digest(asked.modules, asked.dependencies)
+    if computed != bytes(digest):
         raise _upgrade_failed(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, computed)
+    package_id = _upgrade(context, asked, compiled, cast("Dependencies", command.loaded), policy)
+    return [[[cap], [bytes(package_id)]]]
+
+
+def _upgrade(
+    context: ExecutionContext,
+    command: Upgrade,
+    compiled: Sequence[CompiledModule],
+    dependencies: Dependencies,
+    policy: int,
+) -> Address:
+    previous = fetch_package(context, command.package)
+    modules = move_modules(command.modules, compiled, original_id(context, command.package))
+    package_id = context.runtime.transaction.fresh_id()
+    package = upgraded_package(package_id, previous, modules, dependencies)
+    introduce(context, package, modules)
+    _check_upgrade(previous, modules, policy)
+    return package_id
 
 
 def _check_upgrade(previous: MovePackage, modules: list[NewModule], policy: int) -> None:

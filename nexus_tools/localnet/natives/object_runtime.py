@@ -162,15 +162,18 @@ class ObjectRuntime:
 
     # --- Events
 
+    def weigh_event(self, size: int) -> None:
+        """Count the size of an event, of its value with its type. Raises `LimitExceeded`."""
+        if size > MAX_EVENT_EMIT_SIZE:
+            raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")
+        self._event_bytes += size
+        if self._event_bytes > MAX_EVENT_EMIT_SIZE_TOTAL:
+            raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
+
     def emit(self, tag: StructTag, contents: bytes) -> int:
         """Emit an event; the result is its number in the transaction. Raises `LimitExceeded`."""
         if self._event_count >= MAX_NUM_EVENT_EMIT:
             raise LimitExceeded(f"more than {MAX_NUM_EVENT_EMIT} events are emitted")
-        if len(contents) > MAX_EVENT_EMIT_SIZE:
-            raise LimitExceeded(f"an event has more than {MAX_EVENT_EMIT_SIZE} bytes")
-        self._event_bytes += len(contents)
-        if self._event_bytes > MAX_EVENT_EMIT_SIZE_TOTAL:
-            raise LimitExceeded(f"all events have more than {MAX_EVENT_EMIT_SIZE_TOTAL} bytes")
         self._event_count += 1
         self._events.append(EmittedEvent(tag, contents))
         return self._event_count - 1

@@ -37,8 +37,10 @@ def _emit(context: Context, tag: TypeTag, event: Value) -> int:
     assert isinstance(tag, StructTag)  # the bytecode verifier lets only structs through
     value, name = context.machine.size(tag, event), struct_tag_size(tag)
     charge(context, _COST_BASE + _COST_VALUE * value + _COST_TAG * name)
+    runtime = runtime_of(context)
+    runtime.weigh_event(value + name)
     charge(context, 0, _COST_OUTPUT, value + name)
-    return runtime_of(context).emit(tag, context.machine.encode(tag, event))
+    return runtime.emit(tag, context.machine.encode(tag, event))
 
 
 NATIVES = natives_of(

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from nexus_tools.localnet.execution.command import CommandOutcome
 from nexus_tools.localnet.execution.commands import CommandTable
 from nexus_tools.localnet.execution.context import ExecutionContext
+from nexus_tools.localnet.execution.typed_command import TypedCommand
 from nexus_tools.localnet.trace.call_recorder import CallRecorder
-from nexus_tools.localnet.trace.command_arguments import command_arguments
+from nexus_tools.localnet.trace.command_arguments import command_arguments, read, slot_value
 from nexus_tools.localnet.trace.transaction_trace import (
     CallTrace,
     CommandArgument,
@@ -17,8 +16,11 @@ from nexus_tools.localnet.trace.transaction_trace import (
 )
 from nexus_tools.localnet.trace.value import MoveValue
 from nexus_tools.localnet.trace.value_reader import ValueReader
+from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import Command, Publish, Upgrade
+
+_Execute = Callable[[ExecutionContext, TypedCommand], list[Value]]
 
 
 class CommandRecorder:
@@ -33,21 +35,23 @@ class CommandRecorder:
         """The commands of a table, executed as there and recorded."""
         return {kind: self._recorded(execute) for kind, execute in commands.items()}
 
-    def _recorded(
-        self, execute: Callable[[ExecutionContext, Any], CommandOutcome]
-    ) -> Callable[[ExecutionContext, Any], CommandOutcome]:
-        def run(context: ExecutionContext, command: Command) -> CommandOutcome:
+    def _recorded(self, execute: _Execute) -> _Execute:
+        def run(context: ExecutionContext, command: TypedCommand) -> list[Value]:
             arguments = command_arguments(context, command, self._values)
             self._calls.begin(context.gas.meter)
             try:
-                outcome = execute(context, command)
+                values = execute(context, command)
             except BaseException:
-                self._note(context, command, arguments, None, ())
+                self._note(context, command.command, arguments, None, ())
                 raise
-            results = tuple(self._values.read(each.type, each.value) for each in outcome.results)
-            package = _published(context, command)
-            self._note(context, command, self._with_after(arguments, outcome), package, results)
-            return outcome
+            results = tuple(
+                read(slot, value, self._values)
+                for slot, value in zip(command.results, values, strict=True)
+            )
+            package = _published(context, command.command)
+            after = self._with_after(context, arguments, command)
+            self._note(context, command.command, after, package, results)
+            return values
 
         return run
 
@@ -74,11 +78,14 @@ class CommandRecorder:
         )
 
     def _with_after(
-        self, arguments: tuple[CommandArgument, ...], outcome: CommandOutcome
+        self,
+        context: ExecutionContext,
+        arguments: tuple[CommandArgument, ...],
+        command: TypedCommand,
     ) -> tuple[CommandArgument, ...]:
         changed = {
-            argument: self._values.read(slot.type, slot.cell[0])
-            for argument, slot in outcome.arguments.mutated
+            argument: slot_value(context, slot, self._values)
+            for argument, slot in command.mutated
             if slot.cell
         }
         return tuple(
@@ -96,12 +103,18 @@ def _published(context: ExecutionContext, command: Command) -> Address | None:
 def with_outcomes(
     recorded: list[CommandTrace], commands: tuple[Command, ...], failed: int | None
 ) -> tuple[CommandTrace, ...]:
-    """All commands of a transaction: those that were run, and those after the failed one."""
+    """All commands of a transaction: those that were run, the failed one, and the others."""
     run = [
         replace(each, outcome=_failed_outcome(each)) if index == failed else each
         for index, each in enumerate(recorded)
     ]
-    return (*run, *(CommandTrace(each, Outcome.NOT_RUN) for each in commands[len(run) :]))
+    return (
+        *run,
+        *(
+            CommandTrace(each, Outcome.FAILED if index == failed else Outcome.NOT_RUN)
+            for index, each in enumerate(commands[len(run) :], len(run))
+        ),
+    )
 
 
 def _failed_outcome(command: CommandTrace) -> Outcome:

@@ -199,12 +199,15 @@ class World:
 
     def publish(self, modules, dependencies=STDLIB_AND_SUI, **options):
         """Publish a package and keep its cap; gives the package object and the result."""
-        builder = TransactionBuilder()
-        cap = builder.publish(modules, dependencies)
-        builder.transfer_objects([cap], ALICE)
+        builder = self.publishing(TransactionBuilder(), modules, dependencies)
         result = self.succeed(builder, **options)
         package = next(v for v in result.written.values() if isinstance(v.data, MovePackage))
         return package, result
+
+    def publishing(self, builder, modules, dependencies=STDLIB_AND_SUI):
+        """Let a transaction publish a package, and keep its cap."""
+        builder.transfer_objects([builder.publish(modules, dependencies)], ALICE)
+        return builder
 
     def publish_probe(self):
         """Publish the probe: `package` is its id, `box` its shared object."""

@@ -3,10 +3,13 @@
 What the errors carry, and in which command, is what Sui's own node answers.
 """
 
+from dataclasses import fields
+
 import pytest
 
-from nexus_tools.localnet.bytecode import package_digest, relocate
+from nexus_tools.localnet.bytecode import CompiledModule, package_digest, relocate, serialize
 from nexus_tools.localnet.bytecode.clever_error import clever_error
+from nexus_tools.localnet.bytecode.module import ModuleHandle
 from nexus_tools.localnet.vm import ErrorKind as VmErrorKind
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import byte_vector, u8, u64
@@ -36,7 +39,6 @@ NOT_BROUGHT_ABOUT = {
     ErrorKind.INVALID_TRANSFER_OBJECT: "reported as an error of the argument",
     ErrorKind.MOVE_VECTOR_ELEM_TOO_BIG: "of the former executor of commands alone",
     ErrorKind.MOVE_RAW_VALUE_TOO_BIG: "of the former executor of commands alone",
-    ErrorKind.PUBLISH_UPGRADE_DEPENDENCY_DOWNGRADE: "needs a dependency on a later version",
     ErrorKind.SUI_MOVE_VERIFICATION_TIMEDOUT: "brought about in test_verification_limits.py",
     ErrorKind.CERTIFICATE_DENIED: "no validators who deny one",
     ErrorKind.INPUT_OBJECT_DELETED: "no consensus that orders transactions behind a deletion",
@@ -90,24 +92,26 @@ def move_object_too_big(world, build):
 
 def insufficient_coin_balance(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 9)))
-    build.split_coins(coin, [4, 6])
+    parts = build.split_coins(coin, [4, 6])
+    build.transfer_objects([parts[0], parts[1]], world.BOB)
 
 
 def coin_balance_overflow(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 9)))
-    build.split_coins(coin, [MAX_U64, 1])
+    parts = build.split_coins(coin, [MAX_U64, 1])
+    build.transfer_objects([parts[0], parts[1]], world.BOB)
 
 
 def publish_error_non_zero_address(world, build):
-    build.publish([relocate(world.probe_modules["probe"], Address.of(7))], DEPENDENCIES)
+    world.publishing(build, [relocate(world.probe_modules["probe"], Address.of(7))])
 
 
 def sui_move_verification_error(world, build):
-    build.publish([world.probe_modules["probe"].replace(b"\x02id", b"\x02no")], DEPENDENCIES)
+    world.publishing(build, [world.probe_modules["probe"].replace(b"\x02id", b"\x02no")])
 
 
 def verification_or_deserialization_error(world, build):
-    build.publish([b"\x00\x01\x02"], DEPENDENCIES)
+    world.publishing(build, [b"\x00\x01\x02"])
 
 
 def function_not_found(world, build):
@@ -145,7 +149,7 @@ def invalid_public_function_return_type(world, build):
 
 
 def missing_dependency(world, build):
-    build.publish([world.probe_modules["probe"]], [MOVE_STDLIB])
+    world.publishing(build, [world.probe_modules["probe"]], [MOVE_STDLIB])
 
 
 def package_upgrade_error(world, build):
@@ -159,7 +163,32 @@ def shared_object_operation_not_allowed(world, build):
 def invalid_linkage(world, build):
     next_version = _upgraded(world, "compatible")
     versions = (*DEPENDENCIES, world.package, next_version)
-    build.publish([world.probe_modules["probe"]], versions)
+    world.publishing(build, [world.probe_modules["probe"]], versions)
+
+
+def _module(name, *named):
+    """A module that names others, and is empty otherwise."""
+    own = (ModuleHandle(0, 0),)
+    known = ("version", "flavor", "self_handle", "module_handles", "identifiers", "addresses")
+    return serialize(
+        CompiledModule(
+            version=7,
+            flavor=5,
+            self_handle=0,
+            module_handles=own + tuple(ModuleHandle(row, row) for row in range(1, len(named) + 1)),
+            identifiers=(name, *(module for _, module in named)),
+            addresses=(bytes(32), *(bytes(package) for package, _ in named)),
+            **{table.name: () for table in fields(CompiledModule) if table.name not in known},
+        )
+    )
+
+
+def dependency_downgrade(world, build):
+    probe = (world.package, "probe")
+    later = _upgraded(world, "compatible")
+    middle, _ = world.publish([_module("middle", probe)], [*DEPENDENCIES, later])
+    modules = [_module("outer", probe, (middle.id, "middle"))]
+    world.publishing(build, modules, [*DEPENDENCIES, world.package, middle.id])
 
 
 # Kind -> (what makes it, what it carries, its command).
@@ -203,6 +232,7 @@ CASES = {
         None,
         None,
     ),
+    ErrorKind.PUBLISH_UPGRADE_DEPENDENCY_DOWNGRADE: (dependency_downgrade, None, 0),
     ErrorKind.INVALID_LINKAGE: (invalid_linkage, None, 0),
 }
 
@@ -291,7 +321,7 @@ def test_a_package_has_at_most_100_kib(world, build):
         probe.replace(b"probe", name.encode()).replace(b"PROBE", name.upper().encode())
         for name in names
     ]
-    build.publish(modules, DEPENDENCIES)
+    world.publishing(build, modules)
     kind, (size, limit), command = world.fail(build, budget=SUI_PAYMENT)
     assert (kind, limit, command) == (ErrorKind.MOVE_PACKAGE_TOO_BIG, 102_400, 0)
     assert size > sum(map(len, modules))

@@ -4,7 +4,8 @@ import pytest
 
 from nexus_tools.localnet.execution import MOCK_COIN_ID, Mode, TransactionRefused
 from nexus_tools.sui.bcs import u64
-from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.execution_status import ArgumentErrorKind, CommandArgumentError, Success
 from nexus_tools.sui.object import AddressOwner
 from nexus_tools.sui.transaction import InputArgument
 from nexus_tools.sui.type_tag import GAS_COIN, Primitive
@@ -110,3 +111,21 @@ def test_an_inspection_is_paid_with_less_than_the_budget(world, build):
     result = simulate(world, build, Mode.INSPECT, payment=(coin,), budget=world.SUI)
     assert result.effects.status == Success()
     assert result.written[coin].type == GAS_COIN
+
+
+def test_an_inspection_may_name_an_old_version_of_an_object(probed, build):
+    thing = probed.new_thing(7)
+    old = probed.argument(thing)
+    change = TransactionBuilder()
+    probed.call(change, "set", [change.resolved(old), change.u64(8)])
+    probed.succeed(change)
+    probed.call(build, "value", [build.resolved(old)])
+    result = simulate(probed, build, Mode.INSPECT)
+    assert result.command_results[0].return_values == ((Primitive.U64, u64.encode(7)),)
+
+
+def test_an_inspection_may_not_change_what_is_only_read(probed, build):
+    box = build.resolved(probed.argument(probed.box, mutable=False))
+    probed.call(build, "bump", [box])
+    error = simulate(probed, build, Mode.INSPECT).effects.status.error
+    assert error.data == CommandArgumentError(0, ArgumentErrorKind.INVALID_OBJECT_BY_MUT_REF)

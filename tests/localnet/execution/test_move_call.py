@@ -451,9 +451,9 @@ def test_a_transaction_emits_at_most_1024_events(probed, build, count, fits):
         assert result.effects.status.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
 
 
-@pytest.mark.parametrize(("words", "fits"), [(7_999, True), (8_000, False)])
-def test_an_event_has_at_most_250_kib(probed, build, words, fits):
-    # 32 bytes a word, and two for their number.
+@pytest.mark.parametrize(("words", "fits"), [(7_998, True), (7_999, False)])
+def test_an_event_has_at_most_256_000_bytes_with_its_type(probed, build, words, fits):
+    # 32 a word, 2 for the vector, 2 for the struct, 32 + 5 + 4 for the type `probe::Blob`.
     probed.call(build, "emit_blob", [build.u64(words)])
     status = probed.run(build, budget=50 * probed.SUI).effects.status
     if fits:

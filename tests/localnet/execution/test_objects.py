@@ -290,7 +290,7 @@ def test_an_object_that_was_sent_to_an_object_is_received(probed, build):
 def test_an_object_of_somebody_else_is_not_received(probed, build):
     parent, other = probed.new_thing(1), probed.new_thing(2)
     arguments = [build.resolved(probed.argument(parent)), build.resolved(probed.receiving(other))]
-    probed.call(build, "receive", arguments)
+    build.transfer_objects([probed.call(build, "receive", arguments)], probed.ALICE)
     kind, abort, _ = probed.fail(build)
     assert (kind, abort.code) == (ErrorKind.MOVE_ABORT, 3)
     assert abort.location.function_name == "receive_impl"

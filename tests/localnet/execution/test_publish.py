@@ -3,11 +3,12 @@ import pytest
 from nexus_tools.localnet.bytecode import relocate
 from nexus_tools.localnet.execution import Mode, TransactionRefused
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import u64, vector
 from nexus_tools.sui.digest import created_object_id
 from nexus_tools.sui.effects import Absent, IdOperation, PackageWrite
 from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import Immutable, Linkage, MovePackage, Shared, TypeOrigin
-from nexus_tools.sui.type_tag import GAS_COIN
+from nexus_tools.sui.type_tag import Primitive
 
 STDLIB, FRAMEWORK = Address.of(1), Address.of(2)
 
@@ -68,25 +69,25 @@ def test_storing_a_package_costs_its_bytes(world):
 
 
 def test_a_module_that_is_none_is_refused(world, build):
-    build.publish([b"\x00\x01\x02"], [STDLIB, FRAMEWORK])
+    world.publishing(build, [b"\x00\x01\x02"])
     expected = (ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR, None, 0)
     assert world.fail(build) == expected
 
 
 def test_two_modules_of_one_name_are_refused(world, build):
-    build.publish([world.probe_modules["probe"]] * 2, [STDLIB, FRAMEWORK])
+    world.publishing(build, [world.probe_modules["probe"]] * 2)
     assert world.fail(build)[0] is ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR
 
 
 def test_a_module_that_has_an_address_already_is_refused(world, build):
     module = relocate(world.probe_modules["probe"], Address.of(9))
-    build.publish([module], [STDLIB, FRAMEWORK])
+    world.publishing(build, [module])
     assert world.fail(build) == (ErrorKind.PUBLISH_ERROR_NON_ZERO_ADDRESS, None, 0)
 
 
 @pytest.mark.parametrize("dependencies", [[], [STDLIB], [FRAMEWORK]])
 def test_all_dependencies_are_named(world, build, dependencies):
-    build.publish([world.probe_modules["probe"]], dependencies)
+    world.publishing(build, [world.probe_modules["probe"]], dependencies)
     assert world.fail(build) == (ErrorKind.PUBLISH_UPGRADE_MISSING_DEPENDENCY, None, 0)
 
 
@@ -97,9 +98,10 @@ def test_a_dependency_that_is_not_there_is_refused_at_once(world, build):
 
 
 def test_a_package_of_a_failed_transaction_is_not_known(world, build):
-    cap = build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK])
-    build.transfer_objects([cap], world.ALICE)
-    build.move_call(STDLIB, "vector", "destroy_empty", [build.u64(1)], [GAS_COIN])
+    world.publishing(build, [world.probe_modules["probe"]])
+    build.move_call(
+        STDLIB, "vector", "destroy_empty", [build.pure(vector(u64), [1])], [Primitive.U64]
+    )
     result = world.run(build)
     assert not any(isinstance(value.data, MovePackage) for value in result.written.values())
     package = created_object_id(result.effects.transaction_digest, 0)
@@ -107,8 +109,7 @@ def test_a_package_of_a_failed_transaction_is_not_known(world, build):
 
 
 def test_a_package_that_was_too_expensive_is_not_known(world, build):
-    cap = build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK])
-    build.transfer_objects([cap], world.ALICE)
+    world.publishing(build, [world.probe_modules["probe"]])
     result = world.run(build, budget=10_000_000)
     assert result.effects.status.error.kind is ErrorKind.INSUFFICIENT_GAS
     package = created_object_id(result.effects.transaction_digest, 0)
@@ -116,8 +117,7 @@ def test_a_package_that_was_too_expensive_is_not_known(world, build):
 
 
 def test_a_simulated_package_is_not_known_afterwards(world, build):
-    cap = build.publish([world.probe_modules["probe"]], [STDLIB, FRAMEWORK])
-    build.transfer_objects([cap], world.ALICE)
+    world.publishing(build, [world.probe_modules["probe"]])
     result = world.execute(world.data(build), Mode.SIMULATE)
     package = next(v.id for v in result.written.values() if isinstance(v.data, MovePackage))
     assert world.executor.machine.package(package) is None

@@ -30,7 +30,7 @@ def test_a_coin_of_any_type_is_split(world, build):
 
 def test_more_than_the_balance_cannot_be_split(world, build):
     coin = build.resolved(world.argument(world.coin(world.ALICE, 10)))
-    build.split_coins(coin, [11])
+    build.transfer_objects([build.split_coins(coin, [11])[0]], world.BOB)
     assert world.fail(build) == (ErrorKind.INSUFFICIENT_COIN_BALANCE, None, 0)
 
 

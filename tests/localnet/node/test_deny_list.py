@@ -6,6 +6,7 @@ import pytest
 
 from nexus_tools.sui.address import DENY_LIST, SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.effects import PerEpochConfig
 from nexus_tools.sui.execution_status import ErrorKind, Failure, Success
 from nexus_tools.sui.transaction import OwnedObject, ReceivingObject, SharedObject
 from nexus_tools.sui.type_tag import StructTag, coin_tag
@@ -112,6 +113,16 @@ def passing_on(node, account, currency, recipient):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.resolved(OwnedObject(coin.reference()))], recipient)
     return account.transaction(node, builder)
+
+
+def test_effects_say_that_the_deny_list_was_looked_at(node, alice, currency, bob):
+    assert mint(node, alice, currency, bob) == Success()
+    effects = node.ledger.latest.transactions[-1].effects
+    assert effects.unchanged_consensus_objects == ((DENY_LIST, PerEpochConfig()),)
+
+
+def test_effects_are_silent_about_the_deny_list_where_only_sui_is_sent(node, alice, bob):
+    assert alice.pay(node, bob, 5).effects.unchanged_consensus_objects == ()
 
 
 def test_a_denied_sender_may_not_use_the_coin_from_now_on(

@@ -1,16 +1,20 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
+
+from nexus_tools.errors import NexusError
 from nexus_tools.localnet.execution import Mode
 from nexus_tools.localnet.genesis.validators import VALIDATORS
 from nexus_tools.localnet.node import Node, committee_of
 from nexus_tools.localnet.node.epochs import read_system_state
+from nexus_tools.localnet.vm import MoveAbort
 from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, SUI_SYSTEM, SYSTEM_STATE
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.checkpoint import EndOfEpochData
 from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.end_of_epoch import EndOfEpoch
-from nexus_tools.sui.execution_status import Success
+from nexus_tools.sui.execution_status import MoveLocation, Success
 from nexus_tools.sui.expiration import EpochExpiration, ValidDuring
 from nexus_tools.sui.system_transaction import ChangeEpoch, ConsensusCommitPrologueV4
 from nexus_tools.sui.transaction import SharedObject
@@ -304,3 +308,35 @@ def test_the_committee_is_in_the_order_of_the_keys(node):
     )
     state = replace(state, validators=replace(state.validators, active_validators=three))
     assert [key for key, _ in committee_of(state)] == sorted(keys)
+
+
+# --- A change that fails
+
+
+def test_a_change_of_epoch_that_fails_is_refused_whole_and_nothing_is_lost(
+    node, alice, bob, monkeypatch
+):
+    paid = alice.pay(node, bob, 5).effects.gas_used
+    before, state = node.ledger.latest, read_system_state(node.ledger.get)
+    with monkeypatch.context() as patch:
+        patch.setattr(node.machine, "call", _aborting(node.machine.call, "advance_epoch"))
+        with pytest.raises(NexusError) as refused:
+            node.advance_epoch()
+    assert refused.value.code == "epoch_change_failed"
+    assert node.ledger.latest is before
+    assert read_system_state(node.ledger.get) == state
+    assert node.environment.epoch == 0
+    assert node.advance_epoch() == 1
+    (change,) = last_of(node, 0).transactions[-1].data.kind.steps
+    assert change.computation_charge >= paid.computation_cost
+
+
+def _aborting(call, name):
+    """Calls of a machine, of which those of one function abort."""
+
+    def abort_or_call(function, *rest):
+        if function.name == name:
+            raise MoveAbort(1, MoveLocation(SUI_SYSTEM, "sui_system", 0, 0, name))
+        return call(function, *rest)
+
+    return abort_or_call

@@ -293,7 +293,7 @@ def test_a_transaction_that_fails_takes_nothing_but_gas(node, alice):
     deposit(node, alice, 1000)
     builder = TransactionBuilder()
     take(builder, 400, alice.address)
-    builder.split_coins(builder.gas, [2**63])
+    builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], alice.address)
     executed = alice.send(node, alice.transaction(node, builder))
     assert isinstance(executed.effects.status, Failure)
     assert writes(executed) == []

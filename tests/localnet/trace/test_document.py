@@ -97,7 +97,7 @@ def test_a_failure_is_a_document_with_its_place(world):
 
 def test_a_failure_without_a_place_has_none(world):
     builder = TransactionBuilder()
-    builder.split_coins(builder.gas, [2**63])
+    builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], world.address)
     status = trace_document(world.trace(world.send(builder)))["status"]
     assert status["error"] == "INSUFFICIENT_COIN_BALANCE"
     assert [status[key] for key in ("location", "abort_code", "clever_error")] == [None] * 3
@@ -111,7 +111,7 @@ def test_publishing_names_the_modules(world):
 
 def test_modules_that_cannot_be_read_have_no_name(world):
     builder = TransactionBuilder()
-    builder.publish([b"no module"], [])
+    builder.transfer_objects([builder.publish([b"no module"], [])], world.address)
     document = trace_document(world.trace(world.send(builder)))
     assert document["commands"][0]["modules"] == [None]
     assert document["commands"][0]["outcome"] == "failed"

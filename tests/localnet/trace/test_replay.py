@@ -249,19 +249,28 @@ def test_commands_behind_the_failed_one_are_not_run(world):
 
 def test_a_command_that_fails_by_itself_has_failed(world):
     builder = TransactionBuilder()
-    builder.split_coins(builder.gas, [2**63])
+    builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], world.address)
     trace = world.trace(world.send(builder))
     assert trace.commands[0].outcome is Outcome.FAILED
     assert trace.failure.error.kind is ErrorKind.INSUFFICIENT_COIN_BALANCE
     assert trace.commands[0].arguments[1].value.content == 2**63
 
 
-def test_a_result_that_nobody_took_fails_behind_all_commands(world):
+def test_a_result_that_nobody_takes_fails_before_all_commands(world):
     builder = TransactionBuilder()
     world.call(builder, "new", (world.text, "lost"))
     trace = world.trace(world.send(builder))
     assert trace.failure.error.kind is ErrorKind.UNUSED_VALUE_WITHOUT_DROP
-    assert [each.outcome for each in trace.commands] == [Outcome.RETURNED]
+    assert [each.outcome for each in trace.commands] == [Outcome.NOT_RUN]
+
+
+def test_a_command_that_cannot_be_checked_has_failed_and_none_was_run(world):
+    builder = TransactionBuilder()
+    world.call(builder, "new", (world.text, "first"))
+    builder.transfer_objects([InputArgument(7)], world.address)
+    trace = world.trace(world.send(builder))
+    assert trace.failure.error.kind is ErrorKind.COMMAND_ARGUMENT_ERROR
+    assert [each.outcome for each in trace.commands] == [Outcome.NOT_RUN, Outcome.FAILED]
 
 
 def test_running_out_of_gas_is_seen_where_it_happened(world):

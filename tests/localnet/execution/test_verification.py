@@ -20,7 +20,7 @@ def nameless_ids(world):
 
 
 def test_a_module_that_breaks_a_rule_is_refused_with_the_words_of_the_network(world, build):
-    build.publish([nameless_ids(world)], DEPENDENCIES)
+    world.publishing(build, [nameless_ids(world)])
     result = world.run(build)
     status = result.effects.status
     assert (status.error.kind, status.error.data, status.command) == (REFUSED, None, 0)
@@ -28,7 +28,7 @@ def test_a_module_that_breaks_a_rule_is_refused_with_the_words_of_the_network(wo
 
 
 def test_a_refused_package_is_not_known_afterwards(world, build):
-    build.publish([nameless_ids(world)], DEPENDENCIES)
+    world.publishing(build, [nameless_ids(world)])
     result = world.run(build)
     package = created_object_id(result.effects.transaction_digest, 0)
     assert world.executor.machine.package(package) is None
@@ -36,17 +36,16 @@ def test_a_refused_package_is_not_known_afterwards(world, build):
 
 
 def test_a_refused_package_is_paid_for_by_its_size(world, build):
-    build.publish([nameless_ids(world)], DEPENDENCIES)
+    world.publishing(build, [nameless_ids(world)])
     small = world.run(build).effects.gas_used
-    other = TransactionBuilder()
-    other.publish([nameless_ids(world), b"\0" * 50_000], DEPENDENCIES)
+    other = world.publishing(TransactionBuilder(), [nameless_ids(world), b"\0" * 50_000])
     large = world.run(other).effects.gas_used
     assert small.computation_cost < large.computation_cost
     assert small.storage_cost == large.storage_cost
 
 
 def test_a_simulation_refuses_it_too(world, build):
-    build.publish([nameless_ids(world)], DEPENDENCIES)
+    world.publishing(build, [nameless_ids(world)])
     status = world.execute(world.data(build), Mode.SIMULATE).effects.status
     assert status.error.kind is REFUSED
 
@@ -60,7 +59,8 @@ def test_an_upgrade_is_verified_before_it_is_compared(probed, build):
         build.pure(byte_vector, package_digest(modules, DEPENDENCIES)),
     ]
     ticket = build.move_call(DEPENDENCIES[1], "package", "authorize_upgrade", arguments)
-    build.upgrade(modules, DEPENDENCIES, probed.package, ticket)
+    receipt = build.upgrade(modules, DEPENDENCIES, probed.package, ticket)
+    build.move_call(DEPENDENCIES[1], "package", "commit_upgrade", [arguments[0], receipt])
     assert probed.fail(build) == (REFUSED, None, 1)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nexus_tools.localnet.bytecode import CompiledModule
-from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.package import NewModule
 from nexus_tools.localnet.vm import Machine
@@ -26,16 +25,14 @@ _KINDS = {
 }
 
 
-def verify_modules(
-    context: ExecutionContext, package: MovePackage, modules: Sequence[NewModule]
-) -> None:
-    """Refuse modules of a package that the machine knows already. Raises `CommandFailed`."""
+def verify_modules(machine: Machine, package: MovePackage, modules: Sequence[NewModule]) -> None:
+    """Refuse modules of a package, which the machine need not know. Raises `CommandFailed`."""
     from nexus_tools.localnet.verifier import (  # noqa: PLC0415 - 20 ms, for who publishes
         VerificationError,
         verify_package,
     )
 
-    dependencies = _linked_modules(context.machine, package)
+    dependencies = _linked_modules(machine, package, modules)
     try:
         verify_package([module.compiled for module in modules], dependencies)
     except VerificationError as error:
@@ -43,16 +40,19 @@ def verify_modules(
         raise CommandFailed(kind, message=str(error)) from None
 
 
-def _linked_modules(machine: Machine, package: MovePackage) -> "Dependencies":
+def _linked_modules(
+    machine: Machine, package: MovePackage, modules: Sequence[NewModule]
+) -> "Dependencies":
+    """What finds the modules of the package, and of the versions that it is linked to."""
+    own = {module.compiled.name: module.compiled for module in modules}
     linkage = {link.original_id: link.upgraded_id for link in package.linkage}
 
     def find(module_id: tuple[bytes, str]) -> CompiledModule | None:
         address, name = module_id
-        original = Address(address)
-        linked = machine.package(linkage.get(original, package.id))
-        if linked is None or linked.original_id != original:
-            return None
-        module = linked.module(name)
+        if address == modules[0].compiled.address:
+            return own.get(name)
+        linked = machine.package(linkage.get(Address(address), package.id))
+        module = linked.module(name) if linked else None
         return module.compiled if module else None
 
     return find
