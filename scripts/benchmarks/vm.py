@@ -5,26 +5,22 @@ Ours has translated the functions before they are timed. How many instructions t
 meter of one more run says.
 """
 
-import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-import sui_sandbox
-
 from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_least_of_peer, compared
 from benchmarks.rounds import interleaved
-from nexus_tools.localnet.bytecode import deserialize
+from genuine import Call, call_genuine
 from nexus_tools.localnet.bytecode.relocate import relocate
-from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Context, Machine, Meter, Reference
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, ZERO, Address
+from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+from packages import framework_packages, package_of
 
 # How often each loop turns: the sandbox has 5 000 000 units of gas for a call.
 KERNELS = {
@@ -80,37 +76,15 @@ def _compare(kernel: str, instructions: int, genuine: "_Genuine", ours: "_Ours")
     )
 
 
-def _packages(module: bytes) -> Iterator[MovePackage]:
-    """The framework, and the package of the kernels."""
-    for address, package in load_framework().items():
-        yield _package(Address(address), package.modules, map(Address, package.dependencies))
-    yield _package(_PACKAGE, (module,), (MOVE_STDLIB, SUI_FRAMEWORK))
-
-
-def _package(
-    address: Address, files: Iterable[bytes], dependencies: Iterable[Address]
-) -> MovePackage:
-    modules = {deserialize(file).name: file for file in files}
-    origins = [
-        TypeOrigin(name, compiled.datatype_id(definition.handle)[2], address)
-        for name, compiled in ((name, deserialize(file)) for name, file in modules.items())
-        for definition in (*compiled.struct_definitions, *compiled.enum_definitions)
-    ]
-    linkage = tuple(Linkage(one, one, 1) for one in dependencies)
-    return MovePackage(address, 1, tuple(sorted(modules.items())), tuple(origins), linkage)
-
-
 class _Genuine:
     """The VM of the sandbox."""
 
     def __init__(self, module: bytes) -> None:
-        self._package = f"0x{_PACKAGE.hex()}"
-        self._modules = {self._package: [module]}
+        self._packages = {_PACKAGE: [module]}
 
     def result(self, kernel: str) -> int:
         """What a kernel answers."""
-        answer = self._call(kernel)
-        return int.from_bytes(base64.b64decode(answer["return_values"][0][0]), "little")
+        return int.from_bytes(self._call(kernel)[0], "little")
 
     def seconds(self, kernel: str) -> float:
         """How long one call takes, with the set-up of the VM."""
@@ -118,26 +92,21 @@ class _Genuine:
         self._call(kernel)
         return perf_counter() - begin
 
-    def _call(self, kernel: str) -> dict[str, Any]:
-        answer: dict[str, Any] = sui_sandbox.call_view_function(
-            self._package,
-            MODULE,
-            kernel,
-            pure_inputs=[KERNELS.get(kernel, 0).to_bytes(8, "little")],
-            package_bytecodes=self._modules,
-            fetch_deps=False,
-        )
-        if not answer["success"]:
-            raise RuntimeError(f"the genuine VM refuses {kernel}: {answer['error']}")
-        return answer
+    def _call(self, kernel: str) -> Sequence[bytes]:
+        turns = KERNELS.get(kernel, 0).to_bytes(8, "little")
+        call = Call(_PACKAGE, MODULE, kernel, arguments=(("u64", turns),))
+        outcome = call_genuine(call, self._packages)
+        if not outcome.succeeded:
+            raise RuntimeError(f"the genuine VM refuses {kernel}: {outcome}")
+        return outcome.values
 
 
 class _Ours:
     """The VM of the localnet."""
 
     def __init__(self, module: bytes) -> None:
-        self._packages = {package.id: package for package in _packages(module)}
-        self._machine = Machine(NATIVES, self._packages.get)
+        packages = {**framework_packages(), _PACKAGE: package_of(_PACKAGE, [module])}
+        self._machine = Machine(NATIVES, packages.get)
 
     def result(self, kernel: str) -> int:
         """What a kernel answers."""

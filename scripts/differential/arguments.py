@@ -6,7 +6,7 @@ values that the framework itself makes.
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from differential import curves
 from differential.dynamic_fields import DynamicFields
@@ -88,13 +88,13 @@ class Arguments:
         """The ids of the objects among a function's arguments."""
         found = []
         for type_, value in zip(function.parameters, values, strict=True):
-            concrete = substitute(type_, type_arguments)
+            concrete: Any = substitute(type_, type_arguments)
             is_struct = isinstance(concrete, StructTag)
             if is_struct and Ability.KEY in self._machine.abilities(concrete):
                 found.append(Address(self._machine.encode(concrete, value)[:_ID_SIZE]))
         return found
 
-    def value(self, type_: object) -> object:
+    def value(self, type_: Any) -> Any:
         """A value of a type."""
         if isinstance(type_, ReferenceType):
             return self.value(type_.target)
@@ -165,8 +165,8 @@ class Arguments:
         keys = self._distinct(type_.type_params[0])
         return [bytearray(keys) if type_.type_params[0] is Primitive.U8 else keys]
 
-    def _distinct(self, type_: TypeTag) -> list[object]:
-        found: list[object] = []
+    def _distinct(self, type_: TypeTag) -> list[Any]:
+        found: list[Any] = []
         for _ in range(self._chance.choice([0, 1, 2, 3])):
             value = self.value(type_)
             if value not in found:
@@ -190,7 +190,7 @@ class Arguments:
     def _uid(self) -> list[object]:
         return [[self._chance.randbytes(_ID_SIZE)]]
 
-    def _give(self, uid: list, key: tuple[TypeTag, object], value: tuple[TypeTag, object]) -> None:
+    def _give(self, uid: Any, key: tuple[TypeTag, object], value: tuple[TypeTag, object]) -> None:
         self._fields.add(self._machine, uid[0][0], key, value)
 
     def _table(self, type_: StructTag) -> object:
@@ -243,11 +243,11 @@ class Arguments:
     }
 
 
-def _of_one_owner(_: Random, values: list) -> list[object]:
+def _of_one_owner(_: Random, values: list[Any]) -> list[object]:
     return [values[0], 0, values[2][:1] or [bytes(_ID_SIZE)], [0b1111]]
 
 
-def _of_a_digest(chance: Random, values: list) -> list[object]:
+def _of_a_digest(chance: Random, values: list[Any]) -> list[object]:
     return [bytearray(chance.randbytes(_ID_SIZE)), values[1]]
 
 

@@ -1,6 +1,6 @@
 """The dynamic fields that the arguments of one call have, as both machines find them."""
 
-from differential.genuine import Children
+from genuine import Children
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import Digest, dynamic_field_id

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from differential.localnet_vm import ANOTHER_TYPE
-from differential.outcome import LIMIT, Outcome
+from genuine import LIMIT, Outcome
 
 Native = tuple[str, str]
 

@@ -6,12 +6,13 @@ runs the private ones too. Nothing else of the module is changed.
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from typing import Any
 
+from assembler import Assembler
 from nexus_tools.localnet.bytecode.module import (
     Code,
     CompiledModule,
     FunctionDefinition,
-    FunctionHandle,
     Instruction,
     ModuleHandle,
     ReferenceToken,
@@ -38,33 +39,12 @@ def expose(module: CompiledModule) -> CompiledModule:
 
 def count_events(event: CompiledModule) -> CompiledModule:
     """The module `sui::event` with the natives that tell which events there were."""
-    identifiers = [*event.identifiers]
-    signatures = list(event.signatures)
-    functions = list(event.function_handles)
-    definitions = list(event.function_definitions)
+    made = Assembler.extending(event)
     for name, token in ((EVENT_COUNT, "u64"), (EVENT_BYTES, VectorToken("u8"))):
-        for signature in ((), (token,)):
-            if signature not in signatures:
-                signatures.append(signature)
-        identifiers.append(name)
-        handle = FunctionHandle(
-            event.self_handle,
-            identifiers.index(name),
-            signatures.index(()),
-            signatures.index((token,)),
-            (),
-        )
-        functions.append(handle)
-        definitions.append(
-            FunctionDefinition(len(functions) - 1, Visibility.PUBLIC, False, (), None)
-        )
-    return replace(
-        event,
-        identifiers=tuple(identifiers),
-        signatures=tuple(signatures),
-        function_handles=tuple(functions),
-        function_definitions=tuple(definitions),
-    )
+        handle = made.function_handle(made.self_handle, name, [], [token])
+        row = FunctionDefinition(handle, Visibility.PUBLIC, is_entry=False, acquires=(), code=None)
+        made.row("function_definitions", row)
+    return made.build()
 
 
 def only_emitting(event: CompiledModule) -> CompiledModule:
@@ -130,10 +110,11 @@ def only_reached(module: CompiledModule, name: str) -> CompiledModule:
 def _called(module: CompiledModule, row: FunctionDefinition) -> Iterator[int]:
     """The handles of the functions that a function calls."""
     for one in row.code.instructions if row.code else ():
+        operand: Any = one.operand
         if one.opcode is Opcode.CALL:
-            yield one.operand
+            yield operand
         elif one.opcode is Opcode.CALL_GENERIC:
-            yield module.function_instantiations[one.operand].target
+            yield module.function_instantiations[operand].target
 
 
 def natives_by_value(module: CompiledModule, names: Collection[str]) -> CompiledModule:
@@ -158,7 +139,7 @@ class _ByValue:
         self._signatures = list(module.signatures)
         self._handles = list(module.function_handles)
         self._readers: list[FunctionDefinition] = []
-        self._instead: dict[int, int] = {}
+        self._instead: dict[Any, int] = {}
 
     def change(self, native: int) -> None:
         handle = self._handles[native]

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assembler import Assembler
 from nexus_tools.localnet.bytecode import CompiledModule
 from nexus_tools.localnet.bytecode.module import (
     Code,
     FunctionDefinition,
-    FunctionHandle,
     Instruction,
-    ModuleHandle,
     ReferenceToken,
     VectorToken,
     Visibility,
@@ -19,9 +18,7 @@ from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 
 _MODULE = "hash"
 _BYTES = VectorToken("u8")
-_OWN, _STD = 0, 1
-_NAMES = ("hash", "blake2b256", "keccak256", "sha3_256")
-_CALLED = 2
+_NAMES = ("blake2b256", "keccak256")
 
 
 def with_known_hashes(package: Address, modules: Sequence[CompiledModule]) -> list[CompiledModule]:
@@ -42,45 +39,19 @@ def _redirected(module: CompiledModule) -> CompiledModule:
 
 
 def _known_hashes(package: Address) -> CompiledModule:
-    code = Code(
-        0,
-        (
-            Instruction(Opcode.MOVE_LOC, 0),
-            Instruction(Opcode.READ_REF),
-            Instruction(Opcode.CALL, _CALLED),
-            Instruction(Opcode.RET),
-        ),
-        (),
+    made = Assembler(package, _MODULE)
+    std = made.module(MOVE_STDLIB, _MODULE)
+    called = made.function_handle(std, "sha3_256", [_BYTES], [_BYTES])
+    instructions = (
+        Instruction(Opcode.MOVE_LOC, 0),
+        Instruction(Opcode.READ_REF),
+        Instruction(Opcode.CALL, called),
+        Instruction(Opcode.RET),
     )
-    definitions = [
-        FunctionDefinition(place, Visibility.PUBLIC, is_entry=False, acquires=(), code=code)
-        for place in range(_CALLED)
-    ]
-    return CompiledModule(
-        version=6,
-        flavor=0,
-        self_handle=_OWN,
-        module_handles=(ModuleHandle(0, 0), ModuleHandle(1, 0)),
-        datatype_handles=(),
-        function_handles=(
-            FunctionHandle(_OWN, 1, 1, 2, ()),
-            FunctionHandle(_OWN, 2, 1, 2, ()),
-            FunctionHandle(_STD, 3, 2, 2, ()),
-        ),
-        function_instantiations=(),
-        signatures=((), (ReferenceToken(_BYTES, mutable=False),), (_BYTES,)),
-        constants=(),
-        identifiers=_NAMES,
-        addresses=(bytes(package), bytes(MOVE_STDLIB)),
-        struct_definitions=(),
-        struct_instantiations=(),
-        function_definitions=tuple(definitions),
-        field_handles=(),
-        field_instantiations=(),
-        friends=(),
-        metadata=(),
-        enum_definitions=(),
-        enum_instantiations=(),
-        variant_handles=(),
-        variant_instantiations=(),
-    )
+    code = Code(made.signature([]), instructions, ())
+    for name in _NAMES:
+        reference = ReferenceToken(_BYTES, mutable=False)
+        handle = made.function_handle(made.self_handle, name, [reference], [_BYTES])
+        row = FunctionDefinition(handle, Visibility.PUBLIC, is_entry=False, acquires=(), code=code)
+        made.row("function_definitions", row)
+    return made.build()

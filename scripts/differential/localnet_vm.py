@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from differential import genuine
 from differential.exposure import EVENT_BYTES, EVENT_COUNT
-from differential.outcome import ABORTED, LIMIT, RETURNED, Outcome
-from nexus_tools.localnet.bytecode import deserialize
+from genuine import ABORTED, LIMIT, RETURNED, Outcome
+from genuine.machine import EPOCH, EPOCH_TIMESTAMP_MS, GAS_BUDGET, GAS_PRICE, SENDER
 from nexus_tools.localnet.natives import (
     NATIVES,
     EmittedEvent,
@@ -34,10 +34,11 @@ from nexus_tools.localnet.vm import (
     copy_value,
     substitute,
 )
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.object import Linkage, MovePackage, Object, TypeOrigin
+from nexus_tools.sui.object import Object
 from nexus_tools.sui.type_tag import TypeTag
+from packages import package_of
 
 _BUDGET = 300_000
 _NATIVE_GAS = 10**12
@@ -132,20 +133,20 @@ class LocalnetVm:
     def _returned(
         self, function: Function, type_arguments: Sequence[TypeTag], results: Sequence[Value]
     ) -> Outcome:
-        types = [substitute(type_, type_arguments) for type_ in function.returns]
+        types: list[Any] = [substitute(type_, type_arguments) for type_ in function.returns]
         pairs = zip(types, results, strict=True)
         values = tuple([self.machine.encode(type_, value) for type_, value in pairs])
         return Outcome(RETURNED, values=values)
 
     def _runtime(self) -> _ShownRuntime:
         transaction = TransactionContext(
-            genuine.SENDER,
+            SENDER,
             Digest(bytes(32)),
-            genuine.EPOCH,
-            genuine.EPOCH_TIMESTAMP_MS,
-            genuine.GAS_PRICE,
-            genuine.GAS_PRICE,
-            genuine.GAS_BUDGET,
+            EPOCH,
+            EPOCH_TIMESTAMP_MS,
+            GAS_PRICE,
+            GAS_PRICE,
+            GAS_BUDGET,
             None,
         )
         gas = NativeGas(_NATIVE_GAS)
@@ -191,20 +192,3 @@ def _place(location: Location | None) -> tuple[object, ...]:
     if location is None:
         return ()
     return location.package, location.module, location.function, location.instruction
-
-
-def package_of(address: Address, files: Sequence[bytes]) -> MovePackage:
-    """A package of module files, with the present versions of what it depends on."""
-    modules = {deserialize(file).name: file for file in files}
-    origins = []
-    for name, file in modules.items():
-        module = deserialize(file)
-        for definition in (*module.struct_definitions, *module.enum_definitions):
-            datatype = module.datatype_id(definition.handle)[2]
-            origins.append(TypeOrigin(name, datatype, address))
-    dependencies = {
-        Address(one) for file in files for one in deserialize(file).addresses if one != address
-    }
-    framework = {MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM} if dependencies else set()
-    linkage = [Linkage(one, one, 1) for one in sorted((dependencies | framework) - {address})]
-    return MovePackage(address, 1, tuple(sorted(modules.items())), tuple(origins), tuple(linkage))

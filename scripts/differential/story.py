@@ -7,9 +7,11 @@ that it looks at.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from unittest import mock
 
-from differential.framework import Coverage, Difference, Differential, ExposedPackages
+from differential.comparison import Coverage, Difference, Differential
+from differential.exposed_packages import ExposedPackages
 from nexus_tools.localnet.natives import ObjectRuntime
 from nexus_tools.localnet.vm import Context, Function, Machine, Reference, Value, substitute
 from nexus_tools.sui.address import Address
@@ -113,7 +115,7 @@ def tell_again(
         for parent, type_, contents in call.fields:
             packages.fields.put(parent, type_, _by_nobody(contents, call.sender))
         function = packages.function(package, call.module, call.function)
-        types = [substitute(type_, call.type_arguments) for type_ in function.parameters]
+        types: list[Any] = [substitute(type_, call.type_arguments) for type_ in function.parameters]
         values = [
             machine.decode(type_, _by_nobody(data, call.sender))
             for type_, data in zip(types, call.arguments, strict=True)
@@ -127,7 +129,7 @@ def _by_nobody(data: bytes, sender: Address) -> bytes:
     return data.replace(bytes(sender), bytes(len(sender)))
 
 
-def _target(type_: object) -> TypeTag:
+def _target(type_: Any) -> Any:
     return getattr(type_, "target", type_)
 
 

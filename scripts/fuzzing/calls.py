@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from differential.arguments import Arguments
+from differential.dynamic_fields import DynamicFields
 from fuzzing.finding import Broken
-from fuzzing.move_values import can_be_made, check_type, containers, make, type_argument
+from fuzzing.move_values import can_be_made, check_type, containers, type_argument
 from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.natives.errors import UnsupportedNative
 from nexus_tools.localnet.vm import (
@@ -19,6 +21,7 @@ from nexus_tools.localnet.vm import (
     OutOfGas,
     PrimitiveError,
     ReferenceType,
+    borrow,
     copy_value,
     substitute,
 )
@@ -49,7 +52,11 @@ def _call(machine: Machine, function: Function, chance: random.Random) -> bool:
     types = [substitute(each, type_arguments) for each in function.parameters]
     if not all(can_be_made(machine, type_) for type_ in types):
         return False
-    values = [make(machine, chance, type_) for type_ in types]
+    made = Arguments(machine, DynamicFields(), chance)
+    values = [
+        borrow(made.value(type_)) if isinstance(type_, ReferenceType) else made.value(type_)
+        for type_ in types
+    ]
     with suppress(*_ENDS):
         _look_at_results(machine, function, type_arguments, types, values)
     return True

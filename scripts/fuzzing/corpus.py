@@ -6,11 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from nexus_tools.localnet.bytecode import deserialize, relocate
-from nexus_tools.localnet.bytecode.module import CompiledModule
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.registry import load_package
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
 
 PACKAGE = Address.of(0xC0DE)
 """Where modules are published that are not of the framework."""
@@ -33,13 +31,6 @@ def framework_files() -> tuple[bytes, ...]:
 
 
 @cache
-def framework_modules() -> dict[tuple[bytes, str], CompiledModule]:
-    """The modules of the framework by address and name."""
-    modules = map(deserialize, framework_files())
-    return {(module.address, module.name): module for module in modules}
-
-
-@cache
 def user_packages() -> tuple[dict[str, bytes], ...]:
     """Packages of users, published at `PACKAGE`: their files by the names of the modules."""
     language = [path.read_bytes() for path in sorted(LANGUAGE.glob("*.mv"))]
@@ -50,30 +41,3 @@ def user_packages() -> tuple[dict[str, bytes], ...]:
 
 def _published(files: list[bytes]) -> dict[str, bytes]:
     return {deserialize(file).name: relocate(file, PACKAGE) for file in files}
-
-
-@cache
-def framework_packages() -> dict[Address, MovePackage]:
-    """The framework as the machine takes it."""
-    found = {}
-    for address, package in load_framework().items():
-        files = {deserialize(file).name: file for file in package.modules}
-        found[Address(address)] = package_of(Address(address), files, package.dependencies)
-    return found
-
-
-def package_of(
-    address: Address, files: dict[str, bytes], dependencies: tuple[bytes, ...]
-) -> MovePackage:
-    """A package in its first version."""
-    origins = [
-        TypeOrigin(name, module.datatype_id(handle)[2], address)
-        for name, file in files.items()
-        for module in (deserialize(file),)
-        for handle in (
-            *(each.handle for each in module.struct_definitions),
-            *(each.handle for each in module.enum_definitions),
-        )
-    ]
-    linkage = tuple(Linkage(Address(each), Address(each), 1) for each in dependencies)
-    return MovePackage(address, 1, tuple(sorted(files.items())), tuple(origins), linkage)

@@ -1,4 +1,4 @@
-"""Values of Move types: made up as arguments, and looked at when they come back as results."""
+"""Values of Move types: which can be made up as arguments, and whether results are sound."""
 
 import random
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 from fuzzing.finding import Broken
 from nexus_tools.localnet.bytecode.module import Ability
-from nexus_tools.localnet.vm import Machine, Reference, ReferenceType, Variant, substitute
+from nexus_tools.localnet.vm import Machine, ReferenceType, Variant, substitute
 from nexus_tools.sui.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
 
 # Types of these are made by natives alone, or carry an id that has to be genuine.
@@ -39,34 +39,6 @@ def can_be_made(machine: Machine, type_: Any) -> bool:
         fields = [substitute(each, type_.type_params) for each in definition.field_types()]
         return all(can_be_made(machine, each) for each in fields)
     return type_ is not Primitive.SIGNER
-
-
-def make(machine: Machine, chance: random.Random, type_: Any) -> Any:
-    """A value, near the limits of its type more often than not."""
-    if isinstance(type_, ReferenceType):
-        return Reference([make(machine, chance, type_.target)], 0)
-    if isinstance(type_, VectorTag):
-        size = chance.choice([0, 1, 2, 5])
-        if type_.element is Primitive.U8:
-            return bytearray(chance.randbytes(size))
-        return [make(machine, chance, type_.element) for _ in range(size)]
-    if not isinstance(type_, StructTag):
-        return _primitive(chance, type_)
-    variants = _variants(machine, type_)
-    tag = chance.randrange(len(variants))
-    values = [make(machine, chance, field) for field in variants[tag]]
-    definition = machine.datatype(type_)
-    assert definition is not None
-    return values if definition.variants is None else Variant(tag, values)
-
-
-def _primitive(chance: random.Random, type_: Primitive) -> Any:
-    if type_ is Primitive.BOOL:
-        return chance.random() < 0.5
-    if type_ is Primitive.ADDRESS:
-        return chance.choice([bytes(32), chance.randbytes(32)])
-    bits = int(type_.removeprefix("u"))
-    return chance.choice([0, 1, 2, 7, (1 << bits) - 1, chance.randrange(1 << bits)])
 
 
 def check_type(machine: Machine, type_: Any, value: Any) -> None:

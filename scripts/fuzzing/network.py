@@ -13,10 +13,10 @@ from nexus_tools.localnet.node.faucet import KEY_SETTING
 from nexus_tools.registry import load_package
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.digest import blake2b256
+from nexus_tools.sui.digest import Digest, blake2b256
 from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.object import MovePackage, Object, Shared
+from nexus_tools.sui.object import MovePackage, Object, ObjectReference, Shared
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
 from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
@@ -25,6 +25,8 @@ START_MS = 1_800_000_000_000
 SUI = 1_000_000_000
 BUDGET = 500_000_000
 DEPENDENCIES = (Address.of(1), Address.of(2))
+NOTHING = ObjectReference(Address.of(0xDEAD), 1, Digest(bytes(32)))
+"""An object that is not there."""
 
 
 class Account:

@@ -1,267 +1,78 @@
-"""Programmable transactions that mean nothing: any commands on any arguments."""
+"""Programs in Move: what they do is what they do in the genuine VM.
 
+An input is the source of a module, whose functions `run_…` are called with arguments by chance.
+"""
+
+import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from functools import cache
 
 from hypothesis import strategies as st
 
-from fuzzing.mutation import one_of, weighted
-from fuzzing.network import START_MS, SUI, Network, argument, network
-from nexus_tools.localnet.bytecode.module import Visibility
-from nexus_tools.localnet.vm import Function, ReferenceType, substitute
-from nexus_tools.sui.address import CLOCK, Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.expiration import EpochExpiration, Expiration, NoExpiration, ValidDuring
-from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
-from nexus_tools.sui.object import MovePackage, Object, ObjectReference
-from nexus_tools.sui.transaction import (
-    Argument,
-    Command,
-    GasCoin,
-    GasData,
-    Input,
-    InputArgument,
-    MakeMoveVec,
-    MergeCoins,
-    MoveCall,
-    NestedResult,
-    ProgrammableTransaction,
-    Publish,
-    Pure,
-    ReceivingObject,
-    Result,
-    SharedObject,
-    SplitCoins,
-    TransactionData,
-    TransferObjects,
-    Upgrade,
+from differential.comparison import Difference
+from differential.exposed_packages import framework
+from differential.programs import (
+    Source,
+    compare_programs,
+    compiled,
+    framework_programs,
+    language_programs,
+    move_builder,
 )
-from nexus_tools.sui.type_tag import GAS_COIN, STRING, Primitive, StructTag, VectorTag
-from nexus_tools.sui.type_tag import SUI as SUI_TAG
+from fuzzing.finding import Broken
+from nexus_tools.errors import NexusError
+from nexus_tools.localnet.compiler import MoveBuilder
+from nexus_tools.localnet.verifier import verify_module
+from nexus_tools.localnet.verifier.sui import verify_sui_module
+from packages import framework_modules
 
-_PLACES = st.integers(0, 6)
-_ARGUMENTS = st.one_of(
-    st.just(GasCoin()),
-    _PLACES.map(InputArgument),
-    _PLACES.map(InputArgument),
-    _PLACES.map(Result),
-    st.builds(NestedResult, _PLACES, _PLACES),
-    st.just(InputArgument(2**16 - 1)),
-)
-_MANY = st.lists(_ARGUMENTS, max_size=3).map(tuple)
-_NUMBERS = st.one_of(st.integers(0, 10), st.sampled_from([SUI, 2**63, 2**64 - 1]))
+_ROUNDS = 4
+_WRITERS = st.sampled_from([language_programs, framework_programs])
+_NUMBERS = st.lists(st.integers(0, 9_999), min_size=1, max_size=10, unique=True)
+# The smaller choice is the simpler one: what is not needed for a finding is left out of it.
+_IS_KEPT = st.sampled_from([False, *[True] * 500])
 
 
-def _unsigned(size: int) -> st.SearchStrategy[bytes]:
-    likely = _NUMBERS.map(lambda number: number.to_bytes(32, "little")[:size])
-    return likely | st.binary(min_size=size, max_size=size)
-
-
-_ADDRESSES = st.one_of(st.integers(0, 9).map(Address.of), st.binary(min_size=32, max_size=32))
-_PURES: dict[str, st.SearchStrategy[bytes]] = {
-    **{f"u{bits}": _unsigned(bits // 8) for bits in (8, 16, 32, 64, 128, 256)},
-    "bool": st.sampled_from([b"\0", b"\1", b"\2"]),
-    "address": _ADDRESSES.map(bytes),
-    "vector<u8>": st.binary(max_size=60).map(lambda data: bytes([len(data)]) + data),
-    str(STRING): st.text(max_size=15).map(lambda text: bytes([len(text.encode())]) + text.encode()),
-}
-_TYPE_ARGUMENTS = st.sampled_from(
-    [Primitive.U64, SUI_TAG, GAS_COIN, STRING, VectorTag(Primitive.U8), Primitive.ADDRESS]
-)
-_FRAMEWORK = ("coin", "balance", "transfer", "vec_map", "table", "bag", "clock", "object", "pay")
-
-
-def transactions() -> st.SearchStrategy[TransactionData]:
-    """Transactions of the network's accounts, most with gas that suffices."""
-    net = network()
-    kinds = st.builds(
-        ProgrammableTransaction,
-        st.lists(_inputs(net), max_size=5).map(tuple),
-        st.lists(_commands(net), max_size=4).map(tuple),
-    )
-    programs = _programs(net.objects(), one_of(_names(net)), _commands(net))
-    kinds = weighted((1, kinds), (3, programs))
-    alice, bob = (each.address for each in net.accounts)
-    by = {
-        address: st.builds(
-            TransactionData, kinds, st.just(address), _gas(net, address), _expirations(net)
-        )
-        for address in (alice, bob, Address.of(7))
-    }
-    return weighted((18, by[alice]), (1, by[bob]), (1, by[Address.of(7)]))
-
-
-def _gas(net: Network, sender: Address) -> st.SearchStrategy[GasData]:
-    return weighted((9, _gas_of(net, sender)), (1, _gas_of(net, net.accounts[1].address)))
-
-
-def _gas_of(net: Network, owner: Address) -> st.SearchStrategy[GasData]:
-    coins = [each.reference() for each in net.node.ledger.owned_by(owner, GAS_COIN)]
-    usual = st.just(tuple(coins[:1]))
-    some = st.lists(st.sampled_from([*coins, _nothing()]), max_size=3).map(tuple)
-    price = st.sampled_from([*[1000] * 20, 1001, 0, 999, 2**64 - 1])
-    budget = st.sampled_from([*[SUI] * 20, 2_000_000, 1_000_000, 0, 50 * SUI, 2**64 - 1])
-    return st.builds(GasData, weighted((9, usual), (1, some)), st.just(owner), price, budget)
-
-
-def _expirations(net: Network) -> st.SearchStrategy[Expiration]:
-    during = st.builds(
-        ValidDuring,
-        st.none() | st.just(0),
-        st.none() | st.just(0),
-        st.none(),
-        st.none() | st.just(START_MS),
-        st.sampled_from([net.node.chain_id, Digest(bytes(32))]),
-        st.integers(0, 9),
-    )
-    usual = st.just(NoExpiration())
-    epochs = st.integers(0, 2).map(EpochExpiration)
-    return weighted((18, usual), (1, epochs), (1, during))
-
-
-def _nothing() -> ObjectReference:
-    return ObjectReference(Address.of(0xDEAD), 1, Digest(bytes(32)))
-
-
-def _inputs(net: Network) -> st.SearchStrategy[Input]:
-    objects = net.objects()
-    references = st.sampled_from([*[value.reference() for value in objects], _nothing()])
-    pure = st.one_of(
-        st.binary(max_size=40),
-        _NUMBERS.map(lambda number: number.to_bytes(8, "little")),
-        st.sampled_from([bytes(each.address) for each in net.accounts]),
-        st.sampled_from([b"\xff\xff\xff\xff\x0f", b"\x00", b"\x01\x00", bytes(16_385)]),
-    ).map(Pure)
-    shared = st.builds(
-        SharedObject,
-        st.sampled_from([CLOCK, *map(Address.of, (5, 7, 8, 0x403, 0xAC)), Address.of(0xDEAD)]),
-        st.integers(0, 2),
-        st.booleans(),
-    )
-    own = one_of(list(map(argument, objects)))
-    funds = st.builds(FundsWithdrawal, _NUMBERS, st.just(SUI_TAG), st.integers(0, 1))
-    receiving = references.map(ReceivingObject)
-    return weighted((3, pure), (6, own), (1, shared), (1, receiving), (1, funds))
-
-
-def _types(net: Network) -> st.SearchStrategy[object]:
-    own = [
-        StructTag(net.probe, "probe", name) for name in ("Thing", "Box", "Potato", "Pair", "Nope")
-    ]
-    leaves = st.sampled_from([*Primitive, SUI_TAG, GAS_COIN, *own])
-    return st.recursive(
-        leaves,
-        lambda inner: st.one_of(
-            inner.map(VectorTag),
-            inner.map(lambda tag: StructTag(net.probe, "probe", "Pair", (tag,))),
-        ),
-        max_leaves=3,
-    )
-
-
-def _names(net: Network) -> list[Function]:
-    """The functions that can be called, and a few others."""
-    return [
-        function
-        for package in (net.probe, net.registry, Address.of(2))
-        for function in net.node.machine.functions(package)
-        if package != Address.of(2) or function.module.name in _FRAMEWORK
-        if function.visibility is Visibility.PUBLIC or function.is_entry or package == net.probe
-    ]
-
-
-def _calls(net: Network) -> st.SearchStrategy[Command]:
-    """Calls with any arguments."""
-    return st.builds(
-        lambda function, types, arguments: MoveCall(
-            function.package, function.module.name, function.name, types, arguments
-        ),
-        one_of(_names(net)),
-        st.lists(_types(net), max_size=2).map(tuple),
-        _MANY,
-    )
-
-
-class _Program:
-    """A transaction in which most arguments have the types that the functions ask for."""
-
-    def __init__(self, draw: Callable[[Any], Any], objects: Sequence[Object]) -> None:
-        self._draw = draw
-        self._objects = objects
-        self._inputs: list[Input] = []
-        self._commands: list[Command] = []
-        self._results: list[tuple[Argument, Any]] = []
-
-    def call(self, function: Function) -> None:
-        """Add a call."""
-        types = tuple(self._draw(_TYPE_ARGUMENTS) for _ in function.type_parameters)
-        parameters = [substitute(each, types) for each in function.parameters]
-        wanted = [each for each in parameters if "TxContext" not in str(each)]
-        arguments = tuple(self._argument(each) for each in wanted)
-        name = function.module.name
-        self._commands.append(MoveCall(function.package, name, function.name, types, arguments))
-        for place, type_ in enumerate(function.returns):
-            argument = NestedResult(len(self._commands) - 1, place)
-            self._results.append((argument, substitute(type_, types)))
-
-    def _argument(self, type_: Any) -> Argument:
-        target = type_.target if isinstance(type_, ReferenceType) else type_
-        fitting = [argument for argument, known in self._results if known == target]
-        objects = [value for value in self._objects if value.type == target]
-        if self._draw(st.integers(0, 15)) == 15:
-            return self._draw(_ARGUMENTS)  # type: ignore[no-any-return]
-        if fitting:
-            return self._draw(st.sampled_from(fitting))  # type: ignore[no-any-return]
-        if objects:
-            return self._input(argument(self._draw(st.sampled_from(objects))))
-        return self._input(Pure(self._draw(_PURES.get(str(target), st.binary(max_size=20)))))
-
-    def _input(self, value: Input) -> InputArgument:
-        if value not in self._inputs:
-            self._inputs.append(value)
-        return InputArgument(self._inputs.index(value))
-
-    def finish(self, last: Sequence[Command]) -> ProgrammableTransaction:
-        """The transaction; what was made and cannot be dropped is sent to somebody."""
-        mine = [argument for argument, type_ in self._results if isinstance(type_, StructTag)]
-        recipient = self._input(Pure(self._draw(_PURES["address"])))
-        if mine:
-            self._commands.append(TransferObjects(tuple(mine), recipient))
-        return ProgrammableTransaction(tuple(self._inputs), (*self._commands, *last))
+def inputs() -> st.SearchStrategy[bytes]:
+    """Programs over the language or over the framework, now and then without a statement."""
+    # What takes long to be made is made before the first input is timed.
+    framework()
+    _builder()
+    return _modules()
 
 
 @st.composite
-def _programs(
-    draw: st.DrawFn,
-    objects: Sequence[Object],
-    functions: st.SearchStrategy[Function],
-    commands: st.SearchStrategy[Command],
-) -> ProgrammableTransaction:
-    program = _Program(draw, objects)
-    for function in draw(st.lists(functions, min_size=1, max_size=4)):
-        program.call(function)
-    return program.finish(draw(st.lists(commands, max_size=1)))
+def _modules(draw: st.DrawFn) -> bytes:
+    write: Callable[[str, Sequence[int]], Source] = draw(_WRITERS)
+    source = write(str(draw(st.integers(0, 2**32))), draw(_NUMBERS))
+    programs = [
+        replace(program, statements=tuple([one for one in program.statements if draw(_IS_KEPT)]))
+        for program in source.programs
+    ]
+    return replace(source, programs=tuple(programs)).text.encode()
 
 
-def _commands(net: Network) -> st.SearchStrategy[Command]:
-    packages = [value for each in (net.probe, net.registry) for value in _files(net, each)]
-    modules = st.lists(one_of(packages) | st.binary(max_size=20), max_size=2).map(tuple)
-    known = st.sampled_from(
-        [(), (Address.of(1), Address.of(2)), (net.probe,), (Address.of(0xDEAD),)]
-    )
-    return st.one_of(
-        _calls(net),
-        st.builds(TransferObjects, _MANY, _ARGUMENTS),
-        st.builds(SplitCoins, _ARGUMENTS, _MANY),
-        st.builds(MergeCoins, _ARGUMENTS, _MANY),
-        st.builds(MakeMoveVec, st.none() | _types(net), _MANY),
-        st.builds(Publish, modules, known),
-        st.builds(Upgrade, modules, known, st.just(net.probe), _ARGUMENTS),
-    )
+def check(data: bytes) -> str:
+    """Run the programs in both machines, and have what the compiler made verified here."""
+    try:
+        module = compiled(_builder(), data.decode(errors="replace"))
+    except NexusError:
+        return "refused by the compiler"
+    verify_module(module, framework_modules().get)
+    verify_sui_module(module)
+    seed = hashlib.blake2b(data, digest_size=8).hexdigest()
+    coverages, differences = compare_programs(framework(), module, seed, _ROUNDS)
+    for difference in differences:
+        raise Broken(f"{_kind(difference)}: {difference}")
+    returned = sum(coverage.succeeded > 0 for coverage in coverages)
+    return "all return" if returned == len(coverages) else "some return" if returned else "failed"
 
 
-def _files(net: Network, package: Address) -> list[bytes]:
-    value: Object | None = net.node.ledger.get(package)
-    assert value is not None
-    assert isinstance(value.data, MovePackage)
-    return [data for _, data in value.data.modules]
+def _kind(difference: Difference) -> str:
+    return f"{difference.ours.status} here, {difference.genuine.status} in the genuine VM"
+
+
+@cache
+def _builder() -> MoveBuilder:
+    return move_builder()

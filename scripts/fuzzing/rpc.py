@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from fuzzing.connections import http1, http2
 from fuzzing.finding import Broken
 from fuzzing.mutation import apply, edits, weighted
-from fuzzing.programs import transactions
 from fuzzing.served import Served, served
+from fuzzing.transaction_data import transactions
 from fuzzing.wire import Wire
 from nexus_tools.localnet.rpc.messages import Procedure
 from nexus_tools.sui.transaction import TransactionData

@@ -18,6 +18,7 @@ from fuzzing.target import Target, load
 
 _ROUND = 500
 _INPUT_SECONDS = 20
+_SHRINKING_SECONDS = 120
 _MEMORY_BYTES = 4 * 1024**3
 _SETTINGS = settings(
     max_examples=_ROUND,
@@ -27,6 +28,10 @@ _SETTINGS = settings(
     verbosity=Verbosity.quiet,
     suppress_health_check=list(HealthCheck),
 )
+
+
+class _RoundOver(KeyboardInterrupt):
+    """The time is up: hypothesis lets only such an exception through at once."""
 
 
 class Run:
@@ -63,8 +68,8 @@ class Run:
         @seeded(number)
         @given(inputs)
         def run(data: bytes) -> None:
-            if monotonic() >= self._deadline and not broken:
-                return
+            if monotonic() >= self._deadline + (_SHRINKING_SECONDS if broken else 0):
+                raise _RoundOver
             error = self._use(target, data)
             if error is None or place(error) in self._known:
                 return
@@ -75,6 +80,8 @@ class Run:
 
         try:
             run()
+        except _RoundOver:
+            pass
         except BaseException as error:
             if not broken or isinstance(error, KeyboardInterrupt):
                 raise
@@ -95,21 +102,24 @@ class Run:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeUp` in whatever runs longer."""
+    """Raise `TimeUp` in whatever needs more time of the processor, however busy the machine is."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TimeUp(f"it took more than {seconds} s")
 
-    previous = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    previous = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
 
 
 def limit_memory() -> None:
-    """Have what asks for far too much memory fail, instead of the machine."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, hard))
+    """Have what asks for far too much memory fail, instead of the machine.
+
+    Addresses are not counted that nothing was written to: the compiler reserves many of them.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_BYTES, hard))

@@ -9,7 +9,7 @@ from fuzzing.finding import Broken
 from fuzzing.money import total_mist
 from fuzzing.mutation import apply, edits, weighted
 from fuzzing.network import Network, network
-from fuzzing.programs import transactions
+from fuzzing.transaction_data import transactions
 from nexus_tools.errors import NotAllowedError, ValidationError
 from nexus_tools.localnet.execution import Mode, TransactionRefused
 from nexus_tools.localnet.ledger import ExecutedTransaction

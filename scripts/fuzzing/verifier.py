@@ -12,20 +12,13 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from fuzzing import oracle
 from fuzzing.calls import call_all
-from fuzzing.corpus import (
-    PACKAGE,
-    framework_files,
-    framework_modules,
-    framework_packages,
-    package_of,
-    user_packages,
-)
+from fuzzing.corpus import PACKAGE, framework_files, user_packages
 from fuzzing.finding import Broken
 from fuzzing.module_mutation import mutants
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import DEPENDENCIES, network, transaction
+from genuine import ACCEPTED, NOT_COMPARED, callable_functions, verdict
 from nexus_tools.localnet.bytecode import CompiledModule, MalformedModule, deserialize, serialize
 from nexus_tools.localnet.natives import NATIVES
 from nexus_tools.localnet.verifier import VerificationError, verify_module
@@ -33,14 +26,7 @@ from nexus_tools.localnet.verifier.sui import verify_sui_module
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.execution_status import ErrorKind, Failure
-
-# The oracle's linker, not its verifier, looks for what a module names; its stack of operands has no
-# limit; the instructions of global storage are refused when they are run.
-_NOT_COMPARED = {
-    "MISSING_DEPENDENCY",
-    "VALUE_STACK_PUSH_OVERFLOW",
-    "DEPRECATED_BYTECODE_FORMAT",
-}
+from packages import framework_modules, framework_packages, package_of
 
 _FRAMEWORK = 255
 
@@ -65,7 +51,7 @@ def check(data: bytes) -> str:
     except MalformedModule:
         return "malformed"
     if number == _FRAMEWORK:
-        admitted = _status(module, {}) == oracle.ACCEPTED
+        admitted = _status(module, {}) == ACCEPTED
         return f"of the framework, {'admitted' if admitted else 'refused'}"
     package = user_packages()[number % len(user_packages())]
     if module.address != PACKAGE or module.name not in package:
@@ -73,7 +59,7 @@ def check(data: bytes) -> str:
     files = {**package, module.name: file}
     status = _status(module, files)
     compared = _compare(module, files, status)
-    if status != oracle.ACCEPTED:
+    if status != ACCEPTED:
         return f"refused{compared}"
     try:
         verify_sui_module(module)
@@ -90,14 +76,14 @@ def _status(module: CompiledModule, files: dict[str, bytes]) -> str:
         verify_module(module, known.get)
     except VerificationError as error:
         return error.status
-    return oracle.ACCEPTED
+    return ACCEPTED
 
 
 def _compare(module: CompiledModule, files: dict[str, bytes], status: str) -> str:
-    if status in _NOT_COMPARED:
+    if status in NOT_COMPARED:
         return ", not compared"
-    for function in oracle.callable_functions(module):
-        genuine = oracle.verdict(files, module.name, function)
+    for function in callable_functions(module):
+        genuine = verdict(PACKAGE, list(files.values()), module.name, function)
         if genuine not in (None, status):
             raise Broken(f"{status} here, {genuine} by the genuine verifier: a difference")
         if genuine is not None:
@@ -137,7 +123,7 @@ def _machine() -> Machine:
 
 def _call(module: CompiledModule, files: dict[str, bytes]) -> int:
     machine = _machine()
-    machine.publish(package_of(PACKAGE, files, DEPENDENCIES))
+    machine.publish(package_of(PACKAGE, files.values()))
     seed = hashlib.blake2b(files[module.name], digest_size=8).digest()
     try:
         return call_all(machine, PACKAGE, module.name, random.Random(seed))

@@ -5,9 +5,11 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
+INPUTS = st.binary(max_size=20)
 
 
 def fuzz(*arguments, folder=ROOT):
@@ -21,10 +23,10 @@ def fuzz(*arguments, folder=ROOT):
     )
 
 
-def run(monkeypatch, tmp_path, check):
+def run(monkeypatch, tmp_path, check, inputs=INPUTS):
     from fuzzing import runner
 
-    target = SimpleNamespace(inputs=lambda: st.binary(max_size=20), check=check)
+    target = SimpleNamespace(inputs=lambda: inputs, check=check)
     monkeypatch.setattr(runner, "load", lambda _: target)
     monkeypatch.setattr(runner, "limit_memory", lambda: None)
     found = runner.Run("planted", 2, 7, tmp_path / "current")
@@ -58,6 +60,20 @@ def test_an_input_that_takes_too_long_is_found(monkeypatch, tmp_path):
     assert [finding.data[:1] for finding in found.findings] == [b"\x01"]
 
 
+def test_no_more_inputs_are_made_once_the_time_is_up(monkeypatch, tmp_path):
+    from fuzzing import runner
+
+    now, made = [0], []
+    monkeypatch.setattr(runner, "monotonic", lambda: now[0])
+
+    def check(data):
+        now[0] = 10
+        return "fine"
+
+    found = run(monkeypatch, tmp_path, check, INPUTS.map(lambda data: made.append(data) or data))
+    assert (found.executions, len(made)) == (1, 2)
+
+
 def test_a_finding_is_kept_under_the_name_of_its_target(tmp_path):
     from fuzzing.finding import Finding
 
@@ -82,3 +98,34 @@ def test_a_target_that_does_not_exist_is_a_wrong_call():
     ended = fuzz("nothing")
     assert ended.returncode == 2
     assert "there is no target nothing" in ended.stderr
+
+
+PROGRAMS = b"""module programs::programs {
+    public fun run_0(number: u8): u16 { (number as u16) + 1 }
+}
+"""
+
+
+def test_programs_are_compiled_and_run_in_both_machines(move_builder, tmp_path):
+    saved = tmp_path / "programs-0123.bin"
+    saved.write_bytes(PROGRAMS)
+    assert fuzz("replay", saved).stdout == f"fuzz: {saved}: all return\n"
+
+
+def test_a_program_that_ends_otherwise_in_the_genuine_machine_is_found(move_builder, monkeypatch):
+    from differential import exposed_packages
+    from fuzzing.finding import Broken
+    from fuzzing.programs import check
+    from genuine import ABORTED, Outcome
+
+    monkeypatch.setattr(exposed_packages, "call_genuine", lambda *_: Outcome(ABORTED, 5))
+    with pytest.raises(Broken, match=r"^RETURNED here, ABORTED in the genuine VM: .*::run_0\("):
+        check(PROGRAMS)
+
+
+def test_what_the_compiler_refuses_is_no_finding(move_builder):
+    from fuzzing.programs import check
+
+    assert check(b"module programs::programs { public fun run_0(): u8 { true } }") == (
+        "refused by the compiler"
+    )

@@ -66,6 +66,7 @@ class WasmModule:
             raise WasmFailed(instance.complaints or str(trap)) from trap
         finally:
             timer.cancel()
+            instance.close()
 
 
 class WasmInstance:
@@ -80,6 +81,10 @@ class WasmInstance:
         self._exports = instance.exports(self._store)
         self._memory = self._exports["memory"]
         self._exports["__wbindgen_start"](self._store)
+
+    def close(self) -> None:
+        """Give its memory back, which no collector finds: its imports refer to it."""
+        self._store.close()
 
     @property
     def complaints(self) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from random import Random
 from typing import ClassVar
 
-from differential.programs.shapes import INTEGERS, Shapes, element_of
+from differential.programs.generics import OF_GENERICS
+from differential.programs.numbers import integer
+from differential.programs.shapes import INTEGERS, Shapes, bare, element_of, enclosed
 
 CODES = 8
 _TEXTS = ["", "a", "move", "0x2A", "hello world"]
@@ -41,7 +43,7 @@ class Expressions:
     def of_kind(self, type_: str, depth: int) -> str:
         """An expression of a type that is made of its parts."""
         if type_ in INTEGERS:
-            return self._integer(type_, depth)
+            return integer(self, type_, depth)
         if type_ in self.shapes.structs:
             return self._struct(type_, depth)
         if type_ in self.shapes.enums:
@@ -96,7 +98,8 @@ class Expressions:
             result = self.expression(type_, depth)
             for _, variable, _ in bound:
                 del self.scope[variable]
-            arms.append(f"{enum}::{name}{_pattern(bound, named=named)} => {result}")
+            pattern = enclosed([(field, variable) for field, variable, _ in bound], named=named)
+            arms.append(f"{bare(enum)}::{name}{pattern} => {result}")
         return f"match ({self.expression(enum, depth)}) {{ {', '.join(arms)} }}"
 
     def _dereference(self, type_: str, depth: int) -> str:
@@ -122,9 +125,13 @@ class Expressions:
         if not able:
             return self.of_kind(type_, depth)
         struct, field = self.chance.choice(able)
-        name = self.name()
         value = self.expression(struct.text, depth)
-        return f"{{ let {name} = {value}; {name}.{field} }}"
+        if self.chance.random() < 0.5:
+            name = self.name()
+            return f"{{ let {name} = {value}; {name}.{field} }}"
+        bound = [(one, self.name("u")) for one, _ in struct.fields]
+        pattern = f"{bare(struct.text)}{enclosed(bound, named=struct.named)}"
+        return f"{{ let {pattern} = {value}; {dict(bound)[field]} }}"
 
     def _element(self, type_: str, depth: int) -> str:
         if f"vector<{type_}>" not in self.shapes.vectors:
@@ -156,51 +163,6 @@ class Expressions:
         return f"twice!<{type_}>({self.expression(type_, depth)}, |{argument}| {body})"
 
     # Of one kind
-
-    def _integer(self, type_: str, depth: int) -> str:
-        if depth <= 0 or self.chance.random() < 0.2:
-            return self.literal(type_)
-        return self.chance.choice(self._OF_INTEGERS)(self, type_, depth - 1)
-
-    def literal(self, type_: str) -> str:
-        """An integer, a small one most often."""
-        bits = INTEGERS[type_]
-        top = (1 << bits) - 1
-        edge = [top, top - 1, 1 << self.chance.randrange(bits), self.chance.randrange(1 << bits)]
-        small = [0, 1, 2, 3, 7, self.chance.randrange(100)]
-        return f"{self.chance.choice(small if self.chance.random() < 0.85 else edge)}{type_}"
-
-    def _arithmetic(self, type_: str, depth: int) -> str:
-        one, other = self.expression(type_, depth), self.expression(type_, depth)
-        operator = self.chance.choice(["+", "-", "*", "/", "%", "&", "|", "^"])
-        if operator in "/%" and self.chance.random() < 0.8:
-            return f"({one} {operator} ({other} | 1))"
-        if operator in "+*" and self.chance.random() < 0.6:
-            return f"(({one} % 11) {operator} ({other} % 11))"
-        if operator == "-" and self.chance.random() < 0.7:
-            return f"(({one} | 64) - ({other} % 64))"
-        return f"({one} {operator} {other})"
-
-    def _shift(self, type_: str, depth: int) -> str:
-        amount = self.expression("u8", depth)
-        if self.chance.random() < 0.85:
-            amount = f"({amount} % {min(INTEGERS[type_], 255)})"
-        return f"({self.expression(type_, depth)} {self.chance.choice(['<<', '>>'])} {amount})"
-
-    def _cast(self, type_: str, depth: int) -> str:
-        source = self.chance.choice(list(INTEGERS))
-        value = self.expression(source, depth)
-        if INTEGERS[source] > INTEGERS[type_] and self.chance.random() < 0.8:
-            value = f"({value} % {1 << INTEGERS[type_] - 1})"
-        return f"({value} as {type_})"
-
-    def _called(self, type_: str, depth: int) -> str:
-        function = self.chance.choice(["mixed", "descended"])
-        return f"{function}_{type_}({self.expression(type_, depth)}, {self.literal('u8')})"
-
-    def _length(self, type_: str, depth: int) -> str:
-        vector = self.expression(self.chance.choice(self.shapes.vectors), depth)
-        return f"(({vector}).length() as {type_})"
 
     def _boolean(self, depth: int) -> str:
         if depth <= 0:
@@ -246,25 +208,50 @@ class Expressions:
             name = self.name()
             one, other = self.expression("String", depth - 1), self.expression("String", depth - 1)
             return f"({{ let mut {name} = {one}; string::append(&mut {name}, {other}); {name} }})"
+        if depth > 0 and self.chance.random() < 0.3:
+            name, start = self.name(), self.expression("u64", depth - 1)
+            return (
+                f"({{ let {name} = {self.expression('String', depth - 1)};"
+                f" let i = {start} % ({name}.length() + 2);"
+                f" string::substring(&{name}, i, {name}.length()) }})"
+            )
         return f'string::utf8(b"{self.chance.choice(_TEXTS)}")'
 
     def _struct(self, type_: str, depth: int) -> str:
-        fields = self.shapes.structs[type_].fields
-        inside = [f"{field}: {self.expression(its, depth - 1)}" for field, its in fields]
-        return f"{type_} {{ {', '.join(inside)} }}"
+        struct = self.shapes.structs[type_]
+        values = [(field, self.expression(its, depth - 1)) for field, its in struct.fields]
+        return f"{type_}{enclosed(values, named=struct.named)}"
 
     def _variant(self, type_: str, depth: int) -> str:
         name, fields, named = self.chance.choice(self.shapes.enums[type_].variants)
         values = [(field, self.expression(its, depth - 1)) for field, its in fields]
-        return f"{type_}::{name}{_pattern([(*one, '') for one in values], named=named)}"
+        if not values and type_ != bare(type_):
+            return f"neither{type_.removeprefix(bare(type_))}()"
+        return f"{type_}::{name}{enclosed(values, named=named)}"
 
     def _vector(self, type_: str, depth: int) -> str:
         if type_ == "vector<u8>" and self.chance.random() < 0.5:
             return f'b"{self.chance.choice(_TEXTS)}"'
+        if type_ == "vector<u8>" and depth > 0 and self.chance.random() < 0.3:
+            return self._bytes(depth - 1)
         element = element_of(type_)
         length = self.chance.choice([0, 1, 2, 3]) if depth > 0 else self.chance.choice([0, 1])
         values = [self.expression(element, depth - 1) for _ in range(length)]
         return f"vector<{element}>[{', '.join(values)}]"
+
+    def _bytes(self, depth: int) -> str:
+        """What a native function makes of something."""
+        name, its = self.name(), self.chance.choice(self.shapes.all)
+        value = self.expression(its, depth)
+        made = self.chance.choice(
+            [
+                f"bcs::to_bytes(&{name})",
+                f"hash::sha3_256(bcs::to_bytes(&{name}))",
+                f"hash::sha2_256(bcs::to_bytes(&{name}))",
+                f"type_name::with_original_ids<{its}>().into_string().into_bytes()",
+            ]
+        )
+        return f"({{ let {name}: {its} = {value}; {made} }})"
 
     def _option(self, type_: str, depth: int) -> str:
         element = element_of(type_)
@@ -284,16 +271,7 @@ class Expressions:
         _element,
         _unwrapped,
         _macro,
-    ]
-
-    _OF_INTEGERS: ClassVar[list[Callable[["Expressions", str, int], str]]] = [
-        _arithmetic,
-        _arithmetic,
-        _arithmetic,
-        _shift,
-        _cast,
-        _called,
-        _length,
+        *OF_GENERICS,
     ]
 
     _OF_BOOLEANS: ClassVar[list[Callable[["Expressions", int], str]]] = [
@@ -311,12 +289,3 @@ class Expressions:
         "address": _address,
         "String": _string,
     }
-
-
-def _pattern(fields: list[tuple[str, str, str]], *, named: bool) -> str:
-    """The fields of a variant: names with values or variables, or these alone."""
-    if not fields:
-        return ""
-    if named:
-        return f" {{ {', '.join(f'{field}: {value}' for field, value, _ in fields)} }}"
-    return f"({', '.join(value for _, value, _ in fields)})"

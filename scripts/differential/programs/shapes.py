@@ -1,5 +1,6 @@
 """The types that the programs of one module use, and how their values are written."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -11,10 +12,14 @@ Fields = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A struct type, with its type arguments; `fields` are names and types."""
+    """A struct type, with its type arguments; `fields` are names and types.
+
+    The names of a struct that is not `named` are places: 0, 1 and so on.
+    """
 
     text: str
     fields: Fields
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,18 @@ class Shapes:
         self._lines = [
             f"public struct Pair<A, B> {ABILITIES} {{ first: A, second: B }}",
             f"public struct Wrap<phantom P, T> {ABILITIES} {{ inner: T }}",
+            (
+                f"public enum Either<A, B> {ABILITIES} {{"
+                " Neither, Left(A), Right { value: B }, Both(A, B) }"
+            ),
         ]
         for number in range(3):
-            self._add_struct(f"S{number}")
+            self._add_struct(f"S{number}", named=number < 2)
         for number in range(2):
             self._add_enum(f"E{number}")
         self._add_generic()
         self.vectors = ["vector<u8>", "vector<u64>", "vector<vector<u16>>", "vector<S0>"]
-        self.vectors += ["vector<E0>", "vector<bool>", "vector<u256>"]
+        self.vectors += ["vector<E0>", "vector<bool>", "vector<u256>", "vector<Wrap<S0, S1>>"]
         self.options = ["Option<u64>", "Option<S1>", "Option<vector<u8>>"]
 
     @property
@@ -66,11 +75,15 @@ class Shapes:
         kinds = self._plain + earlier * 2
         return tuple([(f"f{place}", self._chance.choice(kinds)) for place in range(count)])
 
-    def _add_struct(self, name: str) -> None:
+    def _add_struct(self, name: str, *, named: bool) -> None:
         fields = self._fields(self._chance.randint(1, 4))
-        self.structs[name] = Struct(name, fields)
-        inside = ", ".join(f"{field}: {type_}" for field, type_ in fields)
-        self._lines.append(f"public struct {name} {ABILITIES} {{ {inside} }}")
+        inside = enclosed(fields, named=named)
+        if named:
+            self._lines.append(f"public struct {name} {ABILITIES}{inside}")
+        else:
+            fields = tuple([(str(place), type_) for place, (_, type_) in enumerate(fields)])
+            self._lines.append(f"public struct {name}{inside} {ABILITIES};")
+        self.structs[name] = Struct(name, fields, named)
 
     def _add_enum(self, name: str) -> None:
         variants = []
@@ -78,7 +91,9 @@ class Shapes:
             fields = self._fields(self._chance.randint(0, 3))
             variants.append((f"V{number}", fields, self._chance.random() < 0.5))
         self.enums[name] = Enum(name, tuple(variants))
-        inside = ", ".join(_declared(*variant) for variant in variants)
+        inside = ", ".join(
+            f"{variant}{enclosed(fields, named=named)}" for variant, fields, named in variants
+        )
         self._lines.append(f"public enum {name} {ABILITIES} {{ {inside} }}")
 
     def _add_generic(self) -> None:
@@ -86,19 +101,40 @@ class Shapes:
             one, other = (self._chance.choice([*self._plain, *self.structs]) for _ in range(2))
             text = f"Pair<{one}, {other}>"
             self.structs[text] = Struct(text, (("first", one), ("second", other)))
-        inner = self._chance.choice([*self._plain, *self.structs])
-        text = f"Wrap<S0, {inner}>"
-        self.structs[text] = Struct(text, (("inner", inner),))
+        for inner in ("S1", self._chance.choice([*self._plain, *self.structs])):
+            text = f"Wrap<S0, {inner}>"
+            self.structs[text] = Struct(text, (("inner", inner),))
+        for _ in range(2):
+            one, other = (self._chance.choice([*self._plain, *self.structs]) for _ in range(2))
+            text = f"Either<{one}, {other}>"
+            self.enums[text] = Enum(text, _either_variants(one, other))
 
 
-def _declared(name: str, fields: Fields, named: bool) -> str:
-    if not fields:
-        return name
-    if named:
-        return f"{name} {{ {', '.join(f'{field}: {type_}' for field, type_ in fields)} }}"
-    return f"{name}({', '.join(type_ for _, type_ in fields)})"
+def _either_variants(one: str, other: str) -> tuple[tuple[str, Fields, bool], ...]:
+    """The variants of the generic enum with these type arguments."""
+    left, right = ("f0", one), ("value", other)
+    return (
+        ("Neither", (), False),
+        ("Left", (left,), False),
+        ("Right", (right,), True),
+        ("Both", (left, ("f1", other)), False),
+    )
 
 
 def element_of(vector: str) -> str:
     """The type of a vector's elements, or of an option's value."""
     return vector[vector.index("<") + 1 : -1]
+
+
+def bare(type_: str) -> str:
+    """A type's name without its type arguments."""
+    return type_.partition("<")[0]
+
+
+def enclosed(fields: Sequence[tuple[str, str]], *, named: bool) -> str:
+    """The fields of a struct or variant with what stands for them: values, variables or types."""
+    if not fields:
+        return ""
+    if named:
+        return f" {{ {', '.join(f'{field}: {value}' for field, value in fields)} }}"
+    return f"({', '.join(value for _, value in fields)})"

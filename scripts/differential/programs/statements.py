@@ -6,7 +6,8 @@ from random import Random
 from typing import ClassVar
 
 from differential.programs.expressions import CODES, Expressions
-from differential.programs.shapes import INTEGERS, Shapes, element_of
+from differential.programs.references import change_behind
+from differential.programs.shapes import INTEGERS, Shapes, bare, element_of, enclosed
 
 _DEPTH = 3
 PARAMETERS = [*INTEGERS, "bool", "address", "vector<u8>", "vector<u64>"]
@@ -218,7 +219,7 @@ class Statements:
         value = self._write.expression(enum, depth)
         arms = []
         for variant, fields, named in self._shapes.enums[enum].variants:
-            arms.append(f"{enum}::{variant}{self._arm(fields, depth, named=named)}")
+            arms.append(f"{bare(enum)}::{variant}{self._arm(fields, depth, named=named)}")
         return f"{{ let mut {name} = {value}; match (&mut {name}) {{ {', '.join(arms)} }}; }};"
 
     def _arm(self, fields: tuple[tuple[str, str], ...], depth: int, *, named: bool) -> str:
@@ -226,19 +227,27 @@ class Statements:
         if not fields:
             return f" => {{ {self._block(depth - 1)} }}"
         bound = [self._write.name("b") for _ in fields]
-        pairs = zip(fields, bound, strict=True)
-        names = [f"{field}: {one}" if named else one for (field, _), one in pairs]
-        opening, closing = (" { ", " }") if named else ("(", ")")
+        names = [(field, one) for (field, _), one in zip(fields, bound, strict=True)]
         place = self._chance.randrange(len(fields))
         written = self._write.expression(fields[place][1], depth - 1)
-        pattern = f"{opening}{', '.join(names)}{closing}"
-        return f"{pattern} => {{ *{bound[place]} = {written}; }}"
+        return f"{enclosed(names, named=named)} => {{ *{bound[place]} = {written}; }}"
+
+    def _chain(self, depth: int) -> str:
+        """A change of something inside of a variable, through one reference after the other."""
+        name = self._chance.choice(self._write.changeable)
+        reference = self._write.name("r")
+        type_ = self._write.scope.pop(name)  # while it is borrowed nothing else may use it
+        changed = change_behind(self._write, reference, type_, depth)
+        self._write.scope[name] = type_
+        return f"{{ let {reference} = &mut {name}; {changed} }};"
 
     _STATEMENTS: ClassVar[list[Callable[["Statements", int], str]]] = [
         _let,
         _assign,
         _assign,
         _through_reference,
+        _chain,
+        _chain,
         _field,
         _field,
         _vector,

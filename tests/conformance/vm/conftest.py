@@ -1,6 +1,6 @@
 """The VM beside the genuine one: the same function, the same arguments, the same outcome.
 
-The genuine VM is the one in the `sui_sandbox` wheel; `scripts/differential` asks both.
+`scripts/genuine` is the genuine VM; `scripts/differential` asks both.
 """
 
 from pathlib import Path
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.localnet.bytecode import relocate
-from nexus_tools.localnet.framework import load_framework
 from nexus_tools.sui.address import Address
 
 LANGUAGE = Address.of(0xC0DE)
@@ -24,20 +23,9 @@ def language_files():
 
 
 @pytest.fixture(scope="session")
-def packages(language_files):
-    from differential.localnet_vm import package_of
-
-    framework = {
-        Address(address): package_of(Address(address), package.modules)
-        for address, package in load_framework().items()
-    }
-    return {**framework, LANGUAGE: package_of(LANGUAGE, list(language_files.values()))}
-
-
-@pytest.fixture(scope="session")
 def exposed_packages():
     """The framework in both machines, with all its functions public."""
-    from differential.framework import framework
+    from differential.exposed_packages import framework
 
     return framework()
 
@@ -49,7 +37,7 @@ def compare_module(request, exposed_packages):
     Every function is called in as many ways as `rounds` says; the arguments are the same at every
     run of a test. Gives what is known of each function.
     """
-    from differential.framework import Differential
+    from differential.comparison import Differential
 
     comparing = Differential(exposed_packages, request.node.name)
 

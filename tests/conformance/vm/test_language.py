@@ -32,7 +32,7 @@ def test_functions_of_the_module_do_what_they_do_in_the_genuine_vm(language, com
 
 @pytest.mark.parametrize("times", [1023, 1024])
 def test_calls_are_nested_as_deep_as_in_the_genuine_vm(language, times):
-    from differential.framework import Differential
+    from differential.comparison import Differential
 
     comparing = Differential(language, "")
     returned = comparing.compare_call(LANGUAGE, "calls", "descend", [times]).succeeded

@@ -7,7 +7,7 @@ OURS, GENUINE, OTHER = (bytes([number] * 32) for number in (1, 2, 3))
 
 @pytest.fixture
 def agreed():
-    from differential.outcome import RETURNED, Outcome, agree
+    from genuine import RETURNED, Outcome, agree
 
     def agreed(ours, genuine):
         return agree(
@@ -36,6 +36,6 @@ def test_all_else_is_the_same(agreed):
 
 
 def test_an_abort_is_no_other_abort():
-    from differential.outcome import ABORTED, Outcome, agree
+    from genuine import ABORTED, Outcome, agree
 
     assert not agree(Outcome(ABORTED, 1), Outcome(ABORTED, 2), [])

@@ -1,4 +1,6 @@
+import gc
 import json
+import weakref
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,11 @@ def test_build_that_takes_too_long_is_ended(builder, package, monkeypatch):
 def test_tests_need_the_sources_of_the_framework(builder, package, tmp_path):
     with pytest.raises(UsageError, match="no package of the Sui framework"):
         builder.test(package("#[test] fun f() {}"), tmp_path)
+
+
+def test_nothing_is_left_of_the_compiler_once_it_was_used(builder):
+    with builder._wasm.instance(10) as instance:
+        used = weakref.ref(instance)
+    del instance
+    gc.collect()
+    assert used() is None

@@ -12,7 +12,7 @@ def cost(assembler, machine_of):
     """cost(code, parameters, *arguments): the units that a function without results uses."""
 
     def measure(code, parameters=(), *arguments, local_types=()):
-        name = f"f{len(assembler.rows[12])}"
+        name = f"f{len(assembler.tables['function_definitions'])}"
         assembler.function(name, parameters, (), code, local_types=local_types)
         machine = machine_of(assembler.package())
         context = Context(machine, Meter(10**9))

@@ -5,22 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from assembler import Assembler
 from nexus_tools.localnet.bytecode import Opcode, deserialize
 from nexus_tools.localnet.bytecode.module import (
     Ability,
     Code,
-    CompiledModule,
     Constant,
-    DatatypeHandle,
     DatatypeToken,
     EnumDefinition,
     FieldDefinition,
     FunctionDefinition,
-    FunctionHandle,
-    Instantiation,
     Instruction,
     JumpTable,
-    ModuleHandle,
     ReferenceToken,
     StructDefinition,
     VariantDefinition,
@@ -35,42 +31,14 @@ ROOT = Path(__file__).parents[4]
 HERE = Address.of(0x77)
 
 
-class Sketch:
-    """A module that grows row by row; rows are made where they are first asked for."""
+class Sketch(Assembler):
+    """A module that grows row by row."""
 
     def __init__(self, name="m", address=HERE):
-        self.tables = {
-            "addresses": [],
-            "identifiers": [],
-            "module_handles": [],
-            "datatype_handles": [],
-            "function_handles": [],
-            "signatures": [],
-            "function_instantiations": [],
-            "struct_definitions": [],
-            "enum_definitions": [],
-            "function_definitions": [],
-        }
-        self.self_handle = self.module(address, name)
+        super().__init__(address, name, constants=[Constant("bool", b"\1")])
         self.uid = self.foreign("object", "UID", Ability.STORE)
         self.context = self.foreign("tx_context", "TxContext", Ability.DROP)
         self.new = self.callee("object", "new", [self.mutable(self.context)], [self.uid])
-
-    def row(self, table, row):
-        rows = self.tables[table]
-        if row not in rows:
-            rows.append(row)
-        return rows.index(row)
-
-    def name(self, text):
-        return self.row("identifiers", text)
-
-    def module(self, address, name):
-        handle = ModuleHandle(self.row("addresses", bytes(address)), self.name(name))
-        return self.row("module_handles", handle)
-
-    def signature(self, tokens):
-        return self.row("signatures", tuple(tokens))
 
     # --- Types
 
@@ -79,17 +47,16 @@ class Sketch:
 
     def foreign(self, module, name, abilities=Ability.NONE, parameters=(), address=SUI_FRAMEWORK):
         """A type of another module, of the framework unless it is said."""
-        handle = DatatypeHandle(
-            self.module(address, module), self.name(name), abilities, tuple(parameters)
-        )
-        return DatatypeToken(self.row("datatype_handles", handle))
+        owner = self.module(address, module)
+        return DatatypeToken(self.datatype_handle(owner, name, abilities, parameters))
 
     def own(self, name, abilities, parameters=()):
-        handle = DatatypeHandle(self.self_handle, self.name(name), abilities, tuple(parameters))
-        return DatatypeToken(self.row("datatype_handles", handle))
+        return DatatypeToken(self.datatype_handle(self.self_handle, name, abilities, parameters))
 
     def fields(self, fields):
-        return tuple(FieldDefinition(self.name(name), token) for name, token in fields.items())
+        return tuple(
+            FieldDefinition(self.identifier(name), token) for name, token in fields.items()
+        )
 
     def struct(self, name, abilities, fields, parameters=()):
         """A struct of the module; gives its type."""
@@ -102,7 +69,9 @@ class Sketch:
 
     def enum(self, name, abilities, variants):
         token = self.own(name, abilities)
-        rows = tuple(VariantDefinition(self.name(v), self.fields(f)) for v, f in variants.items())
+        rows = tuple(
+            VariantDefinition(self.identifier(v), self.fields(f)) for v, f in variants.items()
+        )
         self.row("enum_definitions", EnumDefinition(token.handle, rows))
         return token
 
@@ -113,24 +82,14 @@ class Sketch:
 
     # --- Functions
 
-    def handle(self, module, name, parameters=(), returns=(), type_parameters=()):
-        row = FunctionHandle(
-            module,
-            self.name(name),
-            self.signature(parameters),
-            self.signature(returns),
-            tuple(type_parameters),
-        )
-        return self.row("function_handles", row)
-
     def callee(self, module, name, parameters=(), returns=(), generic=None, address=SUI_FRAMEWORK):
         """The operand of CALL; of CALL_GENERIC if `generic` has the type arguments."""
         constraints = [Ability.NONE] * len(generic or ())
-        handle = self.handle(self.module(address, module), name, parameters, returns, constraints)
+        owner = self.module(address, module)
+        handle = self.function_handle(owner, name, parameters, returns, constraints)
         if generic is None:
             return handle
-        row = Instantiation(handle, self.signature(generic))
-        return self.row("function_instantiations", row)
+        return self.instantiation("function_instantiations", handle, generic)
 
     def function(
         self,
@@ -145,35 +104,13 @@ class Sketch:
         switch=None,
     ):
         """Code is a sequence of opcodes, or of pairs with their operands."""
-        handle = self.handle(self.self_handle, name, parameters, returns, type_parameters)
+        handle = self.function_handle(self.self_handle, name, parameters, returns, type_parameters)
         rows = tuple(Instruction(*(row if isinstance(row, tuple) else (row,))) for row in code)
         tables = () if switch is None else (JumpTable(0, tuple(switch)),)
         body = Code(self.signature(()), rows, tables)
-        self.tables["function_definitions"].append(
-            FunctionDefinition(handle, visibility, entry, (), body)
-        )
+        row = FunctionDefinition(handle, visibility, entry, (), body)
+        self.row("function_definitions", row)
         return handle
-
-    def build(self):
-        rows = {name: tuple(table) for name, table in self.tables.items()}
-        empty = (
-            "struct_instantiations",
-            "field_handles",
-            "field_instantiations",
-            "friends",
-            "metadata",
-            "enum_instantiations",
-            "variant_handles",
-            "variant_instantiations",
-        )
-        return CompiledModule(
-            version=7,
-            flavor=5,
-            self_handle=self.self_handle,
-            constants=(Constant("bool", b"\1"),),
-            **rows,
-            **dict.fromkeys(empty, ()),
-        )
 
     # --- Verdicts
 

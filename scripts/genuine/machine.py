@@ -8,10 +8,11 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sui_sandbox
 
-from differential.outcome import RETURNED, Outcome
+from genuine.outcome import RETURNED, Outcome
 from nexus_tools.sui.address import Address
 
 # What the wheel says of its transactions; the digest is another one each time.
@@ -35,40 +36,43 @@ class Call:
     package: Address
     module: str
     function: str
-    type_arguments: tuple[str, ...]
-    arguments: tuple[tuple[str, bytes], ...]
+    type_arguments: tuple[str, ...] = ()
+    arguments: tuple[tuple[str, bytes], ...] = ()
 
+
+Packages = Mapping[Address, Sequence[bytes]]
+"""Module files by the address of the first one of them.
+
+Modules after it that have an address of the framework take the place of the framework's own.
+"""
 
 Children = Mapping[str, Sequence[tuple[str, bytes, str]]]
 """Dynamic fields: the parent's id, and the id, BCS bytes and type of each of its fields."""
 
 
-def call_genuine(
-    call: Call,
-    packages: Mapping[Address, Sequence[bytes]],
-    children: Children | None = None,
-) -> Outcome:
-    """What a call comes to.
+def call_genuine(call: Call, packages: Packages, children: Children | None = None) -> Outcome:
+    """What a call comes to."""
+    answer = ask(call, packages, children)
+    if not answer["success"]:
+        return _failure(answer["error"])
+    returned = answer["return_values"]
+    values = [base64.b64decode(value) for value in returned[0]] if returned else []
+    return Outcome(RETURNED, values=tuple(values))
 
-    `packages` are module files by the address of the first one of them; modules after it that have
-    an address of the framework take the place of the framework's own.
-    """
-    bytecodes = {address.short(): list(modules) for address, modules in packages.items()}
-    answer = sui_sandbox.call_view_function(
+
+def ask(call: Call, packages: Packages, children: Children | None = None) -> dict[str, Any]:
+    """The wheel's own answer: `success`, `error`, `return_values`."""
+    answer: dict[str, Any] = sui_sandbox.call_view_function(
         call.package.short(),
         call.module,
         call.function,
         type_args=list(call.type_arguments),
         object_inputs=[_argument(*one) for one in enumerate(call.arguments)],
         child_objects=_children(children or {}),
-        package_bytecodes=bytecodes,
+        package_bytecodes={address.short(): list(files) for address, files in packages.items()},
         fetch_deps=False,
     )
-    if not answer["success"]:
-        return _failure(answer["error"])
-    returned = answer["return_values"]
-    values = [base64.b64decode(value) for value in returned[0]] if returned else []
-    return Outcome(RETURNED, values=tuple(values))
+    return answer
 
 
 def _argument(place: int, argument: tuple[str, bytes]) -> dict[str, object]:

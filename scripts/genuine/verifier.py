@@ -1,26 +1,34 @@
 """The genuine verifier of Move, asked for its verdict on a module.
 
-The one in the `sui_sandbox` wheel verifies what it loads when it is to call a function.
+The machine verifies what it loads when it is to call a function. What it says of a module that it
+refuses has the status of the verifier inside the message.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
-import sui_sandbox
-
-from fuzzing.corpus import PACKAGE
+from genuine.machine import Call, ask
 from nexus_tools.localnet.bytecode.module import CompiledModule, ReferenceToken, Visibility
+from nexus_tools.sui.address import Address
+
+ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"
+# Its linker, not its verifier, looks for what a module names; its stack of operands has no limit;
+# the instructions of global storage are refused when they are run.
+NOT_COMPARED = {
+    "MISSING_DEPENDENCY",
+    "VALUE_STACK_PUSH_OVERFLOW",
+    "DEPRECATED_BYTECODE_FORMAT",
+}
 
 _STATUS = re.compile(
     r"major_status: UNEXPECTED_VERIFIER_ERROR.*?Error: VMError { major_status: (\w+)", re.DOTALL
 )
 _UNREADABLE = re.compile(r"^Function '\w+' not found in module")
 _CALLED = "execution failed: VMError"
-ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"
 
 
 def callable_functions(module: CompiledModule) -> Iterator[str]:
-    """The functions by whose call the oracle can be made to load the module."""
+    """The functions by whose call the machine can be made to load the module."""
     for function in module.function_definitions:
         handle = module.function_handles[function.handle]
         name = module.function_id(function.handle)[2]
@@ -31,21 +39,12 @@ def callable_functions(module: CompiledModule) -> Iterator[str]:
             yield name
 
 
-def verdict(files: Mapping[str, bytes], module: str, function: str) -> str | None:
+def verdict(package: Address, files: Sequence[bytes], module: str, function: str) -> str | None:
     """`ACCEPTED`, `UNREADABLE`, or the status with which a module of a package is refused.
 
-    None if the oracle refuses the call itself, before it loads the module.
+    None if the call itself is refused, before the module is loaded.
     """
-    answer = sui_sandbox.call_view_function(
-        PACKAGE.short(),
-        module,
-        function,
-        type_args=[],
-        object_inputs=[],
-        package_bytecodes={PACKAGE.short(): list(files.values())},
-        fetch_deps=False,
-    )
-    error = answer["error"]
+    error = ask(Call(package, module, function), {package: files})["error"]
     if error is None:
         return ACCEPTED
     if _UNREADABLE.search(error):

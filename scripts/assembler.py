@@ -1,0 +1,95 @@
+"""A Move module put together row by row, which no compiler has to make."""
+
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, Self
+
+from nexus_tools.localnet.bytecode.module import (
+    Ability,
+    CompiledModule,
+    DatatypeHandle,
+    DatatypeTypeParameter,
+    FunctionHandle,
+    Instantiation,
+    ModuleHandle,
+    SignatureToken,
+)
+
+_TABLES = tuple(field.name for field in fields(CompiledModule))[3:]
+_VERSION, _FLAVOR = 7, 5
+
+
+class Assembler:
+    """The tables of a module; what is added gives back its index, and is added once.
+
+    `rows` are what the tables begin with.
+    """
+
+    def __init__(self, address: bytes, name: str, **rows: Iterable[Any]) -> None:
+        self.tables = {table: dict[Any, int]() for table in _TABLES}
+        for table, given in rows.items():
+            for row in given:
+                self.row(table, row)
+        self.self_handle = self.module(address, name)
+
+    @classmethod
+    def extending(cls, module: CompiledModule) -> Self:
+        """All that a module has, to be added to."""
+        tables = {table: getattr(module, table) for table in _TABLES}
+        return cls(module.address, module.name, **tables)
+
+    def row(self, table: str, row: Any) -> int:
+        """A row of any table."""
+        rows = self.tables[table]
+        return rows.setdefault(row, len(rows))
+
+    def identifier(self, name: str) -> int:
+        """A name."""
+        return self.row("identifiers", name)
+
+    def module(self, address: bytes, name: str) -> int:
+        """The handle of a module, this one or another."""
+        handle = ModuleHandle(self.row("addresses", bytes(address)), self.identifier(name))
+        return self.row("module_handles", handle)
+
+    def signature(self, tokens: Iterable[SignatureToken]) -> int:
+        """A list of types."""
+        return self.row("signatures", tuple(tokens))
+
+    def datatype_handle(
+        self,
+        module: int,
+        name: str,
+        abilities: Ability,
+        type_parameters: Iterable[DatatypeTypeParameter] = (),
+    ) -> int:
+        """The handle of a struct or enum."""
+        handle = DatatypeHandle(module, self.identifier(name), abilities, tuple(type_parameters))
+        return self.row("datatype_handles", handle)
+
+    def function_handle(
+        self,
+        module: int,
+        name: str,
+        parameters: Iterable[SignatureToken] = (),
+        returns: Iterable[SignatureToken] = (),
+        constraints: Iterable[Ability] = (),
+    ) -> int:
+        """The handle of a function; `constraints` are those of its type parameters."""
+        handle = FunctionHandle(
+            module,
+            self.identifier(name),
+            self.signature(parameters),
+            self.signature(returns),
+            tuple(constraints),
+        )
+        return self.row("function_handles", handle)
+
+    def instantiation(self, table: str, target: int, types: Iterable[SignatureToken]) -> int:
+        """A row of a table of instantiations."""
+        return self.row(table, Instantiation(target, self.signature(types)))
+
+    def build(self) -> CompiledModule:
+        """The module."""
+        tables: dict[str, Any] = {table: tuple(rows) for table, rows in self.tables.items()}
+        return CompiledModule(_VERSION, _FLAVOR, self.self_handle, **tables)

@@ -1,0 +1,151 @@
+"""The framework and other packages in both machines, with every function open to be called."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from differential.dynamic_fields import DynamicFields
+from differential.explained import BY_VALUE, LACKED
+from differential.exposure import (
+    aborting,
+    count_events,
+    expose,
+    natives_by_value,
+    only_emitting,
+    only_reached,
+)
+from differential.localnet_vm import LocalnetVm
+from differential.wrapper import wrap
+from genuine import Call, Outcome, call_genuine
+from nexus_tools.localnet.bytecode import CompiledModule, deserialize, serialize
+from nexus_tools.localnet.framework import load_framework
+from nexus_tools.localnet.vm import Function, substitute
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.type_tag import TypeTag
+from packages import FRAMEWORK, package_of
+
+# Modules that do their work through another one, which has natives that take values.
+_NEEDED = {"bls12381": ("group_ops",)}
+
+Types = tuple[TypeTag, ...]
+Values = Sequence[object]
+Name = tuple[Address, str]
+
+
+class ExposedPackages:
+    """The framework and packages besides, whose every function both machines can call.
+
+    It is called through wrappers, which show all that it does.
+    """
+
+    def __init__(self, framework: Mapping[Address, Sequence[CompiledModule]]) -> None:
+        self._genuine: dict[Name, tuple[CompiledModule, CompiledModule]] = {}
+        self._emitting = b""
+        self.fields = DynamicFields()
+        ours: dict[Address, list[bytes]] = {}
+        for address, modules in framework.items():
+            for module in map(expose, modules):
+                seen = count_events(module) if _is_event(address, module.name) else module
+                ours.setdefault(address, []).append(serialize(seen))
+                wrapper = serialize(wrap(module, wrappers_of(address)))
+                ours.setdefault(wrappers_of(address), []).append(wrapper)
+                self._add_framework_module(address, module)
+        self.vm = LocalnetVm(ours, self.fields.find)
+
+    def _add_framework_module(self, address: Address, module: CompiledModule) -> None:
+        """Note what stands for the module in the genuine machine."""
+        if address == SUI_FRAMEWORK:
+            module = natives_by_value(module, BY_VALUE.get(module.name, ()))
+        wrapper = wrap(module, wrappers_of(address))
+        if _is_event(address, module.name):
+            self._emitting = serialize(count_events(only_emitting(module)))
+            module = count_events(module)
+        elif address == SUI_FRAMEWORK:
+            module = aborting(module, LACKED.get(module.name, ()))
+        self._genuine[address, module.name] = (module, wrapper)
+
+    def publish(self, address: Address, modules: Sequence[CompiledModule]) -> None:
+        """Add a package, or put it in the place of the one at this address."""
+        self._genuine = {name: row for name, row in self._genuine.items() if name[0] != address}
+        for module in map(expose, modules):
+            self._genuine[address, module.name] = (module, wrap(module, wrappers_of(address)))
+        rows = [row for name, row in self._genuine.items() if name[0] == address]
+        machine = self.vm.machine
+        machine.publish(package_of(address, [serialize(module) for module, _ in rows]))
+        machine.publish(
+            package_of(wrappers_of(address), [serialize(wrapper) for _, wrapper in rows])
+        )
+        self._files.cache_clear()
+
+    def modules(self) -> list[Name]:
+        """Every module, by its package and its name."""
+        return sorted(self._genuine)
+
+    def functions(self, package: Address, module: str) -> Iterator[Function]:
+        """The wrappers of a module's functions."""
+        loaded = self.vm.machine.package(wrappers_of(package))
+        found = loaded.module(module) if loaded else None
+        assert found is not None
+        yield from found.functions()
+
+    def function(self, package: Address, module: str, name: str) -> Function:
+        """The wrapper of one function."""
+        found = self.vm.machine.function(wrappers_of(package), module, name)
+        assert found is not None
+        return found
+
+    def ask_genuine(
+        self, package: Address, function: Function, type_arguments: Types, values: Values
+    ) -> Outcome:
+        """What the genuine machine says of a wrapper's call."""
+        machine = self.vm.machine
+        types: list[Any] = [substitute(type_, type_arguments) for type_ in function.parameters]
+        arguments = tuple(
+            [
+                (str(type_), machine.encode(type_, value))
+                for type_, value in zip(types, values, strict=True)
+            ]
+        )
+        name = function.module.name
+        wrappers = wrappers_of(package)
+        call = Call(wrappers, name, function.name, tuple(map(str, type_arguments)), arguments)
+        files = self._files(package, name, function.name)
+        return call_genuine(call, {wrappers: files}, self.fields.children())
+
+    @lru_cache(maxsize=1)  # noqa: B019 - there is one of these packages in a process
+    def _files(self, package: Address, name: str, function: str) -> list[bytes]:
+        """What the genuine machine needs besides the framework, to call one wrapper.
+
+        It takes the modules of a package to have the address of the first one.
+        """
+        module, wrapper = self._genuine[package, name]
+        others = []
+        if package in FRAMEWORK:
+            module = only_reached(module, function)
+            others = [self._genuine[SUI_FRAMEWORK, other][0] for other in _NEEDED.get(name, ())]
+        else:
+            others = [row[0] for key, row in self._genuine.items() if key[0] == package]
+            if len(others) == 1:
+                module, others = only_reached(module, function), []
+        files = [serialize(one) for one in (only_reached(wrapper, function), module, *others)]
+        return files if _is_event(package, name) else [*files, self._emitting]
+
+
+def wrappers_of(package: Address) -> Address:
+    """Where the wrappers of a package's functions are."""
+    return Address.of(int.from_bytes(package, "big") ^ 0xC0D000)
+
+
+def _is_event(address: Address, module: str) -> bool:
+    return (address, module) == (SUI_FRAMEWORK, "event")
+
+
+@cache
+def framework() -> ExposedPackages:
+    """The packages 0x1, 0x2 and 0x3."""
+    return ExposedPackages(
+        {
+            Address(address): [deserialize(file) for file in package.modules]
+            for address, package in load_framework().items()
+        }
+    )

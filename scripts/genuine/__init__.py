@@ -1,0 +1,21 @@
+"""The genuine Move VM and its verifier, as the wheel `sui_sandbox` has them."""
+
+from genuine.machine import Call, Children, ask, call_genuine
+from genuine.outcome import ABORTED, LIMIT, RETURNED, Outcome, agree
+from genuine.verifier import ACCEPTED, NOT_COMPARED, callable_functions, verdict
+
+__all__ = [
+    "ABORTED",
+    "ACCEPTED",
+    "LIMIT",
+    "NOT_COMPARED",
+    "RETURNED",
+    "Call",
+    "Children",
+    "Outcome",
+    "agree",
+    "ask",
+    "call_genuine",
+    "callable_functions",
+    "verdict",
+]
