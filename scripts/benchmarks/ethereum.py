@@ -9,6 +9,7 @@ import subprocess
 import sys
 import venv
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -49,8 +50,8 @@ def measure(folder: Path) -> Iterator[Figure]:
             rates = interleaved(
                 ROUNDS,
                 {
-                    "ours": lambda name=name: ours.rate(name),
-                    "peer": lambda name=name: _peer_rate(peer, name),
+                    "ours": partial(ours.rate, name),
+                    "peer": partial(_peer_rate, peer, name),
                 },
             )
             yield compared(
@@ -71,7 +72,7 @@ def _peer_python() -> Path:
     wanted = " ".join((*_REQUIREMENTS, sys.version))
     if not stamp.is_file() or stamp.read_text() != wanted:
         venv.create(folder, clear=True, with_pip=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*install, *_REQUIREMENTS], check=True, stdout=sys.stderr)
         stamp.write_text(wanted)
     return python

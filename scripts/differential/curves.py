@@ -23,6 +23,7 @@ from nexus_tools.localnet.natives.curves import bn254 as bn
 from nexus_tools.localnet.natives.curves.bls12381 import ORDER
 
 Values = Sequence[object]
+Draw = Callable[[Random, Values], list[object]]
 
 _SCALAR, _G1, _G2, _GT = range(4)
 _NO_GROUP = 9
@@ -103,11 +104,11 @@ def _of_many(chance: Random, values: Values) -> list[object]:
     return [group, bytearray().join(scalars), bytearray().join(points)]
 
 
-def _from_bytes(group: int) -> Callable[[Random, Values], list[object]]:
+def _from_bytes(group: int) -> Draw:
     return lambda chance, _: [_broken(chance, element(chance, group))]
 
 
-def _signature(keys: PointGroup, signatures: PointGroup) -> Callable[[Random, Values], list]:
+def _signature(keys: PointGroup, signatures: PointGroup) -> Draw:
     def draw(chance: Random, _: Values) -> list[object]:
         secret, message = chance.randrange(1, ORDER), chance.choice(_MESSAGES)
         key = keys.multiply(keys.generator(), secret)
@@ -195,7 +196,7 @@ _OPERATIONS = {
     "multi_scalar_mul": _of_many,
     "multi_scalar_multiplication": _of_many,
 }
-OF_FUNCTIONS: dict[tuple[str, str], Callable[[Random, Values], list[object]]] = {
+OF_FUNCTIONS: dict[tuple[str, str], Draw] = {
     ("bls12381", "bls12381_min_sig_verify"): _signature(G2, G1),
     ("bls12381", "bls12381_min_pk_verify"): _signature(G1, G2),
     ("bls12381", "scalar_from_bytes"): _from_bytes(_SCALAR),

@@ -160,8 +160,8 @@ class LocalnetVm:
             return replace(native, charge=self._noting(key, native.charge))
         return self._watching_types(native) if key == _HAS_WITH_TYPE else self._noting(key, native)
 
-    def _noting(self, key: NativeName, function: Callable[..., Value]) -> Callable[..., Value]:
-        def call(*arguments: Value) -> Value:
+    def _noting(self, key: NativeName, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
             self._called.add(key)
             return function(*arguments)
 

@@ -66,7 +66,8 @@ def ticks(module):
 def test_a_package_is_given_up_whose_modules_together_take_too_long(world, build):
     modules = [slow_module(name) for name in ("a", "b", "c")]
     assert TICKS_MAX / 3 < ticks(modules[0]) < TICKS_MAX / 2
-    build.publish([serialize(module) for module in modules], [])
+    cap = build.publish([serialize(module) for module in modules], [])
+    build.transfer_objects([cap], world.ALICE)
     assert world.fail(build) == (ErrorKind.SUI_MOVE_VERIFICATION_TIMEDOUT, None, 0)
 
 

@@ -89,7 +89,8 @@ def test_a_transaction_that_was_executed_is_traced_by_its_digest(localnet, diges
 
 def test_the_largest_transaction_is_not_too_large_a_request(localnet):
     builder = TransactionBuilder()
-    builder.publish([bytes(127 * 1024)], [])
+    cap = builder.publish([bytes(127 * 1024)], [])
+    builder.transfer_objects([cap], Address.of(0xB))
     answer = post(localnet, {"transaction": unsent(builder.finish())})
     assert answer.status_code == 200
     assert answer.json()["status"]["error"] == "VM_VERIFICATION_OR_DESERIALIZATION_ERROR"
