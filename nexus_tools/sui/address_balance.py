@@ -4,8 +4,7 @@ Each is a dynamic field of the accumulator root 0xacc: an owner and a type of fu
 Source: `sui-types/src/{accumulator_root,accumulator_event,funds_accumulator}.rs`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.object import MoveObject, Object, ObjectOwner

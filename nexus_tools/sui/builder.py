@@ -1,9 +1,9 @@
 """Building programmable transactions: inputs and commands, without reading the network."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import Codec, byte_vector, u64

@@ -3,9 +3,9 @@
 Source: `sui-types/src/messages_checkpoint.rs`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.bcs import (
     Codec,
     byte_vector,

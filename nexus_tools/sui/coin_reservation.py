@@ -5,8 +5,7 @@ balance too. The id is that of the balance, masked with the chain's; the digest 
 reserved, and in which epoch. Source: `sui-types/src/coin_reservation.rs`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import accumulator_id, balance_tag
 from nexus_tools.sui.digest import Digest

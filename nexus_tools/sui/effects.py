@@ -3,9 +3,9 @@
 Source: `sui-types/src/effects/{effects_v2,object_change}.rs` and `gas.rs`.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,

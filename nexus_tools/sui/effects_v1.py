@@ -3,8 +3,7 @@
 Source: `sui-types/src/effects/{mod,effects_v1}.rs`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import BcsError, Codec, option, record, struct, u64, vector
 from nexus_tools.sui.digest import DIGEST, Digest, effects_digest

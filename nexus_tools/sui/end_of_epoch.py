@@ -4,9 +4,9 @@ The last step changes the epoch. Source: `EndOfEpochTransactionKind` in
 `sui-types/src/transaction.rs`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS
 from nexus_tools.sui.bcs import (
     BcsError,

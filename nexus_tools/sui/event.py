@@ -3,8 +3,7 @@
 Source: `sui-types/src/event.rs`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, byte_vector, string, struct, vector
 from nexus_tools.sui.type_tag import STRUCT_TAG, StructTag

@@ -5,8 +5,8 @@ each checkpoint's events. Source: `sui-types/src/accumulator_root.rs`, `merkle.r
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.bcs import Codec, struct, u64
 from nexus_tools.sui.digest import DIGEST, DIGEST_LENGTH, Digest, blake2b256

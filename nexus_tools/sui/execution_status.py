@@ -3,10 +3,10 @@
 Source: `sui-types/src/execution_status.rs`. The number of an error is its place in the enum there.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,

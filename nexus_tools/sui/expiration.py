@@ -3,9 +3,9 @@
 Source: `TransactionExpiration` in `sui-types/src/transaction.rs`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.bcs import Codec, choice, option, record, struct, u32, u64, vector, wrapper
 from nexus_tools.sui.digest import DIGEST, Digest
 

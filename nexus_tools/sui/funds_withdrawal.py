@@ -3,9 +3,9 @@
 Source: `FundsWithdrawalArg` in `sui-types/src/transaction.rs`.
 """
 
-from dataclasses import dataclass
 from typing import TypeVar
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.bcs import BcsError, Codec, struct, u8, u64
 from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
 

@@ -3,8 +3,9 @@
 Source: `sui-types/src/{object,move_package,base_types}.rs`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import (
     ADDRESS,
     ADDRESS_LENGTH,

@@ -5,9 +5,9 @@ network begins with version 1, and version 2, which knows the least number of va
 place when the state is first changed. Source: `sui-types/src/sui_system_state`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS, SYSTEM_STATE, Address
 from nexus_tools.sui.bcs import (
     Codec,

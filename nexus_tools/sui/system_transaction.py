@@ -3,9 +3,9 @@
 Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS
 from nexus_tools.sui.bcs import (
     Codec,

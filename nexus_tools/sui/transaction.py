@@ -4,9 +4,9 @@ Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,

@@ -3,9 +3,9 @@
 Source: `move-core-types/src/language_storage.rs`.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import BcsError, Codec, read_uleb128, string, write_uleb128

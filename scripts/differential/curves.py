@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from nexus_tools.localnet.natives.curves import (
+from nexus_tools.localnet.natives.crypto.curves import (
     G1,
     G2,
     GT,
@@ -19,8 +19,8 @@ from nexus_tools.localnet.natives.curves import (
     groth16_bn254,
     pairing,
 )
-from nexus_tools.localnet.natives.curves import bn254 as bn
-from nexus_tools.localnet.natives.curves.bls12381 import ORDER
+from nexus_tools.localnet.natives.crypto.curves import bn254 as bn
+from nexus_tools.localnet.natives.crypto.curves.bls12381 import ORDER
 
 Values = Sequence[object]
 Draw = Callable[[Random, Values], list[object]]

@@ -4,8 +4,7 @@ Source: `move-command-line-common/src/error_bitset.rs`. From the highest bit: ve
 (4), code (8), line (16), index of the constant's name (16), index of its value (16).
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.deserializer import deserialize
 from nexus_tools.localnet.bytecode.module import CompiledModule, Constant
 from nexus_tools.sui.bcs import BcsError, byte_vector, string

@@ -5,8 +5,8 @@ without a row, a branch out of the code or a type parameter that the function do
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.cursor import Cursor
 from nexus_tools.localnet.bytecode.draft import Draft
 from nexus_tools.localnet.bytecode.limits import (

@@ -1,8 +1,8 @@
 """A module while it is read: the tables so far, which later ones refer to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import (
     Constant,
     DatatypeHandle,

@@ -6,9 +6,9 @@ gaps, then the index of the module's own handle. Source: `VersionedBinary::initi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.cursor import Cursor
 from nexus_tools.localnet.bytecode.limits import (
     SUI_FLAVOR,

@@ -4,9 +4,9 @@ Source: the Move binary format, `move-binary-format/src/file_format.rs` (version
 its names. Nothing is resolved here: an index stays an index.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.opcode import Opcode
 
 

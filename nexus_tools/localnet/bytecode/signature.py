@@ -1,7 +1,8 @@
 """Reading types as they are written in signatures, fields and constants."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.cursor import Cursor
 from nexus_tools.localnet.bytecode.draft import Draft
 from nexus_tools.localnet.bytecode.limits import (

@@ -3,12 +3,12 @@
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.localnet.bytecode import package_digest
 from nexus_tools.localnet.compiler.install import verified_wasm

@@ -6,9 +6,9 @@ which a package's name is its address. Source: "Move.toml" in Sui's documentatio
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 

@@ -8,12 +8,13 @@ time of the compilation, so that modules of two packages may have the same name.
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.localnet.compiler.manifest import (
     Dependency,

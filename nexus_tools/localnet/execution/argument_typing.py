@@ -4,8 +4,8 @@ Source: `static_programmable_transactions/typing/translate.rs` of `sui-adapter`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Ability
 from nexus_tools.localnet.execution.coins import is_coin
 from nexus_tools.localnet.execution.context import ExecutionContext

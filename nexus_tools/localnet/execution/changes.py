@@ -4,8 +4,9 @@ Source: `ExecutionContext::finish` of `sui-adapter` and `ObjectRuntimeState::fin
 `sui-move-natives`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.balance_changes import sui_change
 from nexus_tools.localnet.execution.context import ExecutionContext
 from nexus_tools.localnet.execution.deny_list import (

@@ -5,9 +5,9 @@ Source: `update_version_and_previous_tx` and `into_effects` in `sui-adapter/src/
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from operator import itemgetter
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.balance_changes import net_changes
 from nexus_tools.localnet.execution.changes import Changes, Write
 from nexus_tools.localnet.execution.digests import DigestCache

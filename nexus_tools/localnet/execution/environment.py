@@ -1,9 +1,9 @@
 """What surrounds the execution of a transaction."""
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Object
 

@@ -7,8 +7,7 @@ Computation is what the machine's meter says, with natives, bytes read and bytes
 its digits are rounded up.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.errors import TransactionRefused
 from nexus_tools.localnet.execution.limits import (
     BASE_TX_COST_FIXED,

@@ -1,7 +1,8 @@
 """What pays for a transaction: coins and reserved money, checked and smashed into the first."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.coins import coin_balance, coin_contents, is_gas_coin
 from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused

@@ -4,8 +4,8 @@ Source: `sui-transaction-checks/src/lib.rs`. Packages that commands name are inp
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.digests import DigestCache
 from nexus_tools.localnet.execution.environment import Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused

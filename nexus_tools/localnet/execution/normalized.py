@@ -5,9 +5,9 @@ and code refers to what its operands stand for.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode import CompiledModule, Opcode
 from nexus_tools.localnet.bytecode.module import (
     Ability,

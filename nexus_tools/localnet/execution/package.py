@@ -4,8 +4,8 @@ Source: `sui-types/src/move_package.rs`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode import (
     CompiledModule,
     MalformedModule,

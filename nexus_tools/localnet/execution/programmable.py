@@ -1,8 +1,9 @@
 """The execution of one programmable transaction, from its checks to its effects."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.changes import ChangeCollector, Changes, Write, untouched
 from nexus_tools.localnet.execution.coins import coin_balance
 from nexus_tools.localnet.execution.command_typing import type_commands

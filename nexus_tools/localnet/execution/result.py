@@ -1,8 +1,8 @@
 """What an executed transaction did."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.event import Event

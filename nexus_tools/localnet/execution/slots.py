@@ -1,7 +1,8 @@
 """Where the values of a transaction are: the gas coin, the inputs, the results of commands."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Ability
 from nexus_tools.localnet.execution.inputs import InputObject
 from nexus_tools.localnet.vm import Value

@@ -1,9 +1,9 @@
 """A command when it is known which values it uses, of which types, and how."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution.slots import ValueSlot
 from nexus_tools.localnet.vm import Function
 from nexus_tools.sui.address import Address

@@ -1,6 +1,6 @@
 """A framework package: one of the three that are there before anything is published."""
 
-from dataclasses import dataclass
+from nexus_tools.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ protocol key with a signature over its address. Its account is nobody's secret: 
 Ed25519 key is here, so that tests can act as the validator.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 
 STAKE_MIST = 20_000_000 * 1_000_000_000

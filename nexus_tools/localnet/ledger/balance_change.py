@@ -5,8 +5,8 @@ Source: `sui-types/src/balance_change.rs`.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import coin_type_of
 from nexus_tools.sui.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite

@@ -1,9 +1,9 @@
 """A checkpoint with its transactions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.bcs import u64, vector
 from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData

@@ -4,9 +4,9 @@ Source: `EventFilter` of `sui.rpc.v2`. A filter is applied to one event in hand 
 to the durable log as a condition (`condition`).
 """
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import Codec, vector
 from nexus_tools.sui.event import Event

@@ -1,8 +1,8 @@
 """The events of the whole chain, in order."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger.event_filter import TYPE_PARAMS, EventFilter, condition
 from nexus_tools.localnet.ledger.schema import PLACE_BITS
 from nexus_tools.localnet.ledger.state import State

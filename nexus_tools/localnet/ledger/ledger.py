@@ -2,11 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.localnet.ledger import chain
 from nexus_tools.localnet.ledger.checkpoint import Checkpoint

@@ -2,9 +2,9 @@
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
 from nexus_tools.localnet.ledger.object_index import ObjectIndex, place_of

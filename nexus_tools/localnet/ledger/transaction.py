@@ -1,9 +1,9 @@
 """A transaction with what it did."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol, Self
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger.balance_change import BalanceChange, balance_changes
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, effects_digest

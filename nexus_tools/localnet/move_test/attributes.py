@@ -7,8 +7,9 @@ test becomes this one. Lines stay where they are.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.move_test.source_text import Token, line_of, tokens_of
 
 MODE = "unit_testing"

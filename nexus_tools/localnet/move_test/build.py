@@ -1,8 +1,8 @@
 """Compiling a package with its tests, and the framework with what it has for tests."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.bytecode.module import CompiledModule
 from nexus_tools.localnet.compiler.builder import MoveBuilder

@@ -3,9 +3,9 @@
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Event, Thread
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.move_test.failure import Failure, failure_of
 from nexus_tools.localnet.move_test.scenario import Scenario
 from nexus_tools.localnet.natives import NativeGas, UnsupportedNative

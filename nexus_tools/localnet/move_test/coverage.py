@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.move_test.attributes import FunctionBody
 from nexus_tools.localnet.move_test.marked_build import MarkedBuild
 from nexus_tools.localnet.move_test.markers import Statement

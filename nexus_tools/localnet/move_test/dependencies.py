@@ -1,8 +1,8 @@
 """The packages that a tested one depends on, compiled for its tests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler.builder import NO_DEPENDENCIES, Dependencies, MoveBuilder
 from nexus_tools.localnet.compiler.package_sources import DependencySources

@@ -1,7 +1,6 @@
 """Whether a test failed as it says that it should."""
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import Argument, MoveTest
 from nexus_tools.localnet.move_test.failure import ABORT, OUT_OF_GAS, Failure

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import islice, zip_longest
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
 from nexus_tools.localnet.framework import load_framework

@@ -1,9 +1,9 @@
 """How a test ended: what stopped it, by name and place."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import TracebackType
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm import (
     ErrorKind,
     Function,

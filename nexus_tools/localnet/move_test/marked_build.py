@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler.builder import MoveBuilder
 from nexus_tools.localnet.move_test.attributes import MoveTestSource

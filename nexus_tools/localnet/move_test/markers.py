@@ -5,8 +5,8 @@ They stand on the lines of the statements, so that all lines keep their numbers.
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.move_test.attributes import FunctionBody, MoveTestSource
 from nexus_tools.localnet.move_test.source_text import line_of
 from nexus_tools.localnet.move_test.statements import Place, statement_places

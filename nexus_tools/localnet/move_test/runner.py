@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from random import Random
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import MoveTest
 from nexus_tools.localnet.move_test.build import MoveTestBuild

@@ -5,8 +5,9 @@ its objects go into inventories, from which the next ones take them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.natives import (
     ChildObject,
     EmittedEvent,

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from nexus_tools.dataclass import dataclass
 
 _TOKEN = re.compile(
     r"""

@@ -6,8 +6,8 @@ fields, and gets no marker.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.move_test.source_text import Token
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")

@@ -6,8 +6,8 @@ Nothing is written until the network settles its checkpoint. Source: `emit_accum
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm import ErrorKind, PrimitiveError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite

@@ -4,8 +4,8 @@ Source: `object_runtime/object_store.rs` of `sui-move-natives`.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.natives.errors import LimitExceeded
 from nexus_tools.localnet.natives.limits import (
     OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS,

@@ -5,8 +5,8 @@ throwing the runtime away.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.natives.accumulators import Accumulators
 from nexus_tools.localnet.natives.child_objects import (
     ChildObjects,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.natives.curves import verifies_min_pk, verifies_min_sig
+from nexus_tools.localnet.natives.crypto.curves import verifies_min_pk, verifies_min_sig
 from nexus_tools.localnet.natives.table import charge_blocks, natives_of
 from nexus_tools.localnet.vm import Context, Native, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK

@@ -1,8 +1,8 @@
 """`sui::ecdsa_k1`: signatures on secp256k1, as Bitcoin and Ethereum have them."""
 
-from nexus_tools.localnet.natives.ecdsa import EcdsaCurve
+from nexus_tools.localnet.natives.crypto.ecdsa import EcdsaCurve
+from nexus_tools.localnet.natives.crypto.weierstrass import SECP256K1, NoPublicKey
 from nexus_tools.localnet.natives.table import charge, natives_of
-from nexus_tools.localnet.natives.weierstrass import SECP256K1, NoPublicKey
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag

@@ -1,8 +1,8 @@
 """`sui::ecdsa_r1`: signatures on secp256r1, as passkeys make them."""
 
-from nexus_tools.localnet.natives.ecdsa import EcdsaCurve
+from nexus_tools.localnet.natives.crypto.ecdsa import EcdsaCurve
+from nexus_tools.localnet.natives.crypto.weierstrass import SECP256R1
 from nexus_tools.localnet.natives.table import natives_of
-from nexus_tools.localnet.natives.weierstrass import SECP256R1
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
 _CURVE = EcdsaCurve("SECP256R1", SECP256R1, recover_cost=1_173, verify_cost=4_225)

@@ -18,7 +18,7 @@ def ecvrf_verify(
     proof: Reference,
 ) -> bool:
     """Whether the output of the key for the input `alpha` is proved. Aborts for what is no such."""
-    from nexus_tools.localnet.natives import ecvrf, ristretto255  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.natives.crypto import ecvrf, ristretto255  # noqa: PLC0415 - seldom used
 
     data = bytes(alpha.read())
     charge_blocks(context, _COST_BASE, len(data), _BLOCK)

@@ -1,9 +1,9 @@
 """`sui::groth16`: proofs of Groth16."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from nexus_tools.localnet.natives.curves import (
+from nexus_tools.dataclass import dataclass
+from nexus_tools.localnet.natives.crypto.curves import (
     InvalidElement,
     PreparedKey,
     groth16_bls12381,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import wraps
 from typing import Any, Protocol
 
-from nexus_tools.localnet.natives.curves import (
+from nexus_tools.localnet.natives.crypto.curves import (
     G1,
     G2,
     GT,

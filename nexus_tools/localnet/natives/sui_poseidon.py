@@ -17,7 +17,7 @@ def poseidon_bn254_internal(
 
     Aborts for another number of inputs, and for those that are no elements.
     """
-    from nexus_tools.localnet.natives import poseidon  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.natives.crypto import poseidon  # noqa: PLC0415 - seldom used
 
     data = inputs.read()
     charge(context, _COST_BASE, _COST_PER_INPUT, len(data))

@@ -20,7 +20,7 @@ def check_zklogin_id_internal(  # noqa: PLR0917 - the Move function has these
     pin_hash: int,
 ) -> bool:
     """Whether an address is of a claim. Aborts for what is no text, or too long."""
-    from nexus_tools.localnet.natives import zklogin  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.natives.crypto import zklogin  # noqa: PLC0415 - seldom used
 
     charge(context, _COST)
     texts = (claim_name, claim_value, audience, issuer)
@@ -40,7 +40,7 @@ def check_zklogin_issuer_internal(
     issuer: Reference,
 ) -> bool:
     """Whether an address is of a seed and an issuer. Aborts for an issuer that is no text."""
-    from nexus_tools.localnet.natives import zklogin  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.natives.crypto import zklogin  # noqa: PLC0415 - seldom used
 
     charge(context, _COST)
     try:

@@ -1,7 +1,6 @@
 """What Move code may know about the transaction that runs it."""
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, created_object_id
 

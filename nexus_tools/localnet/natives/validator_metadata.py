@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
-from nexus_tools.localnet.natives.curves import (
+from nexus_tools.localnet.natives.crypto.curves import (
     G1,
     G2,
     InvalidElement,

@@ -1,8 +1,8 @@
 """The epochs of the network: where each begins in the chain, and the system state in it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.execution import Environment
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import SYSTEM_STATE, Address

@@ -7,8 +7,9 @@ a last one, the barrier, gives the root its next version. Source: `accumulators/
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import balance_tag
 from nexus_tools.sui.bcs import u64, u128

@@ -1,10 +1,11 @@
 """What every procedure works with."""
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from google.protobuf.descriptor import Descriptor
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.limits import Limits
 from nexus_tools.localnet.rpc.messages import Message, Messages

@@ -5,8 +5,8 @@ that of its first event, a checkpoint's that of its first transaction.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger import EventPosition
 from nexus_tools.localnet.rpc.status import invalid
 

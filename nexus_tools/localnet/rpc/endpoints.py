@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
 from google.protobuf.message import DecodeError
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NexusError
 from nexus_tools.localnet.rpc.backend import Backend, Streaming, Unary
 from nexus_tools.localnet.rpc.messages import Message, Procedure

@@ -1,8 +1,8 @@
 """The head of an HTTP request, whichever version it came in."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.rpc.grpc_web import WebFormat, request_format
 from nexus_tools.localnet.rpc.limits import Limits
 

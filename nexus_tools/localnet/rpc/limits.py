@@ -1,6 +1,6 @@
 """How much one client may ask of the server."""
 
-from dataclasses import dataclass
+from nexus_tools.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """The message classes of the interface, made at run time, and the procedures that use them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.rpc.forking_definitions import FORKING_FILE, forking_definitions
 from nexus_tools.localnet.rpc.standard_definitions import (
     HEALTH_FILE,

@@ -4,9 +4,10 @@ Source: `QueryOptions`, `Watermark` and `QueryEnd` of `sui.rpc.v2`, and
 `sui-rpc-api/src/ledger_history/{query_options,watermark}.rs`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger import EventPosition
 from nexus_tools.localnet.rpc.cursor import Cursor
 from nexus_tools.localnet.rpc.messages import Message

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.rpc.advance_epoch import advance_epoch
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.cors import Headers, cors_headers, preflight_headers

@@ -3,10 +3,10 @@
 Source of codes and wording: `sui-rpc-api/src/error.rs`.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import (
     NexusError,
     NotAllowedError,

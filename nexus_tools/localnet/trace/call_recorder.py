@@ -1,7 +1,8 @@
 """Recording calls while they happen."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.natives.table import runtime_of
 from nexus_tools.localnet.trace.transaction_trace import (
     CallTrace,

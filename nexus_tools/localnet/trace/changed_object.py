@@ -1,8 +1,8 @@
 """What a transaction did to an object."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import (

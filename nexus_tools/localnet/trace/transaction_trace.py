@@ -1,9 +1,9 @@
 """The trace of one transaction: its commands, and below each the calls of functions."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.clever_error import CleverError
 from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.localnet.trace.changed_object import ChangedObject

@@ -1,8 +1,8 @@
 """Values of Move code as frozen values, with the names that their types give to their parts."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
 

@@ -1,7 +1,6 @@
 """A function with what the passes over its code need to know."""
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import (
     Code,
     CompiledModule,

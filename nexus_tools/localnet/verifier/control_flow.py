@@ -3,8 +3,7 @@
 Source: `move-abstract-interpreter/src/control_flow_graph.rs`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.verifier.operands import BRANCHES, ENDS

@@ -1,7 +1,6 @@
 """The variant of an enum that an instruction names."""
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import CompiledModule, VariantDefinition
 from nexus_tools.localnet.verifier.type_table import NO_ARGUMENTS
 

@@ -1,8 +1,8 @@
 """What one transaction carries through its calls."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.metering import CALL_DEPTH_MAX, Meter
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """What a module defines, with all types resolved: functions and datatypes."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Ability, DatatypeTypeParameter, Visibility
 from nexus_tools.localnet.vm.errors import Location
 from nexus_tools.localnet.vm.types import StructTag, Type

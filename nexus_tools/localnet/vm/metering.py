@@ -12,9 +12,9 @@ whether that is below zero is looked at when a function is entered and at every 
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.errors import OutOfGas
 
 # `CALL_STACK_SIZE_LIMIT` of move-vm-runtime counts the callers of the running function.

@@ -4,9 +4,9 @@ Most are a `Native`. The other kinds are quicker, because what they need is know
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.context import Context
 from nexus_tools.localnet.vm.types import TypeTag
 

@@ -1,9 +1,9 @@
 """A machine whose calls are watched."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.context import Context
 from nexus_tools.localnet.vm.definitions import Function
 from nexus_tools.localnet.vm.machine import Machine

@@ -1,8 +1,8 @@
 """Types as functions and datatypes declare them: type tags, with type parameters and references."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
 __all__ = [

@@ -6,8 +6,9 @@ noticed. Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.definitions import Datatype
 from nexus_tools.localnet.vm.errors import ErrorKind, InvalidCode, PrimitiveError
 from nexus_tools.localnet.vm.metering import VALUE_DEPTH_MAX

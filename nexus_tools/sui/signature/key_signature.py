@@ -3,8 +3,7 @@
 Source: `sui-types/src/crypto.rs`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, verifies_ecdsa
 from nexus_tools.sui.signature.ed25519 import is_ed25519_key, verifies_ed25519

@@ -5,8 +5,8 @@ Source: `sui-types/src/multisig.rs`, whose rules and wording of refusals are fol
 
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NotAllowedError, ValidationError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import (

@@ -3,8 +3,7 @@
 Source: `MultiSigPublicKey` of `sui-types/src/multisig.rs`, `base_types.rs` for the address.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import (

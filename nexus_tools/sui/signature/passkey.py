@@ -7,9 +7,9 @@ Sources: SIP-9, `sui-types/src/passkey_authenticator.rs`; W3C WebAuthn Level 2, 
 import hashlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
 from nexus_tools.sui.signature.ecdsa import are_scalars, is_ecdsa_key, verifies_ecdsa

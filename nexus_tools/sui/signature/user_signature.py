@@ -4,10 +4,10 @@ Source: `GenericSignature` of `sui-types/src/signature.rs`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature.key_signature import KeySignature

@@ -3,8 +3,7 @@
 Source: `sui-types/src/zk_login_authenticator.rs` and `ZkLoginInputs` of `fastcrypto-zkp`.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NotAllowedError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string, u8, u64, vector

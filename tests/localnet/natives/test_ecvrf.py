@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.natives import ristretto255
-from nexus_tools.localnet.natives.ristretto255 import decode, encode
+from nexus_tools.localnet.natives.crypto import ristretto255
+from nexus_tools.localnet.natives.crypto.ristretto255 import decode, encode
 from nexus_tools.sui.edwards25519 import BASE, ORDER, combine, negate
 
 VECTORS = json.loads(

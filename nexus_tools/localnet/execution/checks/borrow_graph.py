@@ -6,8 +6,10 @@ places for labels: as nothing but places has labels, a path from a reference is 
 """
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from nexus_tools.dataclass import dataclass
 
 Place = Hashable
 

@@ -5,7 +5,8 @@ Source: `sui-display/src/v1`, the sentences too, in which offsets count bytes.
 """
 
 import re
-from dataclasses import dataclass
+
+from nexus_tools.dataclass import dataclass
 
 MAX_DEPTH = 10
 """How many names a path may have (`MAX_DISPLAY_NESTED_LEVEL`)."""

@@ -4,8 +4,7 @@ A field is an object `0x2::dynamic_field::Field<Name, Value>`. For an object fie
 `Wrapper` and the value is the id of the child object.
 """
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.localnet.rpc.messages import Message
 from nexus_tools.localnet.rpc.read_mask import Mask, prune

@@ -1,7 +1,6 @@
 """Move structs by the names of their fields."""
 
-from dataclasses import dataclass
-
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm import Machine, Value, substitute
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.type_tag import StructTag, TypeTag

@@ -1,9 +1,9 @@
 """Where the commands of a transaction use an input, and what that says about it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.transaction import (
     Argument,
     Command,

@@ -5,8 +5,9 @@ blocks that always follow each other are one block. Everything is worked out wit
 function may have thousands of blocks.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.errors import InvalidCode

@@ -9,9 +9,10 @@
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Code, Instruction
 from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm.definitions import Function, ModuleId

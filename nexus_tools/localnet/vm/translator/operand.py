@@ -1,7 +1,8 @@
 """Entries of the operand stack while a block is translated: Python expressions with their types."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.types import ReferenceType, Type
 
 _NOTHING: frozenset[int] = frozenset()

@@ -1,7 +1,8 @@
 """Structured Python statements, and how they are written as text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from nexus_tools.dataclass import dataclass
 
 INDENT = "    "
 

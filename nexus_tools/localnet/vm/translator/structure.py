@@ -9,8 +9,9 @@ all again with the labels found so far comes to an end.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.vm.metering import Work
 from nexus_tools.localnet.vm.translator.charging import Charges
 from nexus_tools.localnet.vm.translator.control_flow import ENTRY, ControlFlowGraph, dominates

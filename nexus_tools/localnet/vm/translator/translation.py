@@ -5,9 +5,10 @@ is reached through symbols, which are global names of the Python function.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
 
+from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode.module import Code
 from nexus_tools.localnet.vm.definitions import Function
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
