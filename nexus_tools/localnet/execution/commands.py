@@ -50,7 +50,7 @@ def run_commands(
     """Run all commands in order; a simulation reports each. Raises one of `EXECUTION_FAILURES`."""
     for command in context.in_turn(commands):
         values = table[type(command.command)](context, command)
-        context.gas.meter.charge_work(1, 0, 0)
+        context.gas.meter.charge_instruction()
         if context.mode in _REPORTING:
             reports.append(_report(context, command, values))
         for slot, value in zip(command.results, values, strict=True):

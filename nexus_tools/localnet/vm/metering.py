@@ -186,6 +186,12 @@ class Meter:
         self._bytes += size
         self.settle()
 
+    def charge_instruction(self) -> None:
+        """Charge for an instruction that pushes nothing. Raises `OutOfGas`."""
+        self.left = left = self.left - _INSTRUCTION
+        if left < 0.0:
+            self.settle()
+
     def charge_bytes(self, size: int) -> None:
         """Charge for a value of this many bytes that is pushed. Raises `OutOfGas`."""
         if size < LARGE:
