@@ -8,8 +8,8 @@ from differential.comparison import Coverage, Differential
 from differential.exposed_packages import framework
 
 
-def main() -> None:
-    """Compare, and print how many functions are, why others are not, and what differs."""
+def main() -> int:
+    """Compare, and print how many functions are, why others are not, and what differs: 1 then."""
     seed, rounds = sys.argv[1:]
     packages = framework()
     comparing = Differential(packages, seed)
@@ -19,6 +19,7 @@ def main() -> None:
         for coverage in comparing.compare_module(package, module, int(rounds))
     ]
     print("\n".join([*_table(coverages), *map(str, comparing.differences)]))
+    return 1 if comparing.differences else 0
 
 
 def _table(coverages: Iterable[Coverage]) -> Iterator[str]:
@@ -39,4 +40,4 @@ def _table(coverages: Iterable[Coverage]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -34,6 +34,7 @@ class Reason:
 
 _FEATURES = "takes a number for the name of a feature"
 _HASH = "looks at the signature before the number of the hash"
+_READS_AS_ASKED = "reads a field of another type as one of the type that is asked for"
 _RECEIVE = "takes another struct than the framework gives it"
 
 # Natives that the framework declares and the wheel has not: without them the wheel does not load
@@ -89,6 +90,8 @@ WHEELS_OWN: dict[Native, str] = {
 # Natives that abort otherwise, by the code with which Sui's abort; their results are compared.
 WHEELS_OWN_ABORTS: dict[tuple[str, str, int], str] = {
     ("address", "from_bytes", 0): "aborts with 1",
+    ("dynamic_field", "borrow_child_object", 2): _READS_AS_ASKED,
+    ("dynamic_field", "borrow_child_object_mut", 2): _READS_AS_ASKED,
     ("dynamic_field", "remove_child_object", 2): "aborts with 1, as if there were no field",
     ("ecdsa_k1", "secp256k1_ecrecover", 0): _HASH,
     ("ecdsa_r1", "secp256r1_ecrecover", 0): _HASH,

@@ -16,11 +16,11 @@ from nexus_tools.localnet.move_test.tx_context_natives import (
     replace_context,
 )
 from nexus_tools.localnet.natives import object_id_of
-from nexus_tools.localnet.natives.table import NativeTable, natives_of
+from nexus_tools.localnet.natives.table import NativeTable, natives_of, object_type
 from nexus_tools.localnet.vm import Context, Native, NativeAbort, Reference, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.object import AddressOwner, Immutable, MoveObject, Owner, Shared
-from nexus_tools.sui.type_tag import StructTag, TypeTag
+from nexus_tools.sui.type_tag import TypeTag
 
 _CANT_RETURN_OBJECT = 2
 _TICKET_ALREADY_ALLOCATED = 6
@@ -98,7 +98,7 @@ def take_from_address_by_id(
     context: Context, types: Types, _scenario: Reference, account: bytes, object_id: Value
 ) -> Value:
     """Take an object that an address owns."""
-    return scenario_of(context).take(_owner(account), Address(object_id[0]), _struct(types))
+    return scenario_of(context).take(_owner(account), Address(object_id[0]), object_type(types))
 
 
 def most_recent_id_for_address(context: Context, types: Types, account: bytes) -> Value:
@@ -108,7 +108,7 @@ def most_recent_id_for_address(context: Context, types: Types, account: bytes) -
 
 def ids_for_address(context: Context, types: Types, account: bytes) -> Value:
     """The objects of a type that an address owns."""
-    return _ids(scenario_of(context).ids(_owner(account), _struct(types)))
+    return _ids(scenario_of(context).ids(_owner(account), object_type(types)))
 
 
 def return_to_address(context: Context, types: Types, account: bytes, value: Value) -> None:
@@ -130,7 +130,7 @@ def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]
     """What shared and immutable objects have alike."""
 
     def take(context: Context, types: Types, _scenario: Reference, object_id: Value) -> Value:
-        return scenario_of(context).take(owner, Address(object_id[0]), _struct(types))
+        return scenario_of(context).take(owner, Address(object_id[0]), object_type(types))
 
     def most_recent(context: Context, types: Types) -> Value:
         return _last(context, owner, types)
@@ -179,11 +179,11 @@ def _give_back(context: Context, owner: Owner, types: Types, value: Value) -> No
     scenario = scenario_of(context)
     if not scenario.was_taken(owner, object_id_of(value)):
         raise NativeAbort(_CANT_RETURN_OBJECT)
-    scenario.runtime.transfer(owner, _struct(types), value)
+    scenario.runtime.transfer(owner, object_type(types), value)
 
 
 def _last(context: Context, owner: Owner, types: Types) -> Value:
-    ids = list(scenario_of(context).ids(owner, _struct(types)))
+    ids = list(scenario_of(context).ids(owner, object_type(types)))
     return [_ids(ids[-1:])]
 
 
@@ -197,12 +197,6 @@ def _id(address: Address) -> Value:
 
 def _ids(addresses: Iterable[Address]) -> Value:
     return [_id(address) for address in addresses]
-
-
-def _struct(types: Types) -> StructTag:
-    tag = types[0]
-    assert isinstance(tag, StructTag)  # only structs have the ability key
-    return tag
 
 
 NATIVES: NativeTable = natives_of(

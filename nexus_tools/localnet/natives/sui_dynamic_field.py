@@ -9,11 +9,11 @@ from nexus_tools.localnet.natives.abstract_size import (
 )
 from nexus_tools.localnet.natives.child_objects import MismatchedType
 from nexus_tools.localnet.natives.object_runtime import object_id_of
-from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
+from nexus_tools.localnet.natives.table import charge, natives_of, object_type, runtime_of
 from nexus_tools.localnet.vm import Context, Machine, NativeAbort, TypedNative, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import dynamic_field_id
-from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag
+from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
 
 _COST_BASE = 52
 # For each byte of a value that is there already, and of a reference to it.
@@ -44,7 +44,7 @@ def add_child_object(
     _machine: Machine, type_arguments: tuple[TypeTag, ...]
 ) -> Callable[..., Value]:
     """Make an object a child. That the key is free was asserted by the Move function."""
-    tag = _struct(type_arguments)
+    tag = object_type(type_arguments)
     cost = _COST_BASE + _KNOWN_VALUE + _ADD_PER_TYPE * type_size(tag)
     cost_of_tag = _ADD_PER_TAG_BYTE * struct_tag_size(tag)
 
@@ -73,7 +73,7 @@ def borrow_child_object_mut(
 def _borrowing(
     machine: Machine, type_arguments: tuple[TypeTag, ...], *, mutable: bool
 ) -> Callable[..., Value]:
-    tag = _struct(type_arguments)
+    tag = object_type(type_arguments)
     size = machine.sizer(tag)
     base = _COST_BASE + _KNOWN_REFERENCE + _BORROW_PER_TYPE * type_size(tag)
 
@@ -98,7 +98,7 @@ def remove_child_object(
     machine: Machine, type_arguments: tuple[TypeTag, ...]
 ) -> Callable[..., Value]:
     """Take a child out of its parent."""
-    tag = _struct(type_arguments)
+    tag = object_type(type_arguments)
     size = machine.sizer(tag)
     base = _COST_BASE + _REMOVE_PER_TYPE * type_size(tag)
 
@@ -132,7 +132,7 @@ def has_child_object_with_ty(
 ) -> bool:
     """Whether there is a child with this id and type."""
     children, child_id = runtime_of(context).children, _address(child)
-    tag = _struct(type_arguments)
+    tag = object_type(type_arguments)
     charge(context, _COST_BASE, _HAS_PER_BYTE, type_size(tag) + struct_tag_size(tag))
     charge(context, children.loading_cost(child_id))
     return children.exists_with_type(parent, child_id, tag)
@@ -141,12 +141,6 @@ def has_child_object_with_ty(
 def _address(value: bytes) -> Address:
     """An id, which is an `Address` already if it was just hashed."""
     return value if isinstance(value, Address) else Address(value)
-
-
-def _struct(type_arguments: tuple[TypeTag, ...]) -> StructTag:
-    tag = type_arguments[0]
-    assert isinstance(tag, StructTag)  # only structs have the ability key
-    return tag
 
 
 NATIVES = natives_of(

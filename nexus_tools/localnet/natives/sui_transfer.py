@@ -3,7 +3,7 @@
 from nexus_tools.localnet.natives.child_objects import MismatchedType
 from nexus_tools.localnet.natives.errors import UnsupportedNative
 from nexus_tools.localnet.natives.object_runtime import object_id_of
-from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
+from nexus_tools.localnet.natives.table import charge, natives_of, object_type, runtime_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.object import (
@@ -12,7 +12,7 @@ from nexus_tools.sui.object import (
     Immutable,
     Shared,
 )
-from nexus_tools.sui.type_tag import StructTag, TypeTag
+from nexus_tools.sui.type_tag import TypeTag
 
 _COST = 52
 _SHARED_NON_NEW_OBJECT = 0
@@ -31,7 +31,7 @@ def transfer_impl(
     """Give an object to an address."""
     charge(context, _COST)
     owner = AddressOwner(Address(recipient))
-    runtime_of(context).transfer(owner, _struct(type_arguments), value)
+    runtime_of(context).transfer(owner, object_type(type_arguments), value)
 
 
 def party_transfer_impl(  # noqa: PLR0917 - the Move function has these
@@ -47,13 +47,13 @@ def party_transfer_impl(  # noqa: PLR0917 - the Move function has these
     if default_permissions != _NO_PERMISSIONS or permissions != [_ALL_PERMISSIONS]:
         raise UnsupportedNative("parties other than a single owner")
     owner = ConsensusAddressOwner(UNASSIGNED_VERSION, Address(addresses[0]))
-    runtime_of(context).transfer(owner, _struct(type_arguments), value)
+    runtime_of(context).transfer(owner, object_type(type_arguments), value)
 
 
 def freeze_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
     """Make an object immutable."""
     charge(context, _COST)
-    runtime_of(context).transfer(Immutable(), _struct(type_arguments), value)
+    runtime_of(context).transfer(Immutable(), object_type(type_arguments), value)
 
 
 def share_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], value: Value) -> None:
@@ -61,7 +61,7 @@ def share_object_impl(context: Context, type_arguments: tuple[TypeTag, ...], val
     charge(context, _COST)
     runtime = runtime_of(context)
     allowed = runtime.may_be_shared(object_id_of(value))
-    runtime.transfer(Shared(UNASSIGNED_VERSION), _struct(type_arguments), value)
+    runtime.transfer(Shared(UNASSIGNED_VERSION), object_type(type_arguments), value)
     if not allowed:
         raise NativeAbort(_SHARED_NON_NEW_OBJECT)
 
@@ -77,19 +77,13 @@ def receive_impl(
     charge(context, _COST)
     try:
         value = runtime_of(context).receive(
-            Address(parent), Address(to_receive[0]), version, _struct(type_arguments)
+            Address(parent), Address(to_receive[0]), version, object_type(type_arguments)
         )
     except MismatchedType:
         raise NativeAbort(_RECEIVING_OBJECT_TYPE_MISMATCH) from None
     if value is None:
         raise NativeAbort(_UNABLE_TO_RECEIVE_OBJECT)
     return value
-
-
-def _struct(type_arguments: tuple[TypeTag, ...]) -> StructTag:
-    tag = type_arguments[0]
-    assert isinstance(tag, StructTag)  # only structs have the ability key
-    return tag
 
 
 NATIVES = natives_of(

@@ -5,6 +5,7 @@ from typing import Any
 
 from nexus_tools.localnet.natives.object_runtime import ObjectRuntime
 from nexus_tools.localnet.vm import AnyNative, Context, PricedNative
+from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 NativeTable = dict[tuple[bytes, str, str], AnyNative]
 
@@ -19,6 +20,13 @@ def runtime_of(context: Context) -> ObjectRuntime:
     runtime = context.runtime
     assert isinstance(runtime, ObjectRuntime)
     return runtime
+
+
+def object_type(type_arguments: tuple[TypeTag, ...]) -> StructTag:
+    """The only type argument of a native that takes objects: only structs have the ability key."""
+    tag = type_arguments[0]
+    assert isinstance(tag, StructTag)
+    return tag
 
 
 def charge(context: Context, base: int, per_byte: int = 0, size: int = 0) -> None:
