@@ -135,9 +135,9 @@ class Ledger:
         """Dynamic fields of an object, in the order of their ids."""
         return self._live.children_of(parent, after, limit)
 
-    def of_type(self, tag: StructTag, *, limit: int | None = None) -> list[Object]:
-        """Objects of a type, whoever owns them; see `owned_by` for filter and order."""
-        return self._live.of_type(tag, limit)
+    def of_type(self, tag: StructTag) -> list[Object]:
+        """Objects of a type, whoever owns them, in the order of their ids."""
+        return self._live.of_type(tag)
 
     def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
         """What an address has of one type of coin."""

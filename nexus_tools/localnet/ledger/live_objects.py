@@ -1,14 +1,15 @@
 """The objects that exist now, and the indexes by which they are found."""
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
 from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
 from nexus_tools.localnet.ledger.object_index import ObjectIndex, place_of
-from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import address_balance
 from nexus_tools.sui.object import (
     AddressOwner,
@@ -44,7 +45,7 @@ class LiveObjects:
     def __init__(self) -> None:
         self._objects: dict[Address, Object] = {}
         self._by_owner = ObjectIndex()
-        self._by_type = ObjectIndex()
+        self._by_type: defaultdict[StructTag, set[Address]] = defaultdict(set)
         self._children: dict[Address, list[Address]] = {}
         self._balances: dict[Address, dict[TypeTag, CoinBalance]] = {}
         self._packages: dict[Address, dict[int, MovePackage]] = {}
@@ -72,9 +73,9 @@ class LiveObjects:
         start = 0 if after is None else bisect_right(children, after)
         return self._known(islice(children, start, None if limit is None else start + limit))
 
-    def of_type(self, tag: StructTag, limit: int | None) -> list[Object]:
-        """Objects of a type, in the order of their listing, whoever owns them."""
-        return self._known(self._by_type.page(ZERO, tag, b"", limit))
+    def of_type(self, tag: StructTag) -> list[Object]:
+        """Objects of a type, by id, whoever owns them."""
+        return self._known(sorted(self._by_type.get(tag, ())))
 
     def balances(self, owner: Address) -> Mapping[TypeTag, CoinBalance]:
         """What an address has in coins and besides, by coin type."""
@@ -104,10 +105,10 @@ class LiveObjects:
         if isinstance(value.data, MovePackage):
             self._packages.setdefault(original_id(value.data), {})[value.version] = value.data
             return
-        place = place_of(value.data)
-        for index, key in self._indexes(value):
-            index.add(key, value.data.type, place)
-        if isinstance(value.owner, ObjectOwner):
+        self._by_type[value.data.type].add(object_id)
+        if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
+            self._by_owner.add(value.owner.address, value.data.type, place_of(value.data))
+        elif isinstance(value.owner, ObjectOwner):
             insort(self._children.setdefault(value.owner.parent, []), object_id)
         self._count(value, 1)
 
@@ -119,12 +120,18 @@ class LiveObjects:
         if isinstance(value.data, MovePackage):
             self._remove_package(value.data)
             return
-        place = place_of(value.data)
-        for index, key in self._indexes(value):
-            index.remove(key, value.data.type, place)
-        if isinstance(value.owner, ObjectOwner):
+        self._remove_from_type(value.data.type, object_id)
+        if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
+            self._by_owner.remove(value.owner.address, value.data.type, place_of(value.data))
+        elif isinstance(value.owner, ObjectOwner):
             self._remove_child(value.owner.parent, object_id)
         self._count(value, -1)
+
+    def _remove_from_type(self, tag: StructTag, object_id: Address) -> None:
+        ids = self._by_type[tag]
+        ids.remove(object_id)
+        if not ids:
+            del self._by_type[tag]
 
     def _remove_child(self, parent: Address, child: Address) -> None:
         children = self._children[parent]
@@ -138,11 +145,6 @@ class LiveObjects:
         del versions[package.version]
         if not versions:
             del self._packages[original]
-
-    def _indexes(self, value: Object) -> Iterator[tuple[ObjectIndex, Address]]:
-        yield self._by_type, ZERO
-        if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
-            yield self._by_owner, value.owner.address
 
     def _count(self, value: Object, sign: int) -> None:
         """Add or take away what an object is worth, if it is a coin or an address balance."""

@@ -1,4 +1,4 @@
-"""An index of objects: key -> type -> places in ascending order.
+"""An index of objects: owner -> type -> places in ascending order.
 
 Objects are listed as a real node lists them: by type, coins of a type from the largest to the
 smallest, and by id. Source: `OwnerIndexKey` in `sui-core/src/rpc_index.rs`.
@@ -69,7 +69,7 @@ def _text(text: str) -> bytes:
 
 
 class ObjectIndex:
-    """The objects that share a key: an owner, or the whole ledger.
+    """The objects that addresses own.
 
     A page that begins behind a place stays right whatever happens to the objects before it.
     """
@@ -79,28 +79,28 @@ class ObjectIndex:
     def __init__(self) -> None:
         self._places: dict[Address, dict[StructTag, list[bytes]]] = {}
 
-    def add(self, key: Address, tag: StructTag, place: bytes) -> None:
+    def add(self, owner: Address, tag: StructTag, place: bytes) -> None:
         """Take an object in."""
-        insort(self._places.setdefault(key, {}).setdefault(tag, []), place)
+        insort(self._places.setdefault(owner, {}).setdefault(tag, []), place)
 
-    def remove(self, key: Address, tag: StructTag, place: bytes) -> None:
+    def remove(self, owner: Address, tag: StructTag, place: bytes) -> None:
         """Take an object out that is in."""
-        types = self._places[key]
+        types = self._places[owner]
         places = types[tag]
         del places[bisect_left(places, place)]
         if not places:
             del types[tag]
         if not types:
-            del self._places[key]
+            del self._places[owner]
 
     def page(
-        self, key: Address, type_filter: StructTag | None, after: bytes, limit: int | None
+        self, owner: Address, type_filter: StructTag | None, after: bytes, limit: int | None
     ) -> Iterator[bytes]:
         """The ids of at most `limit` objects behind a place of the listing.
 
         A filter with type arguments means that type, one without means all its instantiations.
         """
-        types = self._places.get(key, {})
+        types = self._places.get(owner, {})
         wanted = sorted((type_order(tag), tag) for tag in types if is_instance(tag, type_filter))
         runs = (_after(types[tag], order, after) for order, tag in wanted)
         return (place[-ADDRESS_LENGTH:] for place in islice(chain.from_iterable(runs), limit))

@@ -95,7 +95,7 @@ def expected_view(model):
         for owner in OWNERS[:2]
     }
     all_coins = [(n, balance) for n, (_, balance) in model.items()]
-    return by_owner, balances, sorted(all_coins, key=largest_first)
+    return by_owner, balances, sorted(all_coins)
 
 
 def largest_first(coin):
