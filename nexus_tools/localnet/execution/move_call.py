@@ -27,7 +27,7 @@ from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.transaction import MoveCall
 from nexus_tools.sui.type_tag import TypeTag
 
-# What Python says of code whose types do not fit: no bytecode verifier has looked at it.
+# What Python says of code whose types do not fit, which the verifier is there to refuse.
 _UNTYPED = (TypeError, ValueError, LookupError, AttributeError, AssertionError, OverflowError)
 
 
@@ -86,7 +86,7 @@ def call(
 ) -> list[Value]:
     """Run a function, and note the events that it emits as its module's.
 
-    Code that no compiler made may do what no type allows; it fails as an invariant violation.
+    Code that does what no type allows, though it was verified, fails as an invariant violation.
     """
     try:
         results = context.machine.call(function, type_arguments, values, context.call_context)

@@ -1,6 +1,6 @@
 """A transport that sends what is written in one turn of the event loop at once.
 
-A call is answered with three frames, each written by itself; a system call for each would be what
+A response is written in parts, a head, messages and an end; a system call for each would be what
 answering costs most.
 """
 

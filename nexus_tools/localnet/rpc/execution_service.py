@@ -5,7 +5,7 @@ from nexus_tools.localnet.execution import CommandResult, ExecutionResult, Mode,
 from nexus_tools.localnet.rpc.backend import Backend, Unary
 from nexus_tools.localnet.rpc.gas_selection import with_estimated_budget, with_payment
 from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import EXECUTION, Mask, prune, requested_mask
+from nexus_tools.localnet.rpc.read_mask import EXECUTION, SIMULATION, Mask, prune, requested_mask
 from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
 from nexus_tools.localnet.rpc.rendering.command import render_argument
 from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed, render_outcome
@@ -65,7 +65,7 @@ def _refused(error: TransactionRefused) -> RpcError:
 
 
 def _simulate_transaction(backend: Backend, request: Message, response: Message) -> None:
-    mask = requested_mask(request, backend.descriptor("SimulateTransactionResponse"), "*")
+    mask = requested_mask(request, backend.descriptor("SimulateTransactionResponse"), SIMULATION)
     if not request.HasField("transaction"):
         raise invalid("missing transaction")
     data = _transaction(backend, request.transaction)

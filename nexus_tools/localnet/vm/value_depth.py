@@ -34,11 +34,6 @@ class DepthFormula:
         offsets = {index: offset + levels for index, offset in self.offsets.items()}
         return DepthFormula(self.constant + levels, offsets)
 
-    def solve(self, depths: list[int]) -> int:
-        """The depth, for these depths of the type arguments."""
-        parts = [depths[index] + offset for index, offset in self.offsets.items()]
-        return max([self.constant, *parts])
-
 
 class ValueDepth:
     """Depths of types, worked out once; `datatype` gives the definition of a struct or an enum."""

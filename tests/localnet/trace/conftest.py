@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from nexus_tools.localnet.bytecode import package_digest
 from nexus_tools.localnet.compiler import read_sources
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.trace import trace_transaction
+from nexus_tools.localnet.trace import EventTrace, trace_transaction
 from nexus_tools.sui.address import CLOCK, RANDOM, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import byte_vector, string, u8, u64, vector
 from nexus_tools.sui.builder import TransactionBuilder
@@ -161,3 +161,31 @@ def world(shared_world):
     beginning = shared_world.node.snapshot()
     yield shared_world
     shared_world.node.revert(beginning)
+
+
+@pytest.fixture
+def described():
+    def describe(step):
+        """A call by its name, an event by its type."""
+        if isinstance(step, EventTrace):
+            return f"event {step.type.name}"
+        return f"{step.function.module.name}::{step.function.name}"
+
+    return describe
+
+
+@pytest.fixture
+def root():
+    def find(trace, command=0):
+        (call,) = trace.commands[command].steps
+        return call
+
+    return find
+
+
+@pytest.fixture
+def contents():
+    def read(values):
+        return [each.value.content for each in values]
+
+    return read

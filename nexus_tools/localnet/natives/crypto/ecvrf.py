@@ -8,7 +8,7 @@ import hashlib
 
 from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.natives.crypto import ristretto255
-from nexus_tools.sui.edwards25519 import BASE, ORDER, Point, combine, negate
+from nexus_tools.localnet.natives.crypto.edwards25519 import BASE, ORDER, Point, combine, negate
 
 OUTPUT_LENGTH = 64
 

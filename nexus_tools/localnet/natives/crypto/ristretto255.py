@@ -8,7 +8,13 @@ Source: RFC 9496; hashing to the group is `hash_to_ristretto255` of RFC 9380, ap
 
 import hashlib
 
-from nexus_tools.sui.edwards25519 import PRIME, SQUARE_ROOT_OF_MINUS_ONE, D, Point, add
+from nexus_tools.localnet.natives.crypto.edwards25519 import (
+    PRIME,
+    SQUARE_ROOT_OF_MINUS_ONE,
+    D,
+    Point,
+    add,
+)
 
 ELEMENT_LENGTH = SCALAR_LENGTH = 32
 

@@ -1,4 +1,4 @@
-"""The curve edwards25519: of Ed25519 signatures, and of the group ristretto255.
+"""The curve edwards25519, of which the group ristretto255 is made.
 
 Source: RFC 8032, sections 5.1 and 5.1.4.
 """
