@@ -1,4 +1,4 @@
-"""Where the files of a user are: the XDG Base Directory Specification 0.8."""
+"""Where the files of a user are: ours by the XDG Base Directory Specification 0.8."""
 
 import os
 from pathlib import Path
@@ -19,6 +19,17 @@ def data_directory() -> Path:
 def cache_directory() -> Path:
     """For what can be made or fetched again: the compiler."""
     return _directory("XDG_CACHE_HOME", ".cache")
+
+
+def sui_config_directory() -> Path:
+    """Where the Sui CLI keeps networks and keys."""
+    own = os.environ.get("SUI_CONFIG_DIR")
+    return Path(own) if own else Path.home() / ".sui" / "sui_config"
+
+
+def pysui_directory() -> Path:
+    """Where pysui keeps networks and keys, unless a program of its user says otherwise."""
+    return Path.home() / ".pysui"
 
 
 def _directory(variable: str, default: str) -> Path:

@@ -1,11 +1,11 @@
 """Every error that a user of `nexus_tools` can meet.
 
     NexusError                 exit code 1   failed
-    ├── UsageError                       2   the call itself is wrong: an option, a setting, a file
+    ├── UsageError                       2   wrong usage: an option, a setting, a file
     ├── NotFoundError                    3   there is no such tool, object, wallet, network
     ├── NotNowError                      4   too early, or the wrong state for this verb
     ├── RefusedOnChainError              5   the chain executed the transaction and aborted it
-    ├── UnreachableError                 6   a network, a node or a tool does not answer
+    ├── UnreachableError                 6   a network, a node or a tool does not respond
     ├── ValidationError                  7   data breaks a rule: FQN, schema, definition, ports
     └── NotAllowedError                  8   not the owner, a bad key, a refused address
 
@@ -53,7 +53,7 @@ class NexusError(Exception):
 
 
 class UsageError(NexusError):
-    """The call itself is wrong: an option, a setting or a file."""
+    """Wrong usage: an option, a setting or a file."""
 
     exit_code = 2
 
@@ -77,13 +77,13 @@ class RefusedOnChainError(NexusError):
 
 
 class UnreachableError(NexusError):
-    """A network, a node or a tool does not answer."""
+    """A network, a node or a tool does not respond."""
 
     exit_code = 6
 
 
 class ValidationError(NexusError):
-    """Data breaks a rule: an FQN, a schema, a definition, the ports of a call."""
+    """Data breaks a rule: an FQN, a schema, a definition, the ports of an invocation."""
 
     exit_code = 7
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from nexus_tools.directories import cache_directory
+from nexus_tools.units import MIST_PER_SUI
 
 if TYPE_CHECKING:
     from nexus_tools.client import Executed, KeyPair, Network, SuiClient
@@ -22,17 +23,15 @@ if TYPE_CHECKING:
     from nexus_tools.localnet.compiler import MoveBuilder
     from nexus_tools.localnet.ledger import Snapshot
     from nexus_tools.localnet.trace import TransactionTrace
-    from nexus_tools.registry import Deployment, ToolRegistry
+    from nexus_tools.package import Deployment
+    from nexus_tools.registry import ToolRegistry
     from nexus_tools.sui.address import Address
     from nexus_tools.sui.digest import Digest
     from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 T = TypeVar("T")
 
-SUI = 1_000_000_000
-"""In MIST."""
-
-FUNDS_MIST = 1_000 * SUI
+WALLET_MIST = 1_000 * MIST_PER_SUI
 """What each wallet has at first, in two coins; from another node's faucet, what that gives."""
 
 _URL_OPTION = "--localnet-url"
@@ -216,12 +215,11 @@ class _Session:
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
         """A key by its name, with SUI, and a client that signs with it."""
-        from nexus_tools.client import KeyPair  # noqa: PLC0415 - as above
-        from nexus_tools.client.unbound import UnboundClient  # noqa: PLC0415 - as above
+        from nexus_tools.client import KeyPair, UnboundClient  # noqa: PLC0415 - as above
         from nexus_tools.sui.digest import blake2b256  # noqa: PLC0415 - as above
 
         key = KeyPair.from_bytes(b"\0" + blake2b256(b"pytest wallet", self._seed, name.encode()))
-        self.localnet.fund(key.address, FUNDS_MIST // 2, FUNDS_MIST // 2)
+        self.localnet.fund(key.address, WALLET_MIST // 2, WALLET_MIST // 2)
         return key, UnboundClient(self.localnet.network, key)
 
     def compiled(self, folder: Path) -> tuple[Sequence[bytes], Sequence[bytes]]:
@@ -236,7 +234,7 @@ class _Session:
 
     @cached_property
     def _builder(self) -> "MoveBuilder":
-        from nexus_tools.client.private_file import locked  # noqa: PLC0415 - as above
+        from nexus_tools.client import locked  # noqa: PLC0415 - as above
         from nexus_tools.localnet.compiler import MoveBuilder, install_builder  # noqa: PLC0415
 
         cache = cache_directory()
@@ -250,13 +248,13 @@ class _Session:
         return self._deployment
 
     def _exists(self, package: "Address") -> bool:
-        from nexus_tools.client.unbound import UnboundClient  # noqa: PLC0415 - as above
+        from nexus_tools.client import UnboundClient  # noqa: PLC0415 - as above
 
         client = UnboundClient(self.localnet.network)
         return self.localnet.run(client.object(package)) is not None
 
     async def _publish_registry(self) -> "Deployment":
-        from nexus_tools.registry import Publisher, load_package  # noqa: PLC0415 - as above
+        from nexus_tools.package import Publisher, load_package  # noqa: PLC0415 - as above
 
         _, client = self.wallet("admin of the registry")
         result = await Publisher(client).publish(load_package())
@@ -295,7 +293,7 @@ def _nexus_session(request: pytest.FixtureRequest) -> "Iterator[_Session]":
         return
     from nexus_tools.localnet import ThreadedLocalnet  # noqa: PLC0415 - nothing heavy unless used
 
-    with ThreadedLocalnet(cache=cache_directory()) as own:
+    with ThreadedLocalnet() as own:
         yield _Session(LocalnetFixture(own.url, own))
 
 

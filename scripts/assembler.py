@@ -1,10 +1,9 @@
 """A Move module put together row by row, which no compiler has to make."""
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any, Self
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     CompiledModule,
     DatatypeHandle,
@@ -15,7 +14,7 @@ from nexus_tools.localnet.bytecode.module import (
     SignatureToken,
 )
 
-_TABLES = tuple(field.name for field in fields(CompiledModule))[3:]
+_TABLES = CompiledModule.__struct_fields__[3:]
 _VERSION, _FLAVOR = 7, 5
 
 

@@ -1,21 +1,26 @@
-"""Builds, checks and tests the Move package `move/nexus_tools`."""
+"""Builds, checks and tests the Move package `move/nexus_tools`, and writes its bindings."""
 
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from nexus_tools.bindings.generator import PackageSource, generate, write_bindings
+from nexus_tools.bytecode import deserialize
 from nexus_tools.errors import NexusError
-from nexus_tools.localnet.bytecode import deserialize
 from nexus_tools.localnet.compiler import (
     COMPILER_VERSION,
+    BuiltPackage,
     MoveBuilder,
     install_builder,
+    published_sources,
     read_package,
     read_sources,
     sources_digest,
 )
+from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.move_test import (
     MoveTestRunner,
     Verdict,
@@ -27,10 +32,12 @@ from nexus_tools.localnet.move_test import (
     failure_lines,
     summary_line,
 )
+from nexus_tools.package.views import BASES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "move" / "nexus_tools"
-BYTECODE = ROOT / "nexus_tools" / "registry" / "bytecode"
+BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
+BINDINGS = ROOT / "nexus_tools" / "package" / "move"
 BUILDER = ROOT / ".cache" / "sui-move-builder"
 NATIVE_CODE = ROOT / ".cache" / "wasmtime"
 
@@ -59,28 +66,34 @@ def main() -> int:
 
 
 def build() -> int:
-    """Compile the package and write its bytecode."""
-    files = _compile()
+    """Compile the package and write its bytecode and its bindings."""
+    package = _compile()
+    files = _bytecode_files(package)
     BYTECODE.mkdir(parents=True, exist_ok=True)
     for path in BYTECODE.glob("*.mv"):
         path.unlink()
     for name, content in files.items():
         (BYTECODE / name).write_bytes(content)
     print(f"{len(files) - 1} modules written to {BYTECODE.relative_to(ROOT)}")
+    write_bindings(BINDINGS, _bindings(package))
+    print(f"and their bindings to {BINDINGS.relative_to(ROOT)}")
     return 0
 
 
 def check() -> int:
-    """Compile the package and compare the result with the bytecode in the repository."""
-    expected = _compile()
+    """Compile the package and compare the result with what is in the repository."""
+    package = _compile()
+    expected = _bytecode_files(package)
     present = {path.name: path.read_bytes() for path in (*BYTECODE.glob("*.mv"), _manifest())}
+    expected |= {name: text.encode() for name, text in _bindings(package).items()}
+    present |= {path.name: path.read_bytes() for path in BINDINGS.glob("*.py")}
     different = sorted(
         name for name in expected | present if expected.get(name) != present.get(name)
     )
     if different:
         print(f"{', '.join(different)}: not what the sources compile to. Run scripts/move build.")
         return 1
-    print("The bytecode is what the sources compile to.")
+    print("The bytecode and the bindings are what the sources compile to.")
     return 0
 
 
@@ -113,11 +126,23 @@ def _manifest() -> Path:
     return BYTECODE / "package.json"
 
 
-def _compile() -> dict[str, bytes]:
-    """The files of the bytecode folder: a `.mv` for each module, and `package.json`."""
+def _compile() -> BuiltPackage:
     package = _builder().build(read_sources(PACKAGE))
     if package.warnings:
         print(package.warnings, file=sys.stderr)
+    return package
+
+
+def _bindings(package: BuiltPackage) -> Mapping[str, str]:
+    """The files of the bindings; the folder has nothing else."""
+    origin = "the Move package `nexus_tools`"
+    source = PackageSource(origin, package.modules, published_sources(read_sources(PACKAGE)))
+    framework = load_framework()
+    return generate(source, lambda address: framework[address].modules, bases=BASES).files
+
+
+def _bytecode_files(package: BuiltPackage) -> dict[str, bytes]:
+    """The files of the bytecode folder: a `.mv` for each module, and `package.json`."""
     modules = {deserialize(module).name: module for module in package.modules}
     manifest = {
         "modules": list(modules),

@@ -1,16 +1,18 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
-import asyncio
-import re
 import signal
-import socket
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-CACHE = Path(__file__).parents[1] / ".cache"
+from nexus_tools.embedding import embedded, listening_socket, url_of
+
+ROOT = Path(__file__).parents[1]
+CACHE = ROOT / ".cache"
+MOVE_PACKAGE = ROOT / "move" / "nexus_tools"
 
 
 def pytest_configure():
@@ -28,30 +30,16 @@ def anyio_backend():
     return "asyncio"
 
 
-@asynccontextmanager
-async def _served(app):
-    """The listening socket is there before the server runs: whoever connects waits for it."""
-    import uvicorn
-
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="auto", ws="none")
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server._serve([listener]))
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        await task
-        listener.close()
-
-
 @pytest.fixture
 async def serve_app():
     """Serve an ASGI application until the test ends; gives its URL."""
     async with AsyncExitStack() as stack:
 
         async def serve(app):
-            return await stack.enter_async_context(_served(app))
+            listener = listening_socket("127.0.0.1", 0)
+            url = url_of(listener)
+            await stack.enter_async_context(embedded(app, listener))
+            return url
 
         yield serve
 
@@ -59,7 +47,7 @@ async def serve_app():
 @pytest.fixture(scope="session")
 def compiler_cache():
     """The folder in which `scripts/move build` has put the Move compiler."""
-    from nexus_tools.localnet.compiler.install import WASM_PATH
+    from nexus_tools.localnet.compiler import WASM_PATH
 
     if not (CACHE / "sui-move-builder" / "dist" / WASM_PATH).is_file():
         pytest.skip("the Move compiler is not installed: scripts/move build fetches it")
@@ -79,7 +67,7 @@ def move_builder(compiler_cache):
 def deploy(session_localnet):
     """Publishes our package with a key, which gets 1 000 SUI first; gives the deployment."""
     from nexus_tools.client import SuiClient
-    from nexus_tools.registry import Publisher, load_package
+    from nexus_tools.package import Publisher, load_package
 
     async def publish(admin):
         async with SuiClient(session_localnet.network, admin) as client:
@@ -92,48 +80,81 @@ def deploy(session_localnet):
     return deploy
 
 
-def _patched(**modules):
-    """The package with other modules, by the names that they have."""
-    from dataclasses import replace
+def _compiled(builder, module, before, after):
+    """The package with one change of the source of one module."""
+    from nexus_tools.localnet.compiler import read_sources
+    from nexus_tools.package import load_package
+    from nexus_tools.sui.address import Address
 
-    from nexus_tools.localnet.bytecode import deserialize
-    from nexus_tools.localnet.bytecode.digest import package_digest
-    from nexus_tools.registry import load_package
-
-    package = load_package()
-    patched = tuple(
-        modules.get(deserialize(code).name, lambda code: code)(code) for code in package.modules
+    sources = dict(read_sources(MOVE_PACKAGE))
+    path = f"sources/{module}.move"
+    assert sources[path].count(before) == 1
+    built = builder.build(sources | {path: sources[path].replace(before, after)})
+    return replace(
+        load_package(),
+        modules=built.modules,
+        dependencies=tuple(map(Address, built.dependencies)),
+        digest=built.digest,
     )
-    digest = package_digest(patched, package.dependencies)
-    return replace(package, modules=patched, digest=digest)
-
-
-def _with_version_from(place):
-    """Makes a registry's code take its `VERSION` from another place of its constant pool.
-
-    It is now at place 1, which it shares with the code of an error: `LdConst 1; Abort` stays.
-    """
-    uses = rb"\x07\x01(?=\x23\x04|\x21\x04|\x0a\x00\x0f|\x11)"  # <, ==, the write, the event
-
-    def patch(code):
-        changed, count = re.subn(uses, bytes([7, place]), code)
-        assert count == 4
-        return changed
-
-    return patch
 
 
 @pytest.fixture(scope="session")
-def next_package():
-    """The package with another `VERSION` in both registries, which have to be migrated then.
-
-    The number is that of the milliseconds of a year, which both have as a constant.
-    """
-    return _patched(tool_registry=_with_version_from(4), leader_registry=_with_version_from(11))
+def next_package(move_builder):
+    """The package with `VERSION` 2, to which both registries have to be migrated."""
+    return _compiled(move_builder, "version", "VERSION: u64 = 1;", "VERSION: u64 = 2;")
 
 
 @pytest.fixture(scope="session")
-def fixed_package():
+def fixed_package(move_builder):
     """The package with another constant somewhere, and the same `VERSION`."""
-    day, other = (each.to_bytes(8, "little") for each in (86_400_000, 86_400_001))
-    return _patched(tool_registry=lambda code: code.replace(day, other))
+    limit = "MAX_NAME_BYTES: u64 = "
+    return _compiled(move_builder, "leader_registry", f"{limit}200;", f"{limit}201;")
+
+
+# --- What other programs keep for their users
+
+SUI_ADDRESS = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
+SUI_ENTRY = (
+    "AN0JMHpDum3BhrVwnkylH0/HGRHBQ/fO/8+MYOawO8j6"  # its key, as in tests/client/test_wallet
+)
+CLIENT_YAML = """---
+keystore:
+  File: {keystore}
+external_keys: ~
+envs:
+  - alias: testnet
+    rpc: "https://fullnode.testnet.sui.io:443"
+    ws: ~
+    basic_auth: ~
+    chain_id: 4c78adac
+  - alias: local
+    rpc: "http://127.0.0.1:9000"
+    ws: ~
+    basic_auth: ~
+  - alias: private
+    rpc: {private}
+    ws: ~
+    basic_auth: ~
+active_env: testnet
+active_address: "{address}"
+"""
+
+
+@pytest.fixture
+def sui_files():
+    """Writes the files of a user of the Sui CLI, whose one key is `ruby`, into a home."""
+    import json
+
+    def write(home, private="https://sui.example.com"):
+        folder = home / ".sui" / "sui_config"
+        folder.mkdir(parents=True)
+        keystore = folder / "sui.keystore"
+        keystore.write_text(json.dumps([SUI_ENTRY]))
+        public_key = "ACJkf+7vNjBgvUIFoWcaFfEKEjZ2WRixtfY42C8zz8Rp"
+        alias = {"alias": "ruby", "public_key_base64": public_key}
+        (folder / "sui.aliases").write_text(json.dumps([alias]))
+        client_yaml = CLIENT_YAML.format(keystore=keystore, private=private, address=SUI_ADDRESS)
+        (folder / "client.yaml").write_text(client_yaml)
+        return folder
+
+    return write

@@ -69,7 +69,8 @@ def test_a_run_that_does_not_use_it_imports_nothing_of_the_network():
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    imported = ["nexus_tools", "nexus_tools.directories", "nexus_tools.pytest_plugin"]
+    rooms = ("directories", "errors", "pytest_plugin", "units", "version")
+    imported = ["nexus_tools", *(f"nexus_tools.{each}" for each in rooms)]
     assert done.stdout.split() == imported
 
 
@@ -374,7 +375,7 @@ def test_sources_that_do_not_compile_are_reported_in_the_words_of_the_compiler(
 
 def test_compiled_modules_are_published_and_their_objects_found(run, project):
     project("""
-        from nexus_tools.registry import load_package
+        from nexus_tools.package import (load_package)
 
         def test_it(localnet, wallet, publish):
             package = publish(load_package().modules)
@@ -388,7 +389,7 @@ def test_compiled_modules_are_published_and_their_objects_found(run, project):
 
 
 REGISTER = """
-    from nexus_tools.registry import Registration
+    from nexus_tools.registry import (Registration)
     from nexus_tools.tool import ToolDefinition
 
     NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

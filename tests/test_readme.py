@@ -99,13 +99,12 @@ def test_the_demo_tells_the_whole_story(environment):
         assert word in done.stdout, word
 
 
-def test_the_example_of_a_tool_works_as_it_stands():
-    code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
-    scope = {"__name__": "readme"}
-    exec(compile(code, "README.md", "exec"), scope)
-    assert scope["add"].definition("https://tools.example.com").description == (
-        "Adds two 64-bit integers."
-    )
+def test_the_program_prints_what_is_said(environment, tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    file = tmp_path / "program.py"
+    file.write_text(code)
+    done = run_script(f"python -W error {file}", environment, 100)
+    assert (done.stderr, done.stdout) == ("", "ok 42\n")
 
 
 def test_the_readme_is_short():

@@ -10,7 +10,7 @@ from nexus_tools.bridges.naming import Naming, collisions
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import NexusError
 from nexus_tools.tool import DEFAULT_TIMEOUT_MS, ToolFqn
-from nexus_tools.toolkit.tool import Health, Tool
+from nexus_tools.toolkit import Health, Tool
 
 Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -38,7 +38,7 @@ class BridgedTool(Tool):
 
     `variables` names what its own declaration asks for of the operator's environment.
 
-    Subclasses implement `answer`. What is told apart: an input that does not match is a
+    Subclasses implement `run`. What is told apart: an input that does not match is a
     `ValidationError` (422), a tool that fails is an `err…` variant, anything else that is raised is
     the bridge's own failure (500).
     """

@@ -6,9 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.bridges.references import ANCHORS, relocated
-from nexus_tools.tool import MAX_PORTS, Mismatch, pointer_of
-from nexus_tools.tool.schema_document import SchemaDocument, children, schema_error
+from nexus_tools.tool import (
+    ANCHORS,
+    MAX_PORTS,
+    Mismatch,
+    SchemaDocument,
+    direct_subschemas,
+    pointer_of,
+    relocated,
+    schema_error,
+)
 
 _PORT = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -131,7 +138,7 @@ def _names_in_place(document: SchemaDocument) -> set[str]:
             found.update(schema.get(keyword, ()))
         found.update(*schema.get("dependentRequired", {}).values())
         pending += document.references(schema)
-        pending += [at for word, at, _ in children(pointer, schema) if word in _IN_PLACE]
+        pending += [at for word, at, _ in direct_subschemas(pointer, schema) if word in _IN_PLACE]
     return found
 
 

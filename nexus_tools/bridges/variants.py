@@ -4,13 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nexus_tools.bridges.references import relocated
 from nexus_tools.bridges.sandbox import Finished, Limit, ProcessLimits
-from nexus_tools.tool import pointer_of
-from nexus_tools.tool.definition import MAX_DESCRIPTION_BYTES
-from nexus_tools.tool.schema_document import SchemaDocument
+from nexus_tools.tool import MAX_DESCRIPTION_BYTES, SchemaDocument, pointer_of, relocated
 
-# So much earlier than the server's own time limit does a process end, and `err` is answered.
+# So much earlier than the server's own time limit does a process end, and there is an `err`.
 _HEAD_START_MS = 500
 
 

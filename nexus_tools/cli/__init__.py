@@ -1,4 +1,4 @@
-"""The command line: `nexus-tools`, a noun per file."""
+"""The command line: `nexus-tools`, a noun is a folder or a file."""
 
 __all__ = ["main"]
 

@@ -7,17 +7,16 @@ from typing import Any, NoReturn
 
 import click
 
-from nexus_tools import __version__
-from nexus_tools.cli.lazy import LazyGroup
-from nexus_tools.cli.output import plain
+from nexus_tools.cli.framework import LazyGroup, plain
 from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.version import __version__
 
 GROUPS = {
-    "tool": "Write, check, register, list, call and unregister tools.",
+    "tool": "Write, check, register, list, invoke and unregister tools.",
     "bridge": "Serve and register tools of other systems, and of MCP servers.",
     "export": "Give tools to agents: for OpenAI, Anthropic, MCP, OpenAPI, Unstract.",
     "mcp": "Offer the registry to agents as an MCP server.",
-    "leader": "Carry invocations from the chain to tools and settle their outcomes.",
+    "leader": "Carry invocations from the chain to tools and close them with the outcomes.",
     "localnet": "A Sui network in one process, for development and tests.",
     "network": "Choose the network to work on.",
     "wallet": "Make and choose keys.",
@@ -53,7 +52,7 @@ class _Root(LazyGroup):
 
 @click.group(
     cls=_Root,
-    modules={name: f"nexus_tools.cli.{name}" for name in GROUPS},
+    home="nexus_tools.cli",
     summaries=GROUPS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -61,8 +60,8 @@ class _Root(LazyGroup):
 def app() -> None:
     """Put tools on Sui.
 
-    Register tools with collateral in a registry on chain, and run the Leader that carries calls to
-    them. `nexus-tools localnet start` gives you a Sui network to try it on.
+    Register tools with collateral in a registry on chain, and run the Leader that carries
+    invocations to them. `nexus-tools localnet start` gives you a Sui network to try it on.
     """
 
 

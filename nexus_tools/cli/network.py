@@ -4,9 +4,8 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import local, reads
-from nexus_tools.cli.session import Session
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, local, reads
 
 
 @click.group()
@@ -17,20 +16,17 @@ def command() -> None:
 @command.command("list")
 @local
 def list_networks(session: Session) -> None:
-    """List the networks: the usual ones and your own."""
-    from nexus_tools.client import NETWORKS  # noqa: PLC0415 - not for `--help`
-
-    own = session.settings.networks
+    """List the networks: yours, the usual ones, and those of the Sui CLI and of pysui."""
     rows: list[dict[str, Any]] = [
-        {"name": name, "url": network.url, "current": name == session.settings.network}
-        for name, network in NETWORKS.items()
-        if name not in own
+        {
+            "name": found.what.name,
+            "url": found.what.url,
+            "current": found.what.name == session.settings.network,
+            "source": found.source,
+        }
+        for found in session.settings.all_networks(session.output.overlooked)
     ]
-    rows += [
-        {"name": name, "url": own[name]["url"], "current": name == session.settings.network}
-        for name in own
-    ]
-    columns = {"name": "Network", "url": "URL", "current": "Current"}
+    columns = {"name": "Network", "url": "URL", "current": "Current", "source": "Source"}
     session.output.table(rows, columns, empty="there is no network")
 
 
@@ -44,8 +40,7 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
     if url:
         profile = {"url": url} | ({"faucet_url": faucet_url} if faucet_url else {})
         session.settings.networks[name] = profile
-    session.network_name = name
-    network = session.network()
+    network = session.settings.find_network(name)
     session.settings.values["network"] = name
     session.settings.save()
     session.output.done(f"commands work on {name} ({network.url})")
@@ -56,12 +51,13 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
 @command.command()
 @reads
 async def show(session: Session) -> None:
-    """Show the current network, and whether it answers."""
+    """Show the current network, and whether it responds."""
     async with session.client() as client:
         with session.output.progress("asking the network"):
             record = {
                 "name": client.network.name,
                 "url": client.network.url,
+                "source": session.settings.locate_network(session.network_name).source,
                 "chain_id": str(await client.chain_id()),
                 "time_ms": await client.now_ms(),
             }

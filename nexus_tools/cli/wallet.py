@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import local, reads
-from nexus_tools.cli.session import Session
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, local, reads
+from nexus_tools.errors import NotFoundError, UsageError
+from nexus_tools.settings import OURS
 
 if TYPE_CHECKING:
-    from nexus_tools.client.wallet import Account
+    from nexus_tools.client import Account
+    from nexus_tools.settings import Found
+    from nexus_tools.sui.address import Address
 
 _SCHEMES = click.Choice(["ed25519", "secp256k1", "secp256r1"])
 
@@ -18,7 +21,8 @@ _SCHEMES = click.Choice(["ed25519", "secp256k1", "secp256r1"])
 def command() -> None:
     """Make and choose keys.
 
-    Keys are kept in a keystore of the form that the Sui client has, readable by you alone.
+    Keys are kept in a keystore of the form that the Sui client has, readable by you alone. Those
+    of the Sui CLI and of pysui are found there, and stay there.
     """
 
 
@@ -32,12 +36,14 @@ def new(session: Session, alias: str | None, scheme: str) -> None:
     """Make a key. Its recovery phrase is shown once and kept nowhere."""
     from nexus_tools.sui.signature import SignatureScheme  # noqa: PLC0415 - not for `--help`
 
-    account, mnemonic = session.wallet().new(alias, SignatureScheme[scheme.upper()])
-    session.output.done(f"made the key {account.alias} in {session.settings.keystore}")
+    wallet = session.settings.open_wallet()
+    account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()])
+    session.output.done(f"made the key {account.alias} in {wallet.path}")
+    record = _told(session, session.settings.locate_account(account.address))
     if session.output.as_json:
-        session.output.document(_record(account) | {"recovery_phrase": mnemonic})
+        session.output.document(record | {"recovery_phrase": mnemonic})
         return
-    session.output.record(_record(account))
+    session.output.record(record)
     session.output.warn("write down the recovery phrase, it is not shown again:")
     session.output.note(f"  {mnemonic}")
 
@@ -45,9 +51,18 @@ def new(session: Session, alias: str | None, scheme: str) -> None:
 @command.command("list")
 @local
 def list_keys(session: Session) -> None:
-    """List the keys."""
-    rows = [_record(account) for account in session.wallet().accounts()]
-    columns = {"alias": "Alias", "address": "Address", "scheme": "Scheme", "active": "Active"}
+    """List the keys: ours, those of the Sui CLI, and those of pysui."""
+    active = _active(session)
+    rows = [
+        _record(found, active) for found in session.settings.all_accounts(session.output.overlooked)
+    ]
+    columns = {
+        "alias": "Alias",
+        "address": "Address",
+        "scheme": "Scheme",
+        "active": "Active",
+        "source": "Source",
+    }
     session.output.table(rows, columns, empty="no key yet: `nexus-tools wallet new` makes one")
 
 
@@ -56,10 +71,11 @@ def list_keys(session: Session) -> None:
 @local
 def use(session: Session, name: str) -> None:
     """Sign with the key NAME (alias or address) from now on."""
-    account = session.wallet().use(name)
-    session.output.done(f"commands sign with {account.alias}")
+    found = session.settings.locate_account(name)
+    session.settings.use_account(found)
+    session.output.done(f"commands sign with {found.what.alias}")
     if session.output.as_json:
-        session.output.document(_record(account))
+        session.output.document(_told(session, session.settings.locate_account(name)))
 
 
 @command.command()
@@ -67,15 +83,12 @@ def use(session: Session, name: str) -> None:
 @reads
 async def show(session: Session, name: str | None) -> None:
     """Show a key's address and balance; without NAME, those of the key that signs."""
-    wanted = name or session.wallet_name or session.settings.wallet
-    account = session.wallet().account(wanted)
+    found = session.settings.locate_account(name or session.wallet_name)
     async with session.client() as client:
-        balance = await client.balance(account.address)
-    record = _record(account) | {"balance_mist": balance, "balance": units.sui(balance)}
-    session.output.record(
-        record,
-        {"alias": "alias", "address": "address", "scheme": "scheme", "balance": "balance"},
-    )
+        balance = await client.balance(found.what.address)
+    record = _told(session, found) | {"balance_mist": balance, "balance": units.sui(balance)}
+    shown = ("alias", "address", "scheme", "source", "balance")
+    session.output.record(record, {key: key for key in shown})
 
 
 @command.command("import")
@@ -92,9 +105,9 @@ def import_key(session: Session, alias: str | None, secret: str) -> None:
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase."""
     from nexus_tools.client import KeyPair  # noqa: PLC0415 - not for `--help`
 
-    account = session.wallet().add(KeyPair.parse(secret), alias)
+    account = session.settings.open_wallet().add(KeyPair.parse(secret), alias)
     session.output.done(f"imported the key {account.alias}")
-    session.output.record(_record(account))
+    session.output.record(_told(session, session.settings.locate_account(account.address)))
 
 
 @command.command()
@@ -103,20 +116,39 @@ def import_key(session: Session, alias: str | None, secret: str) -> None:
 @local
 def export(session: Session, name: str | None, yes: bool) -> None:
     """Print a key as `suiprivkey…`. Whoever reads it owns what the key owns."""
-    wallet = session.wallet()
-    account = wallet.account(name or session.settings.wallet)
-    session.output.confirm(f"Print the secret key of {account.alias}?", yes=yes)
-    secret = wallet.export(account.address)
+    found = session.settings.locate_account(name)
+    if found.source != OURS:
+        raise UsageError(
+            "account_elsewhere",
+            f"the key {found.what.alias} is not ours to print: it is in {found.file}",
+            hint="the program that keeps it prints it, such as `sui keytool export`",
+        )
+    session.output.confirm(f"Print the secret key of {found.what.alias}?", yes=yes)
+    secret = session.settings.open_wallet().export(found.what.address)
     if session.output.as_json:
-        session.output.document(_record(account) | {"secret": secret})
+        session.output.document(_told(session, found) | {"secret": secret})
     else:
         click.echo(secret)
 
 
-def _record(account: "Account") -> dict[str, Any]:
+def _told(session: Session, found: "Found[Account]") -> dict[str, Any]:
+    return _record(found, _active(session))
+
+
+def _active(session: Session) -> "Address | None":
+    """The address that signs unless something else is said."""
+    try:
+        return session.settings.locate_account().what.address
+    except NotFoundError:
+        return None
+
+
+def _record(found: "Found[Account]", active: "Address | None") -> dict[str, Any]:
+    account = found.what
     return {
         "alias": account.alias,
         "address": str(account.address),
         "scheme": account.scheme.name.lower(),
-        "active": account.active,
+        "active": account.address == active,
+        "source": found.source,
     }

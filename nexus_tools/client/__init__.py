@@ -1,18 +1,11 @@
 """Talk to Sui: networks, wallets, reading objects, sending transactions, following events."""
 
-from nexus_tools.client.connection import Patience, UnsupportedByNodeError
-from nexus_tools.client.event_stream import Cursor, EventFilter, EventRecord, Progress
-from nexus_tools.client.events import follow_events
-from nexus_tools.client.executed import CreatedObject, Executed, Simulated
+from nexus_tools.client.connection import Connection, Patience
+from nexus_tools.client.event_following import follow_events, past_events
+from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Progress
 from nexus_tools.client.faucet import Gift, request_sui
-from nexus_tools.client.gas import in_sui
-from nexus_tools.client.keys import KeyPair, Signer
-from nexus_tools.client.multisig import (
-    MultiSig,
-    MultiSigMember,
-    MultiSigPublicKey,
-    MultiSigSigner,
-)
+from nexus_tools.client.grpc_errors import UnsupportedByNodeError
+from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
 from nexus_tools.client.network import (
     DEVNET,
     LOCALNET,
@@ -20,11 +13,22 @@ from nexus_tools.client.network import (
     NETWORKS,
     TESTNET,
     Network,
-    known_network,
 )
+from nexus_tools.client.private_file import locked
+from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
 from nexus_tools.client.reads import Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
+from nexus_tools.client.sui_files import SuiFiles
+from nexus_tools.client.transactions import (
+    CreatedObject,
+    Executed,
+    Simulated,
+    execute_transaction,
+    simulate_transaction,
+)
+from nexus_tools.client.unbound import UnboundClient
 from nexus_tools.client.wallet import Account, Wallet
+from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey
 
 __all__ = [
     "DEVNET",
@@ -34,6 +38,7 @@ __all__ = [
     "TESTNET",
     "Account",
     "Coin",
+    "Connection",
     "CreatedObject",
     "Cursor",
     "DynamicField",
@@ -49,13 +54,19 @@ __all__ = [
     "Network",
     "Patience",
     "Progress",
+    "PysuiFiles",
     "Signer",
     "Simulated",
     "SuiClient",
+    "SuiFiles",
+    "UnboundClient",
     "UnsupportedByNodeError",
     "Wallet",
+    "execute_transaction",
     "follow_events",
-    "in_sui",
-    "known_network",
+    "locked",
+    "network_and_key",
+    "past_events",
     "request_sui",
+    "simulate_transaction",
 ]

@@ -1,164 +1,140 @@
-"""Following events: each that matches exactly once, in order, over any number of disconnections.
+"""What the following of events is about: filters, cursors and records."""
 
-A subscription begins at the tip and cannot be resumed; the list of past events can, but trails the
-tip. So: read the list up to its end, subscribe, read the list again until it covers the place where
-the subscription began, and go on with the subscription. The order (checkpoint, transaction, event)
-tells what was delivered before. A node that keeps no list of events is asked for whole checkpoints.
-"""
+import json
+from base64 import b64decode, b64encode
+from functools import lru_cache
+from typing import Any
 
-import asyncio
-import logging
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from dataclasses import replace
-from typing import Any, Protocol
+from msgspec import Struct
+from msgspec.structs import replace
 
-from nexus_tools.client.connection import Connection, UnsupportedByNodeError
-from nexus_tools.client.event_checkpoints import CheckpointSource
-from nexus_tools.client.event_index import IndexSource
-from nexus_tools.client.event_stream import Cursor, EventFilter, EventRecord, Progress
-from nexus_tools.client.sui_client import SuiClient
-from nexus_tools.errors import NotFoundError, RefusedOnChainError, UnreachableError
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.type_tag import parse_struct_tag
+
+_LAST = 2**63
+"""A place behind every transaction of a checkpoint and every event of a transaction."""
+
+Position = tuple[int, int, int]
+
+
+class EventFilter(Struct, frozen=True):
+    """Events whose type was first defined in `package` and, where given, in one of `modules`.
+
+    With `names`, their struct has one of these names, too. An upgraded package still counts under
+    its original id.
+    """
+
+    package: Address
+    modules: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.names and not self.modules:
+            raise ValidationError(
+                "event_filter_invalid", "names of events are looked for in modules: name those, too"
+            )
+
+    def matches(self, event: Event) -> bool:
+        """Whether an event passes."""
+        return (
+            event.type.address == self.package
+            and (not self.modules or event.type.module in self.modules)
+            and (not self.names or event.type.name in self.names)
+        )
+
+    def message(self) -> dict[str, Any]:
+        """The filter as the node wants it: one alternative for each type."""
+        types = [str(self.package)]
+        if self.modules:
+            types = [f"{self.package}::{module}" for module in self.modules]
+        if self.names:
+            types = [f"{prefix}::{name}" for prefix in types for name in self.names]
+        return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
+
+
+class Cursor(Struct, frozen=True):
+    """How far events were followed: up to and including this place.
+
+    `token` is the node's own cursor, which only makes resuming faster: the place is good at every
+    node of the chain.
+    """
+
+    checkpoint: int
+    transaction: int
+    event: int
+    token: bytes | None = None
+
+    @classmethod
+    def beginning(cls) -> "Cursor":
+        """The place before the first event of the chain."""
+        return cls(0, -1, -1)
+
+    @classmethod
+    def after_checkpoint(cls, checkpoint: int, token: bytes | None = None) -> "Cursor":
+        """The place behind the last event of a checkpoint."""
+        return cls(checkpoint, _LAST, _LAST, token)
+
+    @classmethod
+    def parse(cls, text: str) -> "Cursor":
+        """Read what `str()` gave. Raises `cursor_invalid`."""
+        try:
+            checkpoint, transaction, event, token = json.loads(text)
+            raw = None if token is None else b64decode(token, validate=True)
+            return cls(int(checkpoint), int(transaction), int(event), raw)
+        except (ValueError, TypeError):
+            raise ValidationError("cursor_invalid", f"{text[:80]!r} is not a cursor") from None
+
+    def __str__(self) -> str:
+        token = None if self.token is None else b64encode(self.token).decode()
+        return json.dumps([*self.position, token], separators=(",", ":"))
+
+    @property
+    def position(self) -> Position:
+        """The place as numbers that grow with every event."""
+        return self.checkpoint, self.transaction, self.event
+
+    def without_token(self) -> "Cursor":
+        """The same place, for a node that does not know the token."""
+        return replace(self, token=None)
+
+
+class EventRecord(Struct, frozen=True):
+    """An event where it stands on the chain. `timestamp_ms` is None unless it was asked for."""
+
+    cursor: Cursor
+    event: Event
+    checkpoint: int
+    transaction_digest: Digest
+    event_index: int
+    timestamp_ms: int | None = None
+
+
+class Progress(Struct, frozen=True):
+    """No event that matches came up to this place: keep the cursor."""
+
+    cursor: Cursor
+
 
 Item = EventRecord | Progress
-
-_LOGGER = logging.getLogger(__name__)
-
-
-class Source(Protocol):
-    """A way to get past and present events from a node."""
-
-    def past(self, after: Cursor) -> AsyncGenerator[Item, None]:
-        """What the node has after a place, then at least one `Progress` to where it looked."""
-
-    def live(self) -> AsyncGenerator[Item, None]:
-        """First a `Progress` to where the stream begins, then what happens."""
+"""What following events gives."""
 
 
-async def follow_events(
-    client: SuiClient,
-    event_filter: EventFilter,
-    cursor: Cursor | None = None,
-    *,
-    timestamps: bool = False,
-) -> AsyncGenerator[Item, None]:
-    """The events after `cursor`, without end; without a cursor, those from now on.
-
-    A consumer that has dealt with an item keeps `item.cursor` and starts with it again: nothing is
-    lost and nothing comes twice. `Progress` says that nothing matched up to its place. With
-    `timestamps`, the time of its checkpoint is read for each event, as long as the node keeps the
-    checkpoint. The node may be away for any time. Close the iterator (`contextlib.aclosing`) when
-    you leave it early.
-
-    Raises `history_missing` or what the node says of a request that it refuses for good.
-    """
-    follower = _Follower(client.connection, event_filter, cursor)
-    known: tuple[int, int | None] = (-1, None)
-    async with aclosing(follower.run()) as items:
-        async for item in items:
-            if timestamps and isinstance(item, EventRecord):
-                if known[0] != item.checkpoint:
-                    known = item.checkpoint, await _time_of(client, item.checkpoint)
-                yield replace(item, timestamp_ms=known[1])
-            else:
-                yield item
+# Events come by the thousand, of a handful of types.
+_event_type = lru_cache(256)(parse_struct_tag)
 
 
-async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
-    for pause in client.connection.patience.pauses():
-        try:
-            return await client.checkpoint_time_ms(checkpoint)
-        except NotFoundError:
-            return None
-        except UnreachableError:
-            await asyncio.sleep(pause)
-    raise AssertionError("there is always another pause")
-
-
-class _Follower:
-    def __init__(
-        self, connection: Connection, event_filter: EventFilter, cursor: Cursor | None
-    ) -> None:
-        self._connection = connection
-        self._filter = event_filter
-        self._cursor = cursor
-        self._source: Source = IndexSource(connection, event_filter)
-
-    async def run(self) -> AsyncGenerator[Item, None]:
-        pauses = self._connection.patience.pauses()
-        while True:
-            try:
-                async with aclosing(self._follow()) as items:
-                    async for item in items:
-                        pauses = self._connection.patience.pauses()
-                        yield item
-            except UnsupportedByNodeError:
-                if isinstance(self._source, CheckpointSource):
-                    raise
-                self._source = CheckpointSource(self._connection, self._filter)
-                continue
-            except RefusedOnChainError:
-                if self._cursor is None or self._cursor.token is None:
-                    raise
-                self._cursor = self._cursor.without_token()  # it was another node's
-                continue
-            except UnreachableError as error:
-                _LOGGER.info("events are followed anew: %s", error.message)
-            await asyncio.sleep(next(pauses))
-
-    async def _follow(self) -> AsyncGenerator[Item, None]:
-        if self._cursor is not None:
-            async with aclosing(self._catch_up(None)) as items:
-                async for item in items:
-                    yield item
-        async with aclosing(self._source.live()) as live:
-            first = await anext(live, None)
-            if first is None:
-                raise _broken(self._connection)
-            if self._cursor is not None:
-                async with aclosing(self._catch_up(_covered(first))) as items:
-                    async for item in items:
-                        yield item
-            for new in self._advance(first):
-                yield new
-            async for item in live:
-                for new in self._advance(item):
-                    yield new
-        raise _broken(self._connection)
-
-    async def _catch_up(self, until: int | None) -> AsyncGenerator[Item, None]:
-        """What happened since the cursor, until the list covers the checkpoint `until`.
-
-        Without it, one reading to the end of the list.
-        """
-        pauses = self._connection.patience.pauses()
-        while True:
-            assert self._cursor is not None
-            async with aclosing(self._source.past(self._cursor)) as items:
-                async for item in items:
-                    for new in self._advance(item):
-                        yield new
-            if until is None or self._cursor.position >= Cursor.after_checkpoint(until).position:
-                return
-            await asyncio.sleep(next(pauses))  # the list of events trails the tip
-
-    def _advance(self, item: Item) -> tuple[Any, ...]:
-        """The item, if it is new; remember how far it goes."""
-        known = self._cursor
-        if known is not None and item.cursor.position <= known.position:
-            if item.cursor.position == known.position and item.cursor.token is not None:
-                self._cursor = item.cursor
-            return ()
-        self._cursor = item.cursor
-        return (item,)
-
-
-def _covered(first: Item) -> int:
-    """The last checkpoint that a stream with this first item leaves to the list."""
-    return first.cursor.checkpoint if isinstance(first, Progress) else first.checkpoint - 1
-
-
-def _broken(connection: Connection) -> UnreachableError:
-    return UnreachableError(
-        "stream_broken", f"the node at {connection.network.url} ended the stream of events"
+def record_of(message: Any, token: bytes | None) -> EventRecord:
+    """Read an `Event` message with all fields but `json`."""
+    place = message.checkpoint, message.transaction_index, message.event_index
+    event = Event(
+        Address.parse(message.package_id),
+        message.module,
+        Address.parse(message.sender),
+        _event_type(message.event_type),
+        message.contents.value,
     )
+    digest = Digest.parse(message.transaction_digest)
+    return EventRecord(Cursor(*place, token), event, place[0], digest, place[2])

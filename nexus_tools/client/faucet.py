@@ -1,8 +1,9 @@
 """Faucets: free SUI on test networks."""
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
+
+from msgspec import Struct
 
 from nexus_tools.client.network import Network
 from nexus_tools.errors import NotFoundError, NotNowError, UnreachableError
@@ -12,8 +13,7 @@ from nexus_tools.sui.digest import Digest
 _TIMEOUT_S = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Gift:
+class Gift(Struct, frozen=True):
     """A coin that a faucet sent. The amount is in MIST."""
 
     amount: int

@@ -20,6 +20,7 @@ from nexus_tools.sui.transaction import (
     SplitCoins,
     arguments_of,
 )
+from nexus_tools.units import sui
 
 MAX_BUDGET_MIST = 50_000_000_000_000
 """The largest gas budget: `max_tx_gas` of the protocol configuration."""
@@ -37,7 +38,6 @@ TIGHT_BUDGET_MIST = 500_000_000
 """The same where coins are spared for other transactions: all but the largest of ours fit."""
 
 _SAFETY_UNITS = 1_000
-MIST_PER_SUI = 1_000_000_000
 
 
 def budget_for(cost: GasCostSummary, price: int) -> int:
@@ -173,13 +173,7 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
 def _not_enough(required: int, available: int) -> NotNowError:
     return NotNowError(
         "not_enough_sui",
-        f"the wallet has {in_sui(available)} SUI free, and {in_sui(required)} SUI are needed",
+        f"the wallet has {sui(available)} free, and {sui(required)} are needed",
         hint="send SUI to the wallet's address, or ask a faucet on a test network",
         details={"required_mist": required, "available_mist": available},
     )
-
-
-def in_sui(mist: int) -> str:
-    """An amount in SUI, exact and without trailing zeros: `1.5`."""
-    whole, rest = divmod(mist, MIST_PER_SUI)
-    return f"{whole}.{rest:09}".rstrip("0").rstrip(".")

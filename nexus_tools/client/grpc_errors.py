@@ -1,11 +1,9 @@
 """What a failed remote call means to a user."""
 
+import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from grpclib.const import Status
-from grpclib.exceptions import GRPCError, ProtocolError, StreamTerminatedError
-
-from nexus_tools.client.connection import UnsupportedByNodeError
 from nexus_tools.errors import (
     NexusError,
     NotAllowedError,
@@ -14,22 +12,30 @@ from nexus_tools.errors import (
     UnreachableError,
 )
 
-CALL_ERRORS = (GRPCError, StreamTerminatedError, ProtocolError, OSError, TimeoutError)
-"""What grpclib raises when a call fails."""
+if TYPE_CHECKING:
+    from grpc import RpcError
 
-_TRANSIENT = (Status.UNAVAILABLE, Status.DEADLINE_EXCEEDED, Status.RESOURCE_EXHAUSTED)
+_TRANSIENT = ("UNAVAILABLE", "CANCELLED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED")
+
+# gRPC tells the whole way to a failure: `failed to connect to all addresses; last error: UNKNOWN:
+# ipv4:127.0.0.1:9000: connect: Connection refused (111)`. The end of it says what is wrong.
+_WAY = re.compile(r"^.*last error: ([A-Z_]+: )?(ipv[46]:\S+: )?", re.DOTALL)
 
 
-def is_transient(error: Exception) -> bool:
+class UnsupportedByNodeError(UnreachableError):
+    """The node does not offer this method, or does not keep what it would need for it."""
+
+
+def is_transient(error: "RpcError") -> bool:
     """Whether the same call may succeed in a moment."""
-    return not isinstance(error, GRPCError) or error.status in _TRANSIENT
+    return error.code().name in _TRANSIENT
 
 
-def explain(error: Exception, url: str) -> NexusError:
+def explain(error: "RpcError | TimeoutError", url: str) -> NexusError:
     """The error of a call to the node at `url`, in words."""
-    if not isinstance(error, GRPCError):
-        return _unreachable(url, str(error) or type(error).__name__)
-    return _BY_STATUS.get(error.status, _refused)(url, error)
+    if isinstance(error, TimeoutError):
+        return _unreachable(url, "it has been silent for too long")
+    return _BY_STATUS.get(error.code().name, _refused)(url, error)
 
 
 def _unreachable(url: str, reason: str) -> NexusError:
@@ -41,58 +47,62 @@ def _unreachable(url: str, reason: str) -> NexusError:
     )
 
 
-def _busy(url: str, error: GRPCError) -> NexusError:
+def _busy(url: str, error: "RpcError") -> NexusError:
     return UnreachableError(
         "node_busy",
-        f"the node at {url} answers no more requests for now: {error.message}",
+        f"the node at {url} answers no more requests for now: {error.details()}",
         hint="wait a little, or use another node",
         details=_details(error),
     )
 
 
-def _not_found(_: str, error: GRPCError) -> NexusError:
-    return NotFoundError("not_found", error.message or "not found", details=_details(error))
+def _not_found(_: str, error: "RpcError") -> NexusError:
+    return NotFoundError("not_found", error.details() or "not found", details=_details(error))
 
 
-def _unsupported(url: str, error: GRPCError) -> NexusError:
+def _unsupported(url: str, error: "RpcError") -> NexusError:
     return UnsupportedByNodeError(
         "node_unsupported",
-        f"the node at {url} does not support this: {error.message}",
+        f"the node at {url} does not support this: {error.details()}",
         hint="use another node",
         details=_details(error),
     )
 
 
-def _not_allowed(url: str, error: GRPCError) -> NexusError:
+def _not_allowed(url: str, error: "RpcError") -> NexusError:
     return NotAllowedError(
         "node_refused_access",
-        f"the node at {url} refuses access: {error.message}",
+        f"the node at {url} refuses access: {error.details()}",
         hint="check whether the provider asks for a key in the URL",
         details=_details(error),
     )
 
 
-def _refused(_: str, error: GRPCError) -> NexusError:
+def _refused(_: str, error: "RpcError") -> NexusError:
     return RefusedOnChainError(
         "refused_by_node",
-        f"the node refuses the request: {error.message}",
+        f"the node refuses the request: {error.details()}",
         details=_details(error),
     )
 
 
-def _details(error: GRPCError) -> dict[str, str]:
-    return {"grpc_status": error.status.name}
+def _details(error: "RpcError") -> dict[str, str]:
+    return {"grpc_status": error.code().name}
 
 
-_BY_STATUS: dict[Status, Callable[[str, GRPCError], NexusError]] = {
-    Status.UNAVAILABLE: lambda url, error: _unreachable(url, error.message or "unavailable"),
-    Status.DEADLINE_EXCEEDED: lambda url, _: _unreachable(url, "it took too long"),
-    Status.CANCELLED: lambda url, _: _unreachable(url, "it broke the connection"),
-    Status.UNKNOWN: lambda url, error: _unreachable(url, error.message or "unknown error"),
-    Status.INTERNAL: lambda url, error: _unreachable(url, error.message or "internal error"),
-    Status.RESOURCE_EXHAUSTED: _busy,
-    Status.NOT_FOUND: _not_found,
-    Status.UNIMPLEMENTED: _unsupported,
-    Status.PERMISSION_DENIED: _not_allowed,
-    Status.UNAUTHENTICATED: _not_allowed,
+def _reason(error: "RpcError") -> str:
+    return _WAY.sub("", error.details() or error.code().name.lower().replace("_", " "))
+
+
+_BY_STATUS: dict[str, Callable[[str, "RpcError"], NexusError]] = {
+    "UNAVAILABLE": lambda url, error: _unreachable(url, _reason(error)),
+    "DEADLINE_EXCEEDED": lambda url, _: _unreachable(url, "it took too long"),
+    "CANCELLED": lambda url, _: _unreachable(url, "it broke the connection"),
+    "UNKNOWN": lambda url, error: _unreachable(url, _reason(error)),
+    "INTERNAL": lambda url, error: _unreachable(url, _reason(error)),
+    "RESOURCE_EXHAUSTED": _busy,
+    "NOT_FOUND": _not_found,
+    "UNIMPLEMENTED": _unsupported,
+    "PERMISSION_DENIED": _not_allowed,
+    "UNAUTHENTICATED": _not_allowed,
 }

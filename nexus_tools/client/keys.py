@@ -4,14 +4,23 @@ Sources: SLIP-0010 and BIP-39 for mnemonics, `sui-types/src/crypto.rs` for the k
 `flag || secret`, SIP-15 for `suiprivkey…`. The arithmetic is that of pysui's `pysui_fastcrypto`.
 """
 
+import secrets
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct
+
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
+from nexus_tools.sui.signature import (
+    TRANSACTION_INTENT,
+    MultiSig,
+    MultiSigPublicKey,
+    SignatureScheme,
+    key_address,
+)
 
 SECRET_LENGTH = 32
 _BECH32_PREFIX = "suiprivkey"
@@ -42,6 +51,11 @@ class KeyPair:
     scheme: SignatureScheme
     secret: bytes = field(repr=False)
     public_key: bytes
+
+    @classmethod
+    def new(cls) -> "KeyPair":
+        """A new key of the scheme Ed25519, which is kept nowhere."""
+        return cls.from_secret(SignatureScheme.ED25519, secrets.token_bytes(SECRET_LENGTH))
 
     @classmethod
     def from_secret(cls, scheme: SignatureScheme, secret: bytes) -> "KeyPair":
@@ -137,6 +151,30 @@ class KeyPair:
 
         data = bytes([self.scheme]) + self.secret
         return str(pysui_fastcrypto.encode_bech32(data, _BECH32_PREFIX))
+
+
+class MultiSigSigner(Struct, frozen=True):
+    """Signs for a multisig's address, which several keys share, with the members at hand.
+
+    committee = MultiSigPublicKey.of((MultiSigMember(key.scheme, key.public_key), ...), threshold)
+    signer = MultiSigSigner(committee, (key, ...))
+    """
+
+    public_key: MultiSigPublicKey
+    members: tuple[Signer, ...]
+
+    @property
+    def address(self) -> Address:
+        """The address of all members together."""
+        return self.public_key.address()
+
+    def sign(self, transaction: bytes) -> bytes:
+        """The serialized signature of the BCS bytes of a `TransactionData`.
+
+        Raises `multisig_not_enough` if the members at hand weigh less than the threshold.
+        """
+        signatures = [member.sign(transaction) for member in self.members]
+        return MultiSig.combine(self.public_key, signatures).encode()
 
 
 def new_mnemonic() -> str:

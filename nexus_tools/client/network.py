@@ -1,13 +1,13 @@
 """Networks: where a node and its faucet answer."""
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from nexus_tools.errors import NotFoundError, UsageError
+from msgspec import Struct
+
+from nexus_tools.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """A Sui network by name, with the URL of a node that speaks gRPC.
 
     `faucet_url` is the root of a faucet, where there is one. `chain_id` is the digest of the first
@@ -24,8 +24,7 @@ class Network:
         return Endpoint.parse(self.url)
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """Where to connect to, and whether with TLS."""
 
     host: str
@@ -52,17 +51,6 @@ MAINNET = Network("mainnet", "https://fullnode.mainnet.sui.io:443")
 
 NETWORKS = {network.name: network for network in (LOCALNET, DEVNET, TESTNET, MAINNET)}
 """The networks that everyone knows, by name."""
-
-
-def known_network(name: str) -> Network:
-    """The preset with this name. Raises `network_unknown`."""
-    if name not in NETWORKS:
-        raise NotFoundError(
-            "network_unknown",
-            f"there is no network named {name[:80]!r}",
-            hint=f"known are {', '.join(NETWORKS)}",
-        )
-    return NETWORKS[name]
 
 
 def _bad_url(url: str) -> UsageError:

@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.client.connection import Connection
-from nexus_tools.client.messages import mask, rpc
+from msgspec import Struct
+
+from nexus_tools.client.connection import Connection, mask
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import OBJECT, MoveObject, Object, ObjectReference
+from nexus_tools.sui.coin import coin_balance
+from nexus_tools.sui.object import OBJECT, Object, ObjectReference
 from nexus_tools.sui.type_tag import SUI, StructTag, TypeTag, coin_tag, parse_type_tag
 
 BATCH_OBJECTS = 50
@@ -20,16 +21,14 @@ PAGE_SIZE = 1000
 _PARALLEL_BATCHES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Coin:
+class Coin(Struct, frozen=True):
     """A coin with its balance: MIST, for SUI."""
 
     reference: ObjectReference
     balance: int
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicField:
+class DynamicField(Struct, frozen=True):
     """A field of an object: the BCS bytes of its key and value, with their types.
 
     A dynamic object field has a `child`, the object's id, and no value.
@@ -45,9 +44,10 @@ class DynamicField:
 
 async def read_object(connection: Connection, object_id: Address) -> Object | None:
     """The newest version of an object, or None if there is none."""
-    message = rpc().GetObjectRequest(object_id=str(object_id), read_mask=mask("bcs"))
     try:
-        response = await connection.call(connection.ledger.get_object, message)
+        response = await connection.call(
+            "LedgerService/GetObject", object_id=str(object_id), read_mask=mask("bcs")
+        )
     except NotFoundError:
         return None
     return OBJECT.decode(response.object.bcs.value)
@@ -57,6 +57,8 @@ async def read_objects(
     connection: Connection, object_ids: Sequence[Address]
 ) -> tuple[Object | None, ...]:
     """Many objects at once, None in place of those that do not exist."""
+    if len(object_ids) <= BATCH_OBJECTS:
+        return tuple(await _read_batch(connection, object_ids)) if object_ids else ()
     slots = asyncio.Semaphore(_PARALLEL_BATCHES)
 
     async def read_batch(batch: Sequence[Address]) -> list[Object | None]:
@@ -70,11 +72,13 @@ async def read_objects(
 
 
 async def _read_batch(connection: Connection, batch: Sequence[Address]) -> list[Object | None]:
-    requests = [rpc().GetObjectRequest(object_id=str(object_id)) for object_id in batch]
-    message = rpc().BatchGetObjectsRequest(requests=requests, read_mask=mask("bcs"))
-    response = await connection.call(connection.ledger.batch_get_objects, message)
+    response = await connection.call(
+        "LedgerService/BatchGetObjects",
+        requests=[{"object_id": str(object_id)} for object_id in batch],
+        read_mask=mask("bcs"),
+    )
     return [
-        None if result.object is None else OBJECT.decode(result.object.bcs.value)
+        OBJECT.decode(result.object.bcs.value) if result.HasField("object") else None
         for result in response.objects
     ]
 
@@ -85,14 +89,14 @@ async def iterate_owned(
     """The objects of an address, page after page."""
     token: bytes | None = None
     while True:
-        message = rpc().ListOwnedObjectsRequest(
+        response = await connection.call(
+            "StateService/ListOwnedObjects",
             owner=str(owner),
             page_size=PAGE_SIZE,
             page_token=token,
             read_mask=mask("bcs"),
             object_type=None if object_type is None else str(object_type),
         )
-        response = await connection.call(connection.state.list_owned_objects, message)
         for item in response.objects:
             yield OBJECT.decode(item.bcs.value)
         token = response.next_page_token
@@ -114,16 +118,16 @@ async def read_coins(
 
 
 def coin_of(value: Object) -> Coin:
-    """An object of the type `0x2::coin::Coin`: its contents are the id and the balance."""
-    assert isinstance(value.data, MoveObject)
-    return Coin(value.reference(), int.from_bytes(value.data.contents[32:40], "little"))
+    """An object of the type `0x2::coin::Coin`."""
+    return Coin(value.reference(), coin_balance(value))
 
 
 async def read_balance(connection: Connection, owner: Address, coin_type: TypeTag) -> int:
     """What the coins and the address balance of an address hold together."""
-    message = rpc().GetBalanceRequest(owner=str(owner), coin_type=str(coin_type))
-    response = await connection.call(connection.state.get_balance, message)
-    return (response.balance.balance or 0) if response.balance is not None else 0
+    response = await connection.call(
+        "StateService/GetBalance", owner=str(owner), coin_type=str(coin_type)
+    )
+    return int(response.balance.balance)
 
 
 async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[DynamicField, ...]:
@@ -131,13 +135,13 @@ async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[
     fields: list[DynamicField] = []
     token: bytes | None = None
     while True:
-        message = rpc().ListDynamicFieldsRequest(
+        response = await connection.call(
+            "StateService/ListDynamicFields",
             parent=str(parent),
             page_size=PAGE_SIZE,
             page_token=token,
             read_mask=mask("field_id", "name", "value", "value_type", "child_id"),
         )
-        response = await connection.call(connection.state.list_dynamic_fields, message)
         fields.extend(map(_dynamic_field, response.dynamic_fields))
         token = response.next_page_token
         if not token:
@@ -149,10 +153,12 @@ async def read_package_versions(connection: Connection, package: Address) -> tup
     versions: list[Address] = []
     token: bytes | None = None
     while True:
-        message = rpc().ListPackageVersionsRequest(
-            package_id=str(package), page_size=PAGE_SIZE, page_token=token
+        response = await connection.call(
+            "MovePackageService/ListPackageVersions",
+            package_id=str(package),
+            page_size=PAGE_SIZE,
+            page_token=token,
         )
-        response = await connection.call(connection.packages.list_package_versions, message)
         versions.extend(Address.parse(item.package_id) for item in response.versions)
         token = response.next_page_token
         if not token:
@@ -164,7 +170,7 @@ def _dynamic_field(item: Any) -> DynamicField:
         Address.parse(item.field_id),
         item.name.value,
         parse_type_tag(item.name.name),
-        None if item.value is None else item.value.value,
-        None if item.value_type is None else parse_type_tag(item.value_type),
-        None if item.child_id is None else Address.parse(item.child_id),
+        item.value.value if item.HasField("value") else None,
+        parse_type_tag(item.value_type) if item.HasField("value_type") else None,
+        Address.parse(item.child_id) if item.HasField("child_id") else None,
     )

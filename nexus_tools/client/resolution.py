@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.reads import read_objects
 from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.builder import TransactionBuilder, UnresolvedObject
 from nexus_tools.sui.effects import ObjectWrite, TransactionEffects
 from nexus_tools.sui.object import (
@@ -27,6 +27,9 @@ from nexus_tools.sui.transaction import (
     ReceivingObject,
     SharedObject,
 )
+
+_CLOCK_SHARED_AT = 1
+"""The version at which each genesis shares the `Clock`: `SUI_CLOCK_OBJECT_SHARED_VERSION`."""
 
 MAX_KNOWN = 10_000
 """How many objects are remembered; beyond, the oldest are forgotten and read again when needed."""
@@ -58,6 +61,15 @@ class KnownObjects:
         """Remember an object that was read."""
         self.learn(value.owner, value.reference())
 
+    def learn_shared(self, values: Iterable[Object | None]) -> None:
+        """Remember what is shared of objects that were read for their contents.
+
+        Who owns the others may be another one by the time that they are used.
+        """
+        for value in values:
+            if value is not None and isinstance(value.owner, Shared):
+                self.learn_object(value)
+
     def learn_effects(self, effects: TransactionEffects) -> None:
         """Remember what a transaction left of the objects that it changed."""
         for object_id, change in effects.changed_objects:
@@ -87,7 +99,11 @@ async def resolve(
     None, anybody may.
     """
     wanted = builder.unresolved()
-    missing = [value.object_id for value in wanted if value.object_id not in known]
+    missing = [
+        value.object_id
+        for value in wanted
+        if value.object_id not in known and value.object_id != CLOCK
+    ]
     for object_id, value in zip(missing, await read_objects(connection, missing), strict=True):
         if value is None:
             raise NotFoundError(
@@ -106,6 +122,8 @@ def _argument(
     sender: Address | None,
     inputs: Collection[Address],
 ) -> ObjectArgument:
+    if wanted.object_id == CLOCK:
+        return SharedObject(CLOCK, _CLOCK_SHARED_AT, mutable=wanted.mutable)
     owner, reference = known[wanted.object_id]
     if isinstance(owner, Shared):
         return SharedObject(wanted.object_id, owner.initial_version, mutable=wanted.mutable)

@@ -7,15 +7,11 @@ object always wait for each other, because its version changes with each of them
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TypeVar
 
+from msgspec import Struct
+
 from nexus_tools.client.connection import Connection
-from nexus_tools.client.executed import (
-    Executed,
-    Simulated,
-    raise_for_status,
-)
 from nexus_tools.client.gas import (
     MAX_BUDGET_MIST,
     MIN_BUDGET_UNITS,
@@ -29,8 +25,11 @@ from nexus_tools.client.gas import (
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.reads import Coin, read_coins, read_objects
 from nexus_tools.client.resolution import KnownObjects, owned_ids, resolve
-from nexus_tools.client.submission import (
+from nexus_tools.client.transactions import (
+    Executed,
+    Simulated,
     execute_transaction,
+    raise_for_status,
     read_gas_price,
     read_transaction,
     simulate_transaction,
@@ -38,6 +37,7 @@ from nexus_tools.client.submission import (
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
@@ -64,8 +64,7 @@ class _StaleVersionError(Exception):
         self.refusal = refusal
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(Struct, frozen=True):
     """A transaction that only lacks its gas."""
 
     kind: ProgrammableTransaction
@@ -101,6 +100,15 @@ class Sender:
         """What the transaction would do if it were sent now."""
         return await self._with_fresh_versions(lambda: self._attempt_simulation(builder))
 
+    async def build(self, builder: TransactionBuilder, budget: int | None) -> TransactionData:
+        """The transaction as it would be sent now; raises as `SuiClient.execute` does."""
+        return await self._with_fresh_versions(lambda: self._attempt_build(builder, budget))
+
+    async def learn(self, effects: TransactionEffects) -> None:
+        """Know what became of a transaction that was not sent here: coins may be spent by it."""
+        self._known.learn_effects(effects)
+        await self._coins.forget(object_id for object_id, _ in effects.changed_objects)
+
     async def _with_fresh_versions(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try again, with the versions of today, while it fails because of old ones."""
         async with self._slots:
@@ -124,6 +132,21 @@ class Sender:
             raise await self._reason(draft, coins, error) from error
         finally:
             await self._coins.give_back(coins, left)
+
+    async def _attempt_build(
+        self, builder: TransactionBuilder, budget: int | None
+    ) -> TransactionData:
+        arguments = await self._resolve(builder)
+        draft = await self._draft(builder, arguments)
+        coins = await self._take(draft, budget, arguments)
+        try:
+            return self._data(draft, coins, budget or await self._budget(draft, coins))
+        except (RefusedOnChainError, NotFoundError) as error:
+            if "grpc_status" in error.details:
+                raise await self._reason(draft, coins, error) from error
+            raise
+        finally:
+            await self._coins.give_back(coins, ())  # whoever signs it may spend them at any time
 
     async def _attempt(self, builder: TransactionBuilder, budget: int | None) -> Executed:
         arguments = await self._resolve(builder)
@@ -195,11 +218,7 @@ class Sender:
     async def _send(self, draft: _Draft, coins: tuple[Coin, ...], budget: int | None) -> Executed:
         data: TransactionData | None = None
         try:
-            if budget is None:
-                simulated = await self._simulate(draft, coins)
-                simulated.raise_for_status()
-                budget = budget_for(simulated.cost, draft.price)
-            data = self._data(draft, coins, budget)
+            data = self._data(draft, coins, budget or await self._budget(draft, coins))
             executed = await self._submit(data)
         except (RefusedOnChainError, NotFoundError) as error:
             if "grpc_status" in error.details:
@@ -207,6 +226,12 @@ class Sender:
             raise
         self._known.learn_effects(executed.effects)
         return executed
+
+    async def _budget(self, draft: _Draft, coins: tuple[Coin, ...]) -> int:
+        """What the transaction needs. Raises `RefusedOnChainError` if it would fail."""
+        simulated = await self._simulate(draft, coins)
+        simulated.raise_for_status()
+        return budget_for(simulated.cost, draft.price)
 
     async def _simulate(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
         total = sum(coin.balance for coin in coins)

@@ -1,16 +1,16 @@
 """The client: everything that this project asks of a Sui node."""
 
+from base64 import b64decode
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from nexus_tools.client.connection import Connection, Patience
-from nexus_tools.client.executed import Executed, Simulated
+from nexus_tools.client.connection import Connection, Patience, mask
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
-from nexus_tools.client.messages import mask, rpc
 from nexus_tools.client.network import Network
 from nexus_tools.client.reads import (
+    BATCH_OBJECTS,
     Coin,
     DynamicField,
     iterate_owned,
@@ -23,12 +23,16 @@ from nexus_tools.client.reads import (
 )
 from nexus_tools.client.resolution import KnownObjects, resolve
 from nexus_tools.client.sender import Sender
-from nexus_tools.client.submission import (
+from nexus_tools.client.transactions import (
+    Executed,
+    Simulated,
+    execute_transaction,
+    raise_for_status,
     read_gas_price,
     read_transaction,
     simulate_transaction,
 )
-from nexus_tools.errors import NotAllowedError, UnreachableError
+from nexus_tools.errors import NotAllowedError, UnreachableError, ValidationError
 from nexus_tools.sui.address import CLOCK, ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
@@ -68,7 +72,7 @@ class SuiClient:
         try:
             await self._check_chain()
         except BaseException:
-            self.connection.close()
+            await self.connection.close()
             raise
         return self
 
@@ -78,21 +82,18 @@ class SuiClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.connection.close()
+        await self.connection.close()
 
     @property
     def address(self) -> Address:
         """The address that signs. Raises `signer_missing`."""
-        if self._signer is None:
-            raise _no_signer()
-        return self._signer.address
+        return self._require_signer().address
 
     # --- The chain
 
     async def chain_id(self) -> str:
         """The digest of the first checkpoint, in base58: it tells networks apart."""
-        message = rpc().GetServiceInfoRequest()
-        response = await self.connection.call(self.connection.ledger.get_service_info, message)
+        response = await self.connection.call("LedgerService/GetServiceInfo")
         return str(response.chain_id)
 
     async def _check_chain(self) -> None:
@@ -115,23 +116,34 @@ class SuiClient:
         """The reference gas price of this epoch, in MIST per unit."""
         return await read_gas_price(self.connection)
 
+    async def latest_checkpoint(self) -> int:
+        """The number of the newest checkpoint that the node has."""
+        response = await self.connection.call("LedgerService/GetServiceInfo")
+        return int(response.checkpoint_height)
+
     async def checkpoint_time_ms(self, sequence_number: int) -> int:
         """When a checkpoint was made, in ms since 1970. Raises `not_found`."""
-        message = rpc().GetCheckpointRequest(
-            sequence_number=sequence_number, read_mask=mask("summary.timestamp")
+        response = await self.connection.call(
+            "LedgerService/GetCheckpoint",
+            sequence_number=sequence_number,
+            read_mask=mask("summary.timestamp"),
         )
-        response = await self.connection.call(self.connection.ledger.get_checkpoint, message)
-        return int(response.checkpoint.summary.timestamp.timestamp() * 1000)
+        return int(response.checkpoint.summary.timestamp.ToMilliseconds())
 
     # --- Objects
 
     async def object(self, object_id: Address) -> Object | None:
         """The newest version of an object or a package; None if there is none."""
-        return await read_object(self.connection, object_id)
+        value = await read_object(self.connection, object_id)
+        self._known.learn_shared((value,))
+        return value
 
     async def objects(self, object_ids: Sequence[Address]) -> tuple[Object | None, ...]:
         """Many objects, in the order of the ids; None in place of those that do not exist."""
-        return await read_objects(self.connection, object_ids)
+        values = await read_objects(self.connection, object_ids)
+        if len(values) <= BATCH_OBJECTS:  # a long list would make the client forget the rest
+            self._known.learn_shared(values)
+        return values
 
     async def owned_objects(
         self, owner: Address, object_type: StructTag | None = None
@@ -186,15 +198,81 @@ class SuiClient:
         """Sign a transaction and have it executed; returns only if it succeeded.
 
         Without a `budget` (MIST) it is simulated first: what would fail is never signed. Raises
-        `RefusedOnChainError` (see `executed.raise_for_status`) if it fails or would fail,
+        `RefusedOnChainError` (see `transactions.raise_for_status`) if it fails or would fail,
         `object_unknown`, `object_not_yours`, `not_enough_sui` or `signer_missing`.
         """
         return await self._require_sender().execute(builder, budget)
+
+    # --- Transactions that go from hand to hand
+
+    async def build(
+        self,
+        builder: TransactionBuilder,
+        *,
+        budget: int | None = None,
+        sender: Address | None = None,
+    ) -> bytes:
+        """The bytes of a transaction with gas, as `execute` would sign them: for others to sign.
+
+        The client needs no key for another `sender`, who pays. The bytes hold as long as nothing
+        changes the objects and coins that they name. Raises as `execute`.
+        """
+        builds = self._require_sender() if sender is None else self._sender_without_key(sender)
+        return (await builds.build(builder, budget)).encode()
+
+    async def execute_transaction(
+        self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()
+    ) -> Executed:
+        """Have the bytes of a transaction executed that anybody built; texts are base64.
+
+        Without signatures, the client's key signs. Returns only if the transaction succeeded.
+        Raises `bytes_invalid`, `signer_missing`, and `RefusedOnChainError` as `execute` does.
+        """
+        encoded = _bytes_of(transaction)
+        signed = [_bytes_of(each) for each in signatures]
+        if not signed:
+            signed = [self._require_signer().sign(encoded)]
+        executed = await execute_transaction(self.connection, encoded, *signed)
+        if self._sender is not None:
+            await self._sender.learn(executed.effects)
+        raise_for_status(executed.effects, executed.digest)
+        return executed
+
+    def _sender_without_key(self, address: Address) -> Sender:
+        return Sender(self.connection, self._known, _NoKey(address))
+
+    def _require_signer(self) -> Signer:
+        if self._signer is None:
+            raise _no_signer()
+        return self._signer
 
     def _require_sender(self) -> Sender:
         if self._sender is None:
             raise _no_signer()
         return self._sender
+
+
+class _NoKey:
+    """Whoever builds transactions for an address that others sign for."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    def sign(self, transaction: bytes) -> bytes:  # noqa: ARG002 - as every `Signer`
+        """Raises `signer_missing`."""
+        raise _no_signer()
+
+
+def _bytes_of(value: bytes | str) -> bytes:
+    """Bytes as they are, or from base64. Raises `bytes_invalid`."""
+    try:
+        return b64decode(value, validate=True) if isinstance(value, str) else value
+    except ValueError:
+        raise ValidationError(
+            "bytes_invalid",
+            "the text of a transaction or a signature is not base64",
+            hint="give bytes, or the base64 that pysui and the TypeScript SDK give",
+        ) from None
 
 
 def _no_signer() -> NotAllowedError:

@@ -1,87 +1,67 @@
 """A client without a lifetime: it needs no `async with`, and works in any event loop.
 
 For tests and notebooks, where nobody can say in which loop the next call is made, or when the last
-one was. Each call costs a connection of its own, unless others are under way in the same loop.
+one was.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any
 
 from nexus_tools.client.connection import Connection, Patience
-from nexus_tools.client.executed import Executed
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
 from nexus_tools.client.sender import Sender
 from nexus_tools.client.sui_client import SuiClient
-from nexus_tools.sui.builder import TransactionBuilder
+
+if TYPE_CHECKING:
+    from nexus_tools.sui.rpc import Message, Procedure
 
 
 class UnboundConnection(Connection):
-    """Connected while calls are under way, in each event loop for itself."""
+    """One channel for all event loops and threads, opened by the first call.
 
-    def __init__(self, network: Network, patience: Patience | None = None) -> None:
-        super().__init__(network, patience)
-        self._connections: dict[asyncio.AbstractEventLoop, Connection] = {}
-        self._calls: dict[asyncio.AbstractEventLoop, int] = {}
-
-    @property
-    def idle(self) -> bool:
-        """Whether no call is under way, and so nothing connected."""
-        return not self._connections
+    It is a channel of threads, since one of `grpc.aio` belongs to the loop that opened it. It ends
+    with this object.
+    """
 
     def open(self) -> None:
         """Calls connect by themselves."""
 
-    def close(self) -> None:
-        """Calls end their connection by themselves."""
+    async def close(self) -> None:
+        """Another call may come."""
 
-    async def call(self, method: Callable[..., Awaitable[Any]], message: Any) -> Any:
-        """As a connection that is open."""
-        async with self.connected() as connection:
-            return await connection.call(_rebound(connection, method), message)
+    async def _ask(self, procedure: "Procedure", request: "Message") -> "Message":
+        import grpc  # noqa: PLC0415 - the command line starts without it
 
-    async def stream(
-        self, method: Callable[..., AsyncGenerator[Any, None]], message: Any
-    ) -> AsyncGenerator[Any, None]:
-        """As a connection that is open."""
-        async with (
-            self.connected() as connection,
-            aclosing(connection.stream(_rebound(connection, method), message)) as frames,
-        ):
-            async for frame in frames:
-                yield frame
+        if self._channel is None:
+            self._channel = self._open_channel(grpc)
+        method = self._method(self._channel, procedure)
+        call = method.future(request, timeout=self.patience.call_timeout_s)
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
-    def _stub(self, name: str) -> Any:
-        return self._of(asyncio.get_running_loop())._stub(name)  # noqa: SLF001 - one of its class
+        def tell(_: Any) -> None:
+            with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
+                loop.call_soon_threadsafe(ended.set)
 
-    def _of(self, loop: asyncio.AbstractEventLoop) -> Connection:
-        if loop not in self._connections:
-            self._connections[loop] = Connection(self.network, self.patience)
-            self._connections[loop].open()
-        return self._connections[loop]
-
-    @asynccontextmanager
-    async def connected(self) -> AsyncIterator[Connection]:
-        """Calls inside share one connection."""
-        loop = asyncio.get_running_loop()
-        connection = self._of(loop)
-        self._calls[loop] = self._calls.get(loop, 0) + 1
+        call.add_done_callback(tell)
         try:
-            yield connection
+            await ended.wait()
         finally:
-            self._calls[loop] -= 1
-            if not self._calls[loop]:
-                del self._calls[loop], self._connections[loop]
-                connection.close()
-                await asyncio.sleep(0)  # the loop may end next: the socket is to be closed in it
+            call.cancel()  # which does nothing to a call that has ended
+        return call.result()
 
-
-def _rebound(connection: Connection, method: Any) -> Any:
-    """The method on this connection: the one that it was taken from may have ended meanwhile."""
-    stub = connection._stub(type(method.__self__).__name__)  # noqa: SLF001 - as above
-    return getattr(stub, method.__name__)
+    async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
+        """As a connection that is open: a stream has one of its own, in the loop that reads it."""
+        connection = Connection(self.network, self.patience)
+        connection.open()
+        try:
+            async with aclosing(connection.stream(name, **fields)) as frames:
+                async for frame in frames:
+                    yield frame
+        finally:
+            await connection.close()
 
 
 class UnboundClient(SuiClient):
@@ -99,8 +79,3 @@ class UnboundClient(SuiClient):
         self.connection: UnboundConnection = UnboundConnection(network, patience)
         if signer is not None:
             self._sender = Sender(self.connection, self._known, signer, parallel)
-
-    async def execute(self, builder: TransactionBuilder, *, budget: int | None = None) -> Executed:
-        """As `SuiClient.execute`."""
-        async with self.connection.connected():
-            return await super().execute(builder, budget=budget)

@@ -10,9 +10,10 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from nexus_tools.client.keys import KeyPair, new_mnemonic
 from nexus_tools.client.private_file import is_exposed, locked, read_private, write_private
@@ -23,14 +24,17 @@ from nexus_tools.sui.signature import SignatureScheme
 _ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """An address of a wallet."""
 
     address: Address
     alias: str
     scheme: SignatureScheme
     active: bool
+
+    def is_named(self, which: str | Address) -> bool:
+        """Whether this is its alias or its address."""
+        return which in (self.alias, self.address, str(self.address), self.address.short())
 
 
 class Wallet:
@@ -90,9 +94,9 @@ class Wallet:
                     hint="make one with `wallet new`, or import one",
                 )
             return self._active
-        for address, alias in self._aliases.items():
-            if which in (address, alias, str(address), address.short()):
-                return address
+        for account in self.accounts():
+            if account.is_named(which):
+                return account.address
         raise NotFoundError(
             "account_unknown",
             f"the wallet {self._path} has no account {which!s:.80}",

@@ -1,7 +1,31 @@
 """The daemon: carries invocations from the chain to tools, and what comes back to the chain."""
 
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
+from nexus_tools.leader.chain import FoundTool
+from nexus_tools.leader.config import LOOPBACK, LeaderConfig
+from nexus_tools.leader.http_client import SystemResolver, guarded_client
+from nexus_tools.leader.interfaces import Interface, Interfaces
+from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.leader import Leader
-from nexus_tools.leader.settings import ENVIRONMENT_PREFIX, LeaderSettings
+from nexus_tools.leader.meta_check import MetaCheck
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.outcome import MAX_OUTCOME_BYTES
+from nexus_tools.leader.tool_call import ToolCall
 
-__all__ = ["ENVIRONMENT_PREFIX", "AddressGuard", "AddressRefused", "Leader", "LeaderSettings"]
+__all__ = [
+    "LOOPBACK",
+    "MAX_OUTCOME_BYTES",
+    "AddressGuard",
+    "AddressRefused",
+    "FoundTool",
+    "Interface",
+    "Interfaces",
+    "Invoker",
+    "Leader",
+    "LeaderConfig",
+    "LeaderMetrics",
+    "MetaCheck",
+    "SystemResolver",
+    "ToolCall",
+    "guarded_client",
+]

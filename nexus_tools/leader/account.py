@@ -1,12 +1,21 @@
-"""The Leader's cap and its gas: what every transaction of it is signed with.
+"""The Leader's cap and its gas: how its transactions are made, signed and sent.
 
 Both are owned objects, whose versions change with each transaction, so that one goes after the
 other. Fees are merged into the gas coin.
 """
 
-from nexus_tools.client import Signer, SuiClient
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
-from nexus_tools.leader.journal_entry import SignedTransaction
+import asyncio
+
+from nexus_tools.client import Executed, Signer, SuiClient, execute_transaction
+from nexus_tools.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    UnreachableError,
+)
+from nexus_tools.leader.journal import SignedTransaction
+from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import transaction_digest
 from nexus_tools.sui.effects import ObjectWrite, TransactionEffects
@@ -18,6 +27,9 @@ from nexus_tools.sui.transaction import (
     ProgrammableTransaction,
     TransactionData,
 )
+from nexus_tools.units import sui
+
+_log = get_logger("nexus_tools.leader")
 
 # `max_gas_payment_objects` of the protocol configuration.
 _MAX_COINS = 256
@@ -47,7 +59,7 @@ class Account:
             raise NotFoundError(
                 "cap_unknown",
                 f"there is no leader cap {self._cap}",
-                hint="its bond was claimed, or it is of another chain",
+                hint="its collateral was claimed, or it is of another chain",
             )
         if cap.owner != AddressOwner(self._signer.address):
             raise NotAllowedError(
@@ -77,7 +89,7 @@ class Account:
         if self._balance < budget_mist or not self._payment:
             raise NotNowError(
                 "not_enough_sui",
-                f"the Leader has {self._balance} MIST for gas, and needs {budget_mist}",
+                f"the Leader has {sui(self._balance)} for gas, and needs {sui(budget_mist)}",
                 hint=f"send SUI to {self._signer.address}",
             )
 
@@ -110,3 +122,52 @@ class Account:
             elif place == effects.gas_object_index:
                 self._payment = (reference,)
                 self._balance -= effects.gas_used.net
+
+
+class TransactionSender:
+    """Sends a signed transaction until it is known what became of it.
+
+    The same bytes are sent and looked up by their digest, as often as it takes.
+    """
+
+    def __init__(self, client: SuiClient, pause_ms: int) -> None:
+        self._client = client
+        self._pause = pause_ms / 1000
+        self.trouble = ""
+
+    async def send(self, transaction: SignedTransaction) -> Executed | None:
+        """What the chain did, or None if the node refuses it and never executed it."""
+        connection = self._client.connection
+        while True:
+            try:
+                return await self._done(
+                    await execute_transaction(connection, transaction.data, transaction.signature)
+                )
+            except UnreachableError as error:
+                await self._wait(transaction, error)
+            except NexusError as refusal:
+                _log.warning("refused", digest=str(transaction.digest), error=refusal.message)
+                return await self._done(await self._look_up(transaction))
+
+    async def recover(self, transaction: SignedTransaction) -> Executed | None:
+        """What became of a transaction that may have been sent; it is sent if nothing is known.
+
+        Another one in its place could lock the objects of both.
+        """
+        return await self._look_up(transaction) or await self.send(transaction)
+
+    async def _look_up(self, transaction: SignedTransaction) -> Executed | None:
+        while True:
+            try:
+                return await self._done(await self._client.transaction(transaction.digest))
+            except UnreachableError as error:
+                await self._wait(transaction, error)
+
+    async def _done(self, executed: Executed | None) -> Executed | None:
+        self.trouble = ""
+        return executed
+
+    async def _wait(self, transaction: SignedTransaction, error: UnreachableError) -> None:
+        self.trouble = error.message
+        _log.warning("node_away", digest=str(transaction.digest), error=error.message)
+        await asyncio.sleep(self._pause)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.sui.address import Address
 
 # What the journal can hold; the chain's settings allow windows without end.
@@ -31,8 +31,8 @@ class Assignment:
         """Whether another leader may have closed it too."""
         return self.place > 0 or now_ms >= self.window_ends_at_ms
 
-    def answer_by_ms(self, now_ms: int, margin_ms: int) -> int:
-        """Until when an answer is of use: the end of the own window, or later of all windows."""
+    def outcome_by_ms(self, now_ms: int, margin_ms: int) -> int:
+        """Until when an outcome is of use: the end of the own window, or later of all windows."""
         own_ms = self.window_ends_at_ms - margin_ms
         return own_ms if now_ms < own_ms else self.expires_at_ms - margin_ms
 

@@ -1,7 +1,8 @@
 """Reads objects for many tasks with few requests: those who ask meanwhile share the next one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -24,16 +25,18 @@ class BatchReader(Generic[K, V]):
         self._read = read
         self._batch_size = batch_size
         self._idle = parallel
-        self._asked: dict[K, asyncio.Future[V]] = {}
+        self._asked: dict[K, list[asyncio.Future[V]]] = {}
         self._running: set[asyncio.Task[None]] = set()
 
-    async def get(self, key: K) -> V:
-        """The value of `key`, read after this call; raises what `read` raises."""
-        future = self._asked.get(key)
-        if future is None:
-            future = self._asked[key] = asyncio.get_running_loop().create_future()
-            self._start()
-        return await asyncio.shield(future)
+    def get(self, key: K) -> "asyncio.Future[V]":
+        """The value of `key`, read after this call; raises what `read` raises.
+
+        Each who asks has a future of its own, which may be cancelled.
+        """
+        future: asyncio.Future[V] = asyncio.get_running_loop().create_future()
+        self._asked.setdefault(key, []).append(future)
+        self._start()
+        return future
 
     def _start(self) -> None:
         if self._idle and self._asked:
@@ -58,13 +61,19 @@ class BatchReader(Generic[K, V]):
         try:
             values = await self._read(list(batch))
         except asyncio.CancelledError:
-            for future in batch.values():
+            for future in chain(*batch.values()):
                 future.cancel()
             raise
         except Exception as error:  # noqa: BLE001 - each who asked gets it
-            for future in batch.values():
+            for future in _waiting(chain(*batch.values())):
                 future.set_exception(error)
-                future.exception()  # read, even if all who asked have gone
+                future.exception()  # read, even if who asked has gone
             return
-        for future, value in zip(batch.values(), values, strict=True):
-            future.set_result(value)
+        for futures, value in zip(batch.values(), values, strict=True):
+            for future in _waiting(futures):
+                future.set_result(value)
+
+
+def _waiting(futures: "Iterable[asyncio.Future[V]]") -> "Iterator[asyncio.Future[V]]":
+    """Those whose owners have not given up."""
+    return (future for future in futures if not future.done())

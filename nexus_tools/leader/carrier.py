@@ -1,87 +1,84 @@
-"""Carries one invocation: waits for the window, asks the tool, has the answer written on chain."""
+"""Carries one invocation: waits for the window, calls the tool, has the invocation closed."""
 
 import asyncio
 
-import structlog
-
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, ending_of
+from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, closed_of
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closing
-from nexus_tools.leader.closing_queue import ClosingQueue
+from nexus_tools.leader.closing import Closed, Closing, ClosingQueue
+from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.invoker import Invoker
-from nexus_tools.leader.journal import Journal
-from nexus_tools.leader.journal_entry import Ending, Entry
+from nexus_tools.leader.journal import Entry, Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.preparation import Preparation
-from nexus_tools.leader.settings import LeaderSettings
-from nexus_tools.registry import Invocation, outcome_bytes
+from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.logs import get_logger
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.registry import outcome_bytes
 from nexus_tools.tool import Failure, Outcome
 
-_log = structlog.get_logger("nexus_tools.leader")
+_log = get_logger("nexus_tools.leader")
 
 # A node behind the one that told of the invocation may not have it yet.
 _READS_BEFORE_GONE = 3
 
 
 class Carrier:
-    """Takes an entry of the journal from its stage to its end."""
+    """Takes an entry of the journal from its stage on until it is closed."""
 
     def __init__(
         self,
-        settings: LeaderSettings,
+        config: LeaderConfig,
         chain: Chain,
         *,
         journal: Journal,
         clock: ChainClock,
-        preparation: Preparation,
+        tool_calls: ToolCalls,
         invoker: Invoker,
         queue: ClosingQueue,
         metrics: LeaderMetrics,
     ) -> None:
-        self._settings = settings
+        self._config = config
         self._chain = chain
         self._journal = journal
         self._clock = clock
-        self._preparation = preparation
+        self._tool_calls = tool_calls
         self._invoker = invoker
         self._queue = queue
         self._metrics = metrics
 
-    async def carry(self, entry: Entry) -> Ending:
-        """How the invocation has ended for this leader; the journal knows it, too."""
+    async def carry(self, entry: Entry) -> Closed:
+        """How the invocation was closed for this leader; the journal knows it, too."""
         assignment = entry.assignment
         await self._clock.wait_until(assignment.opens_at_ms)
         found = await self._read(assignment)
-        if isinstance(found, Ending):
-            return await self._end(assignment, found)
+        if isinstance(found, Closed):
+            return await self._close(assignment, found)
         invocation, tool = found
-        answer = entry.answer
-        if answer is None:
-            answer = await self._answer(assignment, invocation.invocation, tool)
-        if answer is None:
-            return await self._end(assignment, Ending.MISSED)
-        closing = Closing(assignment, answer, outcome_bytes(answer), invocation.initial_version)
+        outcome = entry.outcome
+        if outcome is None:
+            outcome = await self._outcome(assignment, invocation.invocation, tool)
+        if outcome is None:
+            return await self._close(assignment, Closed.MISSED)
+        closing = Closing(assignment, outcome, outcome_bytes(outcome), invocation.initial_version)
         self._queue.put(closing)
-        return await closing.ended
+        return await closing.closed
 
-    async def _end(self, assignment: Assignment, ending: Ending) -> Ending:
-        endings = {assignment.invocation: ending}
-        await self._journal.settled(None, endings, self._clock.now_ms())
-        return ending
+    async def _close(self, assignment: Assignment, closed: Closed) -> Closed:
+        await self._journal.closed(None, {assignment.invocation: closed}, self._clock.now_ms())
+        return closed
 
     # --- Reading
 
     async def _read(
         self, assignment: Assignment
-    ) -> tuple[FoundInvocation, FoundTool | None] | Ending:
-        """Invocation and tool as they are now, or how the invocation has ended."""
+    ) -> tuple[FoundInvocation, FoundTool | None] | Closed:
+        """Invocation and tool as they are now, or how the invocation was closed."""
         missing = 0
         while self._clock.now_ms() < assignment.expires_at_ms:
             try:
-                found, tool = await asyncio.gather(
-                    self._chain.invocation(assignment.invocation), self._chain.tool(assignment.tool)
+                found, tool = await self._chain.invocation_and_tool(
+                    assignment.invocation, assignment.tool
                 )
             except NexusError as error:
                 self._metrics.trouble.labels("reader").inc()
@@ -89,43 +86,43 @@ class Carrier:
                 await self._pause()
                 continue
             if found is not None:
-                ending = ending_of(found.invocation.state, self._chain.leader)
-                return ending or (found, tool)
+                closed = closed_of(found.invocation.state, self._chain.leader)
+                return closed or (found, tool)
             missing += 1
             if missing == _READS_BEFORE_GONE:
-                return Ending.ELSEWHERE
+                return Closed.ELSEWHERE
             await self._pause()
-        return Ending.MISSED
+        return Closed.MISSED
 
     async def _pause(self) -> None:
-        await asyncio.sleep(self._settings.trouble_pause_ms / 1000)
+        await asyncio.sleep(self._config.trouble_pause_ms / 1000)
 
-    # --- Answering
+    # --- Calling the tool
 
-    async def _answer(
+    async def _outcome(
         self, assignment: Assignment, invocation: Invocation, tool: FoundTool | None
-    ) -> Outcome | Failure | None:
-        """What is to be written on chain; None if this leader was too late to know."""
+    ) -> Outcome | None:
+        """What the invocation came to; None if this leader was too late to know."""
         now_ms = self._clock.now_ms()
-        left_ms = assignment.answer_by_ms(now_ms, self._settings.settle_margin_ms) - now_ms
-        answer = await self._ask(assignment, invocation, tool, left_ms / 1000)
-        if answer is None:
+        left_ms = assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
+        outcome = await self._call(assignment, invocation, tool, left_ms / 1000)
+        if outcome is None:
             _log.warning("too_late", invocation=str(assignment.invocation))
             return None
-        if isinstance(answer, Failure):
-            self._metrics.failed.labels(answer.reason.value).inc()
-        await self._journal.answered(assignment.invocation, answer)
-        return answer
+        if isinstance(outcome, Failure):
+            self._metrics.failed.labels(outcome.reason.value).inc()
+        await self._journal.known(assignment.invocation, outcome)
+        return outcome
 
-    async def _ask(
+    async def _call(
         self,
         assignment: Assignment,
         invocation: Invocation,
         tool: FoundTool | None,
         seconds: float,
-    ) -> Outcome | Failure | None:
-        call = await self._preparation.prepare(assignment, invocation, tool, seconds)
+    ) -> Outcome | None:
+        call = await self._tool_calls.make(assignment, invocation, tool, seconds)
         if isinstance(call, Failure):
             return call
-        await self._journal.invoking(assignment.invocation)
+        await self._journal.called(assignment.invocation)
         return await self._invoker.invoke(call)

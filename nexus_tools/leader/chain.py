@@ -1,5 +1,6 @@
 """What a Leader reads of the chain: invocations, tools and its clock, many with one request."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,19 +8,10 @@ from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.batch_reader import BatchReader
-from nexus_tools.leader.journal_entry import Ending
-from nexus_tools.registry import Deployment
-from nexus_tools.registry.objects import (
-    INVOCATION,
-    TOOL,
-    Expired,
-    Failed,
-    Invocation,
-    Requested,
-    Settled,
-    Tool,
-    decode,
-)
+from nexus_tools.leader.closing import Closed
+from nexus_tools.package import Deployment
+from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.tool import Tool
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Object, Shared
 from nexus_tools.sui.transaction import SharedObject
@@ -49,8 +41,6 @@ class Chain:
         self.deployment = deployment
         self.leader = leader
         self._reader = BatchReader(client.objects)
-        self._invocation_type = deployment.type("invocation", "Invocation")
-        self._tool_type = deployment.type("tool", "Tool")
 
     async def check(self) -> None:
         """Raise `wrong_chain` if the deployment is of another chain than the node."""
@@ -73,42 +63,46 @@ class Chain:
             )
         return SharedObject(value.id, value.owner.initial_version, mutable=False)
 
-    async def invocation(self, invocation: Address) -> FoundInvocation | None:
-        """An invocation; None if it was deleted."""
-        value = await self._reader.get(invocation)
-        if value is None:
-            return None
-        assert isinstance(value.owner, Shared)
-        return FoundInvocation(
-            decode(value, self._invocation_type, INVOCATION), value.owner.initial_version
+    async def invocation_and_tool(
+        self, invocation: Address, tool: Address
+    ) -> tuple[FoundInvocation | None, FoundTool | None]:
+        """An invocation, None if it was deleted, and a tool, None if there is none."""
+        reads = self._reader.get(invocation), self._reader.get(tool)
+        found, found_tool = await asyncio.gather(*reads)
+        return (
+            None if found is None else self._invocation(found),
+            None if found_tool is None else self._tool(found_tool),
         )
 
-    async def tool(self, tool: Address) -> FoundTool | None:
-        """A tool; None if there is none."""
-        value = await self._reader.get(tool)
-        return FoundTool(decode(value, self._tool_type, TOOL), value.version) if value else None
+    def _invocation(self, value: Object) -> FoundInvocation:
+        assert isinstance(value.owner, Shared)
+        found = self.deployment.decode(value, Invocation)
+        return FoundInvocation(found, value.owner.initial_version)
 
-    async def endings(self, assignments: Sequence[Assignment]) -> dict[Address, Ending]:
-        """How those of the invocations ended that are closed."""
+    def _tool(self, value: Object) -> FoundTool:
+        return FoundTool(self.deployment.decode(value, Tool), value.version)
+
+    async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, Closed]:
+        """How those of the invocations were closed that are."""
         ids = [assignment.invocation for assignment in assignments]
         found = await self.client.objects(ids)
-        endings = {one: self._ending(value) for one, value in zip(ids, found, strict=True)}
-        return {one: ending for one, ending in endings.items() if ending is not None}
+        closed = {one: self._closed(value) for one, value in zip(ids, found, strict=True)}
+        return {one: how for one, how in closed.items() if how is not None}
 
-    def _ending(self, value: Object | None) -> Ending | None:
+    def _closed(self, value: Object | None) -> Closed | None:
         if value is None:
-            return Ending.ELSEWHERE
-        state = decode(value, self._invocation_type, INVOCATION).state
-        return ending_of(state, self.leader)
+            return Closed.ELSEWHERE
+        state = self.deployment.decode(value, Invocation).state
+        return closed_of(state, self.leader)
 
 
-def ending_of(state: object, leader: Address) -> Ending | None:
-    """How an invocation in this state has ended for `leader`; None while it is open."""
-    if isinstance(state, Requested):
+def closed_of(state: object, leader: Address) -> Closed | None:
+    """How an invocation in this state was closed for `leader`; None while it is open."""
+    if isinstance(state, State.Requested):
         return None
-    if isinstance(state, Expired):
-        return Ending.MISSED
-    assert isinstance(state, Settled | Failed)
+    if isinstance(state, State.Expired):
+        return Closed.MISSED
+    assert isinstance(state, State.Settled | State.Failed)
     if state.leader != leader:
-        return Ending.ELSEWHERE
-    return Ending.SETTLED if isinstance(state, Settled) else Ending.FAILED
+        return Closed.ELSEWHERE
+    return Closed.SETTLED if isinstance(state, State.Settled) else Closed.FAILED

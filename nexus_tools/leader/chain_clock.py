@@ -5,11 +5,10 @@ import heapq
 from collections.abc import Awaitable, Callable
 from itertools import count
 
-import structlog
-
 from nexus_tools.errors import NexusError
+from nexus_tools.logs import get_logger
 
-_log = structlog.get_logger("nexus_tools.leader")
+_log = get_logger("nexus_tools.leader")
 
 
 class ChainClock:

@@ -1,12 +1,26 @@
-"""What is to be written on chain about one invocation, and how much room that takes."""
+"""Outcomes on their way to the chain: each one, those that wait, and those of one transaction."""
 
 import asyncio
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal_entry import Ending
-from nexus_tools.sui.builder import MAX_PURE_BYTES
-from nexus_tools.tool import Failure, Outcome
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.package import Deployment
+from nexus_tools.registry import add_outcome
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
+from nexus_tools.sui.transaction import (
+    MergeCoins,
+    ObjectArgument,
+    OwnedObject,
+    ProgrammableTransaction,
+    SharedObject,
+)
+from nexus_tools.tool import Answer, Outcome
 
 # Ids, versions and indices of one closing in the bytes of a transaction, and of one port.
 _BYTES = 400
@@ -15,24 +29,50 @@ _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
+# Of the 1 024 that a transaction may have: `max_programmable_tx_commands`.
+_MAX_COMMANDS = 900
+
+# Gas gets dearer by tiers of instructions. Up to this effort a transaction stays in the first ones,
+# where sharing it makes each closing cheaper; beyond, dearer.
+_MAX_EFFORT = 2_048
+
+# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. The storage of
+# an invocation is paid anew with each change, and rebated for what it was before.
+_UNITS = 10_000
+_UNITS_PER_CLOSING = 100
+_UNITS_PER_KILOBYTE = 60
+_STORAGE_PER_CLOSING_MIST = 3_000_000
+_STORAGE_PER_BYTE_MIST = 8_000
+
+
+class Closed(StrEnum):
+    """How an invocation was closed, as one leader sees it."""
+
+    SETTLED = "settled"
+    FAILED = "failed"
+    ELSEWHERE = "elsewhere"
+    """Another leader closed it, or it is gone."""
+    MISSED = "missed"
+    """Nobody may close it any more but by `expire`."""
+
 
 @dataclass(slots=True, eq=False)
 class Closing:
-    """An answer on its way to the chain; `ended` is resolved when the invocation is closed."""
+    """An outcome on its way to the chain; `closed` is resolved when the invocation is closed."""
 
     assignment: Assignment
-    answer: Outcome | Failure
+    outcome: Outcome
     outcome_bytes: int
     initial_version: int
-    ended: asyncio.Future[Ending] = field(
+    closed: asyncio.Future[Closed] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     setbacks: int = 0
 
     @property
-    def ending(self) -> Ending:
-        """How the invocation ends if this reaches the chain."""
-        return Ending.SETTLED if isinstance(self.answer, Outcome) else Ending.FAILED
+    def closes_as(self) -> Closed:
+        """How the invocation is closed if this reaches the chain."""
+        return Closed.SETTLED if isinstance(self.outcome, Answer) else Closed.FAILED
 
     @property
     def size(self) -> int:
@@ -52,9 +92,153 @@ class Closing:
 
     @property
     def _ports(self) -> int:
-        return len(self.answer.ports) if isinstance(self.answer, Outcome) else 0
+        return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
-    def end(self, ending: Ending) -> None:
+    def close(self, closed: Closed) -> None:
         """Tell who waits."""
-        if not self.ended.done():
-            self.ended.set_result(ending)
+        if not self.closed.done():
+            self.closed.set_result(closed)
+
+
+class ClosingQueue:
+    """Closings that wait for a transaction; first come, first served.
+
+    A batch is full when its bytes, commands or number are.
+    """
+
+    def __init__(self, config: LeaderConfig) -> None:
+        self._config = config
+        self._waiting: OrderedDict[Address, Closing] = OrderedDict()
+        self._open: dict[Address, Closing] = {}
+        self._arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, closing: Closing) -> None:
+        """Have a closing taken in its turn; nothing if it is closed."""
+        if closing.closed.done():
+            return
+        invocation = closing.assignment.invocation
+        if invocation not in self._open:
+            self._open[invocation] = closing
+            closing.closed.add_done_callback(lambda _: self._open.pop(invocation, None))
+        self._waiting[invocation] = closing
+        self._arrived.set()
+
+    def withdraw(self, invocation: Address, closed: Closed) -> bool:
+        """Take out a closing that still waits; whether there is one."""
+        closing = self._waiting.pop(invocation, None)
+        if closing is not None:
+            closing.close(closed)
+        return closing is not None
+
+    def is_under_way(self, invocation: Address) -> bool:
+        """Whether a closing was taken and is not closed yet."""
+        return invocation in self._open and invocation not in self._waiting
+
+    async def take(self, most: int) -> list[Closing]:
+        """Wait for a closing and, shortly, for others; the first batch, of `most` at most."""
+        while True:
+            await self._arrival()
+            await self._linger(most)
+            batch = self._batch(most)
+            for closing in batch:
+                del self._waiting[closing.assignment.invocation]
+            if batch:
+                return batch
+
+    async def _arrival(self) -> None:
+        while not self._waiting:
+            self._arrived.clear()
+            await self._arrived.wait()
+
+    async def _linger(self, most: int) -> None:
+        try:
+            async with asyncio.timeout(self._config.linger_ms / 1000):
+                while not self._is_full(most):
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            return
+
+    def _is_full(self, most: int) -> bool:
+        return len(self._waiting) >= most or len(self._batch(most)) < len(self._waiting)
+
+    def _batch(self, most: int) -> list[Closing]:
+        """The first ones that fit into one transaction, one at least."""
+        batch: list[Closing] = []
+        size = commands = effort = 0
+        for closing in self._waiting.values():
+            size += closing.size
+            commands += closing.commands
+            effort += closing.effort
+            full = (
+                len(batch) >= most
+                or size > self._config.batch_bytes
+                or commands > _MAX_COMMANDS
+                or effort > _MAX_EFFORT
+            )
+            if batch and full:
+                break
+            batch.append(closing)
+        return batch
+
+
+class ClosingBatch:
+    """Closings of one transaction, in its order; a command is traced back to its closing."""
+
+    def __init__(
+        self,
+        deployment: Deployment,
+        leaders: SharedObject,
+        closings: Sequence[Closing],
+    ) -> None:
+        self.closings = tuple(closings)
+        self._deployment = deployment
+        self._leaders = leaders
+        self._last_commands: list[int] = []
+
+    def budget_mist(self, price: int) -> int:
+        """What the transaction may cost at this gas price."""
+        taken = sum(closing.outcome_bytes for closing in self.closings)
+        each = len(self.closings)
+        units = _UNITS + each * _UNITS_PER_CLOSING + taken * _UNITS_PER_KILOBYTE // 1024
+        storage = each * _STORAGE_PER_CLOSING_MIST + taken * _STORAGE_PER_BYTE_MIST
+        return units * price + storage
+
+    def build(self, cap: OwnedObject) -> ProgrammableTransaction:
+        """Settle or fail one after the other; each fee goes to the gas coin."""
+        builder = TransactionBuilder()
+        for closing in self.closings:
+            add_outcome(
+                builder,
+                self._deployment,
+                closing.assignment.invocation,
+                cap.reference.object_id,
+                closing.outcome,
+            )
+        transaction = builder.finish(self._objects(cap))
+        self._last_commands = [
+            place
+            for place, command in enumerate(transaction.commands)
+            if isinstance(command, MergeCoins)
+        ]
+        return transaction
+
+    def closing_of(self, command: int | None) -> Closing | None:
+        """The closing that a command belongs to; None if it is not known which one failed."""
+        if command is None:
+            return None
+        place = bisect_left(self._last_commands, command)
+        return self.closings[place] if place < len(self.closings) else None
+
+    def _objects(self, cap: OwnedObject) -> dict[Address, ObjectArgument]:
+        objects: dict[Address, ObjectArgument] = {
+            cap.reference.object_id: cap,
+            self._leaders.object_id: self._leaders,
+        }
+        for closing in self.closings:
+            invocation = closing.assignment.invocation
+            objects[invocation] = SharedObject(invocation, closing.initial_version, mutable=True)
+        return objects

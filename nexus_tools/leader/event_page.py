@@ -5,16 +5,14 @@ from dataclasses import dataclass, field
 
 from nexus_tools.client import Cursor, EventRecord, Progress
 from nexus_tools.leader.assignment import Assignment, assignment
-from nexus_tools.leader.journal_entry import Ending
-from nexus_tools.registry import Deployment
-from nexus_tools.registry.events import (
+from nexus_tools.leader.closing import Closed
+from nexus_tools.package import Deployment, RegistryEvent, parse_event
+from nexus_tools.package.move.invocation import (
     InvocationDeleted,
     InvocationExpired,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
-    RegistryEvent,
-    parse_event,
 )
 from nexus_tools.sui.address import Address
 
@@ -30,7 +28,7 @@ KINDS: tuple[type[RegistryEvent], ...] = (
 
 @dataclass(slots=True)
 class EventPage:
-    """Events in a row: what was assigned, what has ended and how, and where they end.
+    """Events in a row: what was assigned, what was closed and how, and where they end.
 
     `latest_ms` is the latest time that an event tells, 0 if none does; `fees_mist` is what this
     leader has earned.
@@ -38,14 +36,14 @@ class EventPage:
 
     cursor: Cursor
     assigned: list[Assignment] = field(default_factory=list)
-    ended: dict[Address, Ending] = field(default_factory=dict)
+    closed: dict[Address, Closed] = field(default_factory=dict)
     latest_ms: int = 0
     fees_mist: int = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing but the cursor has moved."""
-        return not self.assigned and not self.ended
+        return not self.assigned and not self.closed
 
     @classmethod
     def read(
@@ -67,19 +65,19 @@ class EventPage:
                 self.assigned.append(mine)
         elif isinstance(event, InvocationSettled):
             self.latest_ms = max(self.latest_ms, event.settled_at_ms)
-            self._closed(event, leader, Ending.SETTLED)
+            self._close(event, leader, Closed.SETTLED)
         elif isinstance(event, InvocationFailed):
             self.latest_ms = max(self.latest_ms, event.failed_at_ms)
-            self._closed(event, leader, Ending.FAILED)
+            self._close(event, leader, Closed.FAILED)
         elif isinstance(event, InvocationExpired):
-            self.ended[event.invocation] = Ending.MISSED
+            self.closed[event.invocation] = Closed.MISSED
         elif isinstance(event, InvocationDeleted):
-            self.ended.setdefault(event.invocation, Ending.ELSEWHERE)
+            self.closed.setdefault(event.invocation, Closed.ELSEWHERE)
 
-    def _closed(
-        self, event: InvocationSettled | InvocationFailed, leader: Address, ending: Ending
+    def _close(
+        self, event: InvocationSettled | InvocationFailed, leader: Address, closed: Closed
     ) -> None:
         mine = event.leader == leader
-        self.ended[event.invocation] = ending if mine else Ending.ELSEWHERE
+        self.closed[event.invocation] = closed if mine else Closed.ELSEWHERE
         if mine:
             self.fees_mist += event.fee_mist

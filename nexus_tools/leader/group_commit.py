@@ -56,7 +56,7 @@ class GroupCommit:
             jobs = [job for job in taken if job is not None]
             running = len(jobs) == len(taken)
             if jobs:
-                self._answer(jobs, *self._commit([operation for operation, _ in jobs]))
+                self._tell(jobs, *self._commit([operation for operation, _ in jobs]))
         self._connection.close()
 
     def _take(self) -> list[_Job | None]:
@@ -75,15 +75,15 @@ class GroupCommit:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [operation(self._connection) for operation in operations]
             self._connection.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - the thread must answer whatever happens
+        except Exception as error:  # noqa: BLE001 - the thread tells who waits, whatever happens
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             hint = "look at the disk and start again"
             return [], NexusError("journal_failed", f"the journal fails: {error}", hint=hint)
         return results, None
 
-    def _answer(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
-        def answer() -> None:
+    def _tell(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
+        def tell() -> None:
             for place, (_, future) in enumerate(jobs):
                 if future.done():
                     continue
@@ -93,7 +93,7 @@ class GroupCommit:
                     future.set_result(results[place])
 
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(answer)
+            self._loop.call_soon_threadsafe(tell)
 
 
 def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:

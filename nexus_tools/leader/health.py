@@ -1,17 +1,15 @@
 """Health and metrics over HTTP, on the loopback interface only."""
 
-import asyncio
-import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
-import uvicorn
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from nexus_tools.embedding import embedded, listening_socket
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.metrics import LeaderMetrics
 
@@ -52,36 +50,10 @@ async def serve_health(app: Starlette, port: int) -> AsyncIterator[int]:
 
     Raises `UsageError` with code `health_port_taken`.
     """
-    listener = _listen(port)
-    config = uvicorn.Config(app, log_config=None, lifespan="off", access_log=False)
-    server = _Server(config)
-    task = asyncio.create_task(server.serve([listener]))
     try:
+        listener = listening_socket(HOST, port)
+    except UsageError as error:
+        message = f"port {port} for health and metrics cannot be used: {error.message}"
+        raise UsageError("health_port_taken", message) from error
+    async with embedded(app, listener, lifespan="off"):
         yield listener.getsockname()[1]
-    finally:
-        server.should_exit = True
-        await task
-        listener.close()
-
-
-class _Server(uvicorn.Server):
-    """A server that leaves the signals of the process alone."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture nothing."""
-        yield
-
-
-def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen(128)
-    except OSError as error:
-        listener.close()
-        raise UsageError(
-            "health_port_taken", f"port {port} for health and metrics cannot be used: {error}"
-        ) from error
-    return listener

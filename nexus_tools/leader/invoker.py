@@ -1,78 +1,62 @@
-"""Carries an invocation to its tool: within the tool's timeout and the Leader's window."""
+"""Calls tools: within the tool's timeout and the Leader's window, and again where that may help."""
 
 import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
-import httpx
+import aiohttp
 
-from nexus_tools.leader.answer import Again, Attempt, failure, judge
-from nexus_tools.leader.circuit_breaker import CircuitBreaker
-from nexus_tools.leader.exchange import (
-    Answer,
-    AnswerMalformedError,
-    AnswerTooLargeError,
-    NotAnsweredError,
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.http_client import (
+    NoResponseError,
+    Response,
+    ResponseMalformedError,
+    ResponseTooLargeError,
     exchange,
 )
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.retry import Backoff, retry_after_ms
-from nexus_tools.leader.settings import LeaderSettings
-from nexus_tools.leader.tool_lanes import ToolLanes
-from nexus_tools.sui.address import Address
-from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, Outcome
+from nexus_tools.leader.outcome import Again, failure, judge_response
+from nexus_tools.leader.tool_call import ToolCall
+from nexus_tools.leader.tool_lanes import CircuitBreaker, ToolLanes
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, protocol
 
 # A JSON text is at most six times as long as its shortest form, by escapes; the rest is spaces.
 _LONGEST_SPELLING = 8
 _SPACES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One invocation, ready to be sent; `answer_by` is on the clock of the event loop."""
-
-    invocation: Address
-    tool: Address
-    fqn: str
-    url: str
-    body: bytes
-    timeout_ms: int
-    answer_by: float
-    max_outcome_bytes: int
-    validator: InterfaceValidator
-
-
 class Invoker:
-    """Sends calls to tools, several at once; `size` gives the bytes an outcome has on chain."""
+    """Sends tool calls, several at once; `size` gives the bytes that an answer has on chain."""
 
     def __init__(
         self,
-        settings: LeaderSettings,
-        client: httpx.AsyncClient,
-        size: Callable[[Outcome], int],
+        config: LeaderConfig,
+        client: aiohttp.ClientSession,
+        size: Callable[[Answer], int],
         metrics: LeaderMetrics,
     ) -> None:
-        self._settings = settings
+        self._config = config
         self._client = client
         self._size = size
         self._metrics = metrics
-        self._backoff = Backoff(settings.first_pause_ms, settings.longest_pause_ms)
+        self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
-        self._slots = asyncio.Semaphore(settings.max_concurrent)
-        self.lanes = ToolLanes(settings, _now)
+        self._slots = asyncio.Semaphore(config.max_concurrent)
+        self.lanes = ToolLanes(config, _now)
 
-    async def invoke(self, call: ToolCall) -> Outcome | Failure | None:
-        """What the tool answers, or why it does not; None if the Leader itself was too late."""
+    async def invoke(self, call: ToolCall) -> Outcome | None:
+        """The tool's answer, or why there is none; None if the Leader itself was too late."""
         last: Failure | None = None
-        for attempt in range(1, self._settings.max_attempts + 1):
-            result = await self._attempt_in_window(call)
+        for attempt in range(1, self._config.max_attempts + 1):
+            result = await self._send_in_window(call)
             if not isinstance(result, Again):
                 return result or last
             last = result.failure
             pause = self._pause_seconds(result, attempt)
-            if _now() + pause >= call.answer_by:
+            if _now() + pause >= call.deadline:
                 break
             await asyncio.sleep(pause)
         return last
@@ -84,75 +68,106 @@ class Invoker:
         pause = self._backoff.pause_ms(attempt, self._chance)
         return max(pause, wanted or 0.0) / 1000
 
-    async def _attempt_in_window(self, call: ToolCall) -> Attempt | None:
-        """One attempt; None if the window ended before the tool had its time."""
+    async def _send_in_window(self, call: ToolCall) -> Outcome | Again | None:
+        """Send it once; None if the window ended before the tool had its time."""
         try:
-            async with asyncio.timeout_at(call.answer_by):
-                return await self._attempt(call)
+            async with asyncio.timeout_at(call.deadline):
+                return await self._send(call)
         except TimeoutError:
             return None
 
-    async def _attempt(self, call: ToolCall) -> Attempt:
+    async def _send(self, call: ToolCall) -> Outcome | Again:
         lane = self.lanes.of(call.tool)
         async with lane.slots, self._slots:
             wait = lane.breaker.admit()
             if wait:
-                detail = "the tool did not answer several times in a row"
+                detail = "the tool did not respond several times in a row"
                 refused = failure(FailureReason.UNREACHABLE, detail, call.max_outcome_bytes)
                 return Again(refused, pause_ms=wait * 1000)
             try:
-                return await self._request(call, lane.breaker)
+                return await self._exchange(call, lane.breaker)
             finally:
                 lane.breaker.gave_up()
 
-    async def _request(self, call: ToolCall, breaker: CircuitBreaker) -> Attempt:
+    async def _exchange(self, call: ToolCall, breaker: CircuitBreaker) -> Outcome | Again:
         seconds = call.timeout_ms / 1000
         limit = asyncio.timeout(seconds)
         try:
-            with self._metrics.request():
+            with self._metrics.tool_call():
                 async with limit:
-                    answer = await self._post(call, seconds)
-        except NotAnsweredError as error:
+                    response = await self._post(call, seconds)
+        except NoResponseError as error:
             breaker.missed()
             return Again(failure(FailureReason.UNREACHABLE, str(error), call.max_outcome_bytes))
-        except AnswerTooLargeError:
+        except ResponseTooLargeError:
             breaker.reached()
-            detail = "the answer is larger than any outcome that is paid for"
+            detail = "the response is larger than any answer that is paid for"
             return failure(FailureReason.OUTPUT_TOO_LARGE, detail, call.max_outcome_bytes)
-        except AnswerMalformedError as error:
+        except ResponseMalformedError as error:
             breaker.reached()
             return failure(FailureReason.HTTP_ERROR, str(error), call.max_outcome_bytes)
         except TimeoutError:
             breaker.missed()
-            detail = f"the tool did not answer within {call.timeout_ms} ms"
+            detail = f"the tool did not respond within {call.timeout_ms} ms"
             return failure(FailureReason.TIMED_OUT, detail, call.max_outcome_bytes)
         breaker.reached()
-        return judge(answer, call.validator, self._size, call.max_outcome_bytes)
+        return judge_response(response, call.validator, self._size, call.max_outcome_bytes)
 
-    async def _post(self, call: ToolCall, seconds: float) -> Answer:
-        left = min(seconds, call.answer_by - _now())
+    async def _post(self, call: ToolCall, seconds: float) -> Response:
+        left = min(seconds, call.deadline - _now())
         limit = call.max_outcome_bytes * _LONGEST_SPELLING + _SPACES
         return await exchange(
             self._client,
             "POST",
-            call.url.rstrip("/") + "/invoke",
+            protocol.endpoint(call.url, protocol.INVOKE),
             headers=_headers(call, datetime.now(UTC) + timedelta(seconds=left)),
             body=call.body,
-            max_response_bytes=min(self._settings.max_response_bytes, limit),
+            max_response_bytes=min(self._config.max_response_bytes, limit),
         )
 
 
 def _headers(call: ToolCall, deadline: datetime) -> dict[str, str]:
     invocation = str(call.invocation)
+    at = deadline.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {
-        "Content-Type": "application/json",
-        "Nexus-Invocation": invocation,
-        "Idempotency-Key": invocation,
-        "Nexus-Tool": call.fqn,
-        "Nexus-Deadline": deadline.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "Nexus-Max-Outcome-Bytes": str(call.max_outcome_bytes),
+        "Content-Type": protocol.JSON,
+        protocol.INVOCATION_HEADER: invocation,
+        protocol.IDEMPOTENCY_KEY_HEADER: invocation,
+        protocol.TOOL_HEADER: call.fqn,
+        protocol.DEADLINE_HEADER: at,
+        protocol.MAX_OUTCOME_BYTES_HEADER: str(call.max_outcome_bytes),
     }
 
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+# --- Trying again
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Pauses that double from `first_ms` to `longest_ms`, each between half of it and all of it."""
+
+    first_ms: int
+    longest_ms: int
+
+    def pause_ms(self, attempt: int, chance: random.Random) -> float:
+        """The pause after the `attempt`th attempt, counted from 1."""
+        whole = min(self.first_ms << min(attempt - 1, 32), self.longest_ms)
+        return whole * (0.5 + chance.random() / 2)
+
+
+def retry_after_ms(header: str, now: datetime) -> float | None:
+    """What `Retry-After` says (RFC 9110, section 10.2.3): seconds, or a date; None for nonsense."""
+    text = header.strip()
+    if text.isascii() and text.isdigit():
+        return float(text) * 1000 if len(text) < 10 else None
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - now).total_seconds() * 1000)

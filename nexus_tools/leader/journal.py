@@ -1,35 +1,29 @@
 """What a Leader remembers, so that the end of its process loses nothing and repeats nothing.
 
-An invocation is written down before each step is taken: seen before the cursor of events moves on,
-answered before it is settled, and the signed transaction before it is sent. The chain has the last
-word: what it says about an invocation is stronger than what stands here.
+An invocation is written down before each step is taken: assigned before the cursor of events moves
+on, its outcome before it is closed, and the signed transaction before that is sent. The chain has
+the last word: what it says about an invocation is stronger than what stands here.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.closing import Closed
 from nexus_tools.leader.group_commit import GroupCommit
-from nexus_tools.leader.journal_entry import (
-    Ending,
-    Entry,
-    Memory,
-    SignedTransaction,
-    Stage,
-    dump_answer,
-    load_answer,
-)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.tool import Failure, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
 
 _COLUMNS = [field.name for field in fields(Assignment)]
 
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
@@ -49,14 +43,55 @@ CREATE TABLE IF NOT EXISTS invocations (
     timeout_ms INTEGER NOT NULL,
     max_outcome_bytes INTEGER NOT NULL,
     stage TEXT NOT NULL,
-    answer TEXT,
+    outcome TEXT,
     digest BLOB REFERENCES transactions,
-    ending TEXT,
+    closed TEXT,
     closed_at_ms INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
-CREATE INDEX IF NOT EXISTS settling_invocations ON invocations (digest) WHERE digest IS NOT NULL;
+CREATE INDEX IF NOT EXISTS closing_invocations ON invocations (digest) WHERE digest IS NOT NULL;
 """
+
+
+class Stage(StrEnum):
+    """How far an invocation has come."""
+
+    ASSIGNED = "assigned"
+    CALLED = "called"
+    """Its tool may have been called."""
+    KNOWN = "known"
+    """Its outcome is known."""
+    CLOSING = "closing"
+    """A transaction that closes it is signed."""
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTransaction:
+    """A transaction as it is sent: the same bytes have the same effects, however often."""
+
+    digest: Digest
+    data: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An open invocation; `outcome` from the stage `known` on, `digest` while it is closing."""
+
+    assignment: Assignment
+    stage: Stage
+    outcome: Outcome | None
+    digest: Digest | None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was open when the journal was opened, and where events go on."""
+
+    cursor: str | None
+    entries: tuple[Entry, ...]
+    transactions: tuple[SignedTransaction, ...]
 
 
 class Journal:
@@ -93,8 +128,8 @@ class Journal:
 
     async def record_events(
         self,
-        seen: Sequence[Assignment],
-        closed: Mapping[Address, Ending],
+        assigned: Sequence[Assignment],
+        closed: Mapping[Address, Closed],
         cursor: str,
         now_ms: int,
     ) -> tuple[Assignment, ...]:
@@ -104,32 +139,30 @@ class Journal:
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
-            new = [one for one in seen if _insert(connection, one)]
+            new = [one for one in assigned if _insert(connection, one)]
             _close(connection, closed, now_ms)
             connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
             return tuple(one for one in new if one.invocation not in closed)
 
         return await self._commits.run(write)
 
-    async def invoking(self, invocation: Address) -> None:
-        """The tool may be asked from now on."""
+    async def called(self, invocation: Address) -> None:
+        """The tool may be called from now on."""
         await self._write(
-            "UPDATE invocations SET stage = 'invoking' WHERE invocation = ? AND stage = 'seen'",
+            "UPDATE invocations SET stage = 'called' WHERE invocation = ? AND stage = 'assigned'",
             (bytes(invocation),),
         )
 
-    async def answered(self, invocation: Address, answer: Outcome | Failure) -> None:
-        """What is to be written on chain."""
+    async def known(self, invocation: Address, outcome: Outcome) -> None:
+        """What the invocation came to."""
         await self._write(
-            "UPDATE invocations SET stage = 'answered', answer = ?"
-            " WHERE invocation = ? AND stage IN ('seen', 'invoking')",
-            (dump_answer(answer), bytes(invocation)),
+            "UPDATE invocations SET stage = 'known', outcome = ?"
+            " WHERE invocation = ? AND stage IN ('assigned', 'called')",
+            (dump_outcome(outcome), bytes(invocation)),
         )
 
-    async def settling(
-        self, invocations: Iterable[Address], transaction: SignedTransaction
-    ) -> None:
-        """The transaction that will be sent for these invocations."""
+    async def closing(self, invocations: Iterable[Address], transaction: SignedTransaction) -> None:
+        """The transaction that will be sent to close these invocations."""
         rows = [(transaction.digest, bytes(invocation)) for invocation in invocations]
 
         def write(connection: sqlite3.Connection) -> None:
@@ -138,20 +171,20 @@ class Journal:
                 (bytes(transaction.digest), transaction.data, transaction.signature),
             )
             connection.executemany(
-                "UPDATE invocations SET stage = 'settling', digest = ?"
-                " WHERE invocation = ? AND stage = 'answered'",
+                "UPDATE invocations SET stage = 'closing', digest = ?"
+                " WHERE invocation = ? AND stage = 'known'",
                 rows,
             )
 
         await self._commits.run(write)
 
-    async def settled(
-        self, digest: Digest | None, endings: Mapping[Address, Ending], now_ms: int
+    async def closed(
+        self, digest: Digest | None, closed: Mapping[Address, Closed], now_ms: int
     ) -> None:
-        """How invocations ended; others of the transaction `digest` are answered as before."""
+        """How invocations were closed; others of the transaction `digest` are open as before."""
 
         def write(connection: sqlite3.Connection) -> None:
-            _close(connection, endings, now_ms)
+            _close(connection, closed, now_ms)
             if digest is not None:
                 _forget_transaction(connection, digest)
 
@@ -180,24 +213,24 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
     marks = ", ".join("?" * len(_COLUMNS))
     statement = (
         f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - ours
-        f" VALUES ({marks}, 'seen') ON CONFLICT (invocation) DO NOTHING"
+        f" VALUES ({marks}, 'assigned') ON CONFLICT (invocation) DO NOTHING"
     )
     values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
     return connection.execute(statement, values).rowcount == 1
 
 
-def _close(connection: sqlite3.Connection, endings: Mapping[Address, Ending], now_ms: int) -> None:
+def _close(connection: sqlite3.Connection, closed: Mapping[Address, Closed], now_ms: int) -> None:
     connection.executemany(
-        "UPDATE invocations SET stage = 'closed', ending = ?, closed_at_ms = ?, answer = NULL,"
+        "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL,"
         " digest = NULL WHERE invocation = ? AND stage != 'closed'",
-        [(ending.value, now_ms, bytes(invocation)) for invocation, ending in endings.items()],
+        [(how.value, now_ms, bytes(invocation)) for invocation, how in closed.items()],
     )
 
 
 def _forget_transaction(connection: sqlite3.Connection, digest: Digest) -> None:
     connection.execute(
-        "UPDATE invocations SET stage = 'answered', digest = NULL"
-        " WHERE digest = ? AND stage = 'settling'",
+        "UPDATE invocations SET stage = 'known', digest = NULL"
+        " WHERE digest = ? AND stage = 'closing'",
         (bytes(digest),),
     )
     connection.execute("DELETE FROM transactions WHERE digest = ?", (bytes(digest),))
@@ -206,7 +239,7 @@ def _forget_transaction(connection: sqlite3.Connection, digest: Digest) -> None:
 def _recall(connection: sqlite3.Connection) -> Memory:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
     rows = connection.execute(
-        f"SELECT {', '.join(_COLUMNS)}, stage, answer, digest FROM invocations"  # noqa: S608 - ours
+        f"SELECT {', '.join(_COLUMNS)}, stage, outcome, digest FROM invocations"  # noqa: S608 - ours
         " WHERE stage != 'closed' ORDER BY expires_at_ms"
     )
     signed = connection.execute("SELECT digest, data, signature FROM transactions").fetchall()
@@ -219,10 +252,25 @@ def _recall(connection: sqlite3.Connection) -> Memory:
 
 def _entry(row: tuple[Any, ...]) -> Entry:
     invocation, tool, *terms = row[: len(_COLUMNS)]
-    stage, answer, digest = row[len(_COLUMNS) :]
+    stage, outcome, digest = row[len(_COLUMNS) :]
     return Entry(
         assignment=Assignment(Address(invocation), Address(tool), *terms),
         stage=Stage(stage),
-        answer=load_answer(answer) if answer else None,
+        outcome=load_outcome(outcome) if outcome else None,
         digest=Digest(digest) if digest else None,
     )
+
+
+def dump_outcome(outcome: Outcome) -> str:
+    """An outcome as JSON text."""
+    if isinstance(outcome, Answer):
+        return json.dumps({"variant": outcome.variant, "ports": outcome.ports})
+    return json.dumps({"reason": outcome.reason.value, "detail": outcome.detail})
+
+
+def load_outcome(text: str) -> Outcome:
+    """The outcome that `dump_outcome` wrote."""
+    document = json.loads(text)
+    if "variant" in document:
+        return Answer(document["variant"], document["ports"])
+    return Failure(FailureReason(document["reason"]), document["detail"])

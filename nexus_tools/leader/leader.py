@@ -4,8 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-import structlog
-
 from nexus_tools.client import Signer, SuiClient
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.account import Account
@@ -13,22 +11,24 @@ from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closer import Closer
+from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
-from nexus_tools.leader.guarded_transport import Resolve, SystemResolver, guarded_client
 from nexus_tools.leader.health import health_app, serve_health
+from nexus_tools.leader.http_client import Resolve, SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.preparation import Preparation
-from nexus_tools.leader.settings import LeaderSettings
-from nexus_tools.leader.settler import Settler
+from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workload import Workload
-from nexus_tools.registry import Deployment, outcome_bytes
+from nexus_tools.logs import get_logger
+from nexus_tools.package import Deployment
+from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
 
-_log = structlog.get_logger("nexus_tools.leader")
+_log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
 
@@ -42,7 +42,7 @@ class Leader:
 
     def __init__(
         self,
-        settings: LeaderSettings,
+        config: LeaderConfig,
         client: SuiClient,
         signer: Signer,
         deployment: Deployment,
@@ -50,10 +50,10 @@ class Leader:
         *,
         resolve: Resolve | None = None,
     ) -> None:
-        self._settings = settings
+        self._config = config
         self._chain = Chain(client, deployment, cap)
         self._account = Account(client, signer, cap)
-        self._clock = ChainClock(client.now_ms, settings.clock_interval_ms)
+        self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
         self._resolve = resolve
         self._stopping = asyncio.Event()
         self._parts: _Parts | None = None
@@ -71,7 +71,7 @@ class Leader:
             return {"leader": "it has not started"}
         found = {
             "watcher": self._parts.watcher.trouble,
-            "settler": self._parts.settler.trouble,
+            "closer": self._parts.closer.trouble,
             "leader": "it is stopping" if self._stopping.is_set() else "",
         }
         return {part: problem for part, problem in found.items() if problem}
@@ -85,9 +85,9 @@ class Leader:
         """
         try:
             async with AsyncExitStack() as stack:
-                if self._settings.health_port is not None:
+                if self._config.health_port is not None:
                     app = health_app(self.problems, self.metrics)
-                    serving = serve_health(app, self._settings.health_port)
+                    serving = serve_health(app, self._config.health_port)
                     self.health_port = await stack.enter_async_context(serving)
                 await self._work(await self._assemble(stack))
         except BaseExceptionGroup as group:
@@ -98,15 +98,15 @@ class Leader:
     # --- Starting
 
     async def _assemble(self, stack: AsyncExitStack) -> "_Parts":
-        settings, metrics = self._settings, self.metrics
+        config, metrics = self._config, self.metrics
         await self._chain.check()
         registry = await self._chain.leader_registry()
         await self._account.refresh()
         await self._clock.refresh()
-        journal = await Journal.open(settings.journal, self._identity())
+        journal = await Journal.open(config.journal, self._identity())
         stack.push_async_callback(journal.close)
-        settler = Settler(
-            settings,
+        closer = Closer(
+            config,
             self._chain,
             leaders=registry,
             account=self._account,
@@ -114,45 +114,45 @@ class Leader:
             clock=self._clock,
             metrics=metrics,
         )
-        carrier = await self._carrier(stack, journal, settler)
+        carrier = await self._carrier(stack, journal, closer)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        workload = Workload(group, carrier, settler.queue, metrics, settings.max_pending)
+        workload = Workload(group, carrier, closer.queue, metrics, config.max_pending)
 
         async def hand_on(page: EventPage) -> None:
-            workload.end(page.ended)
+            workload.drop(page.closed)
             await workload.take(page.assigned)
 
         watcher = Watcher(
-            settings,
+            config,
             self._chain,
             journal=journal,
             clock=self._clock,
             metrics=metrics,
             hand_on=hand_on,
         )
-        return _Parts(group, journal, settler, workload, watcher)
+        return _Parts(group, journal, closer, workload, watcher)
 
-    async def _carrier(self, stack: AsyncExitStack, journal: Journal, settler: Settler) -> Carrier:
-        settings = self._settings
-        guard = AddressGuard(settings.allowed_networks, settings.allowed_ports, settings.allow_http)
+    async def _carrier(self, stack: AsyncExitStack, journal: Journal, closer: Closer) -> Carrier:
+        config = self._config
+        guard = AddressGuard(config.allowed_networks, config.allowed_ports, config.allow_http)
         resolve = self._resolve
         if resolve is None:
             resolve = system = SystemResolver()
             stack.callback(system.close)
-        connections = 2 * settings.max_concurrent
+        connections = 2 * config.max_concurrent
         client = guarded_client(guard, resolve, max_connections=connections)
         await stack.enter_async_context(client)
-        lifetime = settings.meta_lifetime_ms / 1000
+        lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
-        meta = MetaCheck(client, lifetime, now) if settings.check_meta else None
+        meta = MetaCheck(client, lifetime, now) if config.check_meta else None
         return Carrier(
-            settings,
+            config,
             self._chain,
             journal=journal,
             clock=self._clock,
-            preparation=Preparation(guard, settings.max_request_bytes, meta),
-            invoker=Invoker(settings, client, outcome_bytes, self.metrics),
-            queue=settler.queue,
+            tool_calls=ToolCalls(guard, config.max_request_bytes, meta),
+            invoker=Invoker(config, client, outcome_bytes, self.metrics),
+            queue=closer.queue,
             metrics=self.metrics,
         )
 
@@ -166,12 +166,12 @@ class Leader:
     async def _work(self, parts: "_Parts") -> None:
         """Start every part in its order, wait for `stop`, and end them in the reverse one."""
         memory = await parts.journal.recall()
-        await parts.settler.recover(memory.transactions)
+        await parts.closer.recover(memory.transactions)
         memory = await parts.journal.recall()
         self._parts = parts
         background = [
             parts.group.create_task(self._clock.run()),
-            parts.group.create_task(parts.settler.run()),
+            parts.group.create_task(parts.closer.run()),
             parts.group.create_task(self._prune(parts.journal)),
         ]
         await parts.workload.resume(memory.entries)
@@ -182,7 +182,7 @@ class Leader:
             await self._stopping.wait()
         finally:
             watching.cancel()
-        seconds = self._settings.stop_timeout_ms / 1000
+        seconds = self._config.stop_timeout_ms / 1000
         await parts.workload.drain(self._clock.now_ms(), seconds)
         for task in background:
             task.cancel()
@@ -190,7 +190,7 @@ class Leader:
 
     async def _prune(self, journal: Journal) -> None:
         while True:
-            await journal.prune(self._clock.now_ms() - self._settings.retention_ms)
+            await journal.prune(self._clock.now_ms() - self._config.retention_ms)
             await asyncio.sleep(_PRUNE_SECONDS)
 
 
@@ -198,7 +198,7 @@ class Leader:
 class _Parts:
     group: asyncio.TaskGroup
     journal: Journal
-    settler: Settler
+    closer: Closer
     workload: Workload
     watcher: Watcher
 

@@ -5,18 +5,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import httpx
+import aiohttp
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.leader.exchange import (
-    Answer,
-    AnswerMalformedError,
-    AnswerTooLargeError,
-    NotAnsweredError,
+from nexus_tools.leader.http_client import (
+    NoResponseError,
+    Response,
+    ResponseMalformedError,
+    ResponseTooLargeError,
     exchange,
 )
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import ToolDefinition, parse_json
+from nexus_tools.tool import ToolDefinition, parse_json, protocol
 
 MAX_META_BYTES = 256 * 1024
 _TIMEOUT_SECONDS = 5.0
@@ -36,7 +36,7 @@ class MetaCheck:
     """Remembers for each version of a tool's object whether its server serves the same tool."""
 
     def __init__(
-        self, client: httpx.AsyncClient, lifetime_seconds: float, now: Callable[[], float]
+        self, client: aiohttp.ClientSession, lifetime_seconds: float, now: Callable[[], float]
     ) -> None:
         self._client = client
         self._lifetime = lifetime_seconds
@@ -46,7 +46,7 @@ class MetaCheck:
     async def problem(self, tool: Address, version: int, definition: ToolDefinition) -> str:
         """How `/meta` contradicts the chain; empty if it agrees, or if there is no telling.
 
-        Tools that do not answer `/meta` will show at `/invoke` whether they are there.
+        Tools that do not respond at `/meta` will show at `/invoke` whether they are there.
         """
         finding = self._finding((tool, version))
         async with finding.lock:
@@ -64,27 +64,29 @@ class MetaCheck:
 
     async def _ask(self, definition: ToolDefinition) -> tuple[str, float]:
         """The problem, and for how many seconds that holds."""
-        url = definition.url.rstrip("/") + "/meta"
+        url = protocol.endpoint(definition.url, protocol.META)
         try:
             async with asyncio.timeout(_TIMEOUT_SECONDS):
-                answer = await exchange(self._client, "GET", url, max_response_bytes=MAX_META_BYTES)
-        except (NotAnsweredError, TimeoutError):
+                response = await exchange(
+                    self._client, "GET", url, max_response_bytes=MAX_META_BYTES
+                )
+        except (NoResponseError, TimeoutError):
             return "", _DOUBT_SECONDS
-        except (AnswerTooLargeError, AnswerMalformedError):
-            return "its /meta is no definition", _DOUBT_SECONDS
-        problem = _contradiction(answer, definition)
-        return problem, _DOUBT_SECONDS if problem or answer.status != 200 else self._lifetime
+        except (ResponseTooLargeError, ResponseMalformedError):
+            return f"its {protocol.META} is no definition", _DOUBT_SECONDS
+        problem = _contradiction(response, definition)
+        return problem, _DOUBT_SECONDS if problem or response.status != 200 else self._lifetime
 
 
-def _contradiction(answer: Answer, definition: ToolDefinition) -> str:
-    if answer.status != 200:
+def _contradiction(response: Response, definition: ToolDefinition) -> str:
+    if response.status != 200:
         return ""
     try:
-        served = ToolDefinition.parse(parse_json(answer.body))
+        served = ToolDefinition.parse(parse_json(response.body))
     except ValidationError:
-        return "its /meta is no definition"
+        return f"its {protocol.META} is no definition"
     if served.fqn != definition.fqn:
-        return "its /meta names another tool"
+        return f"its {protocol.META} names another tool"
     if not served.has_interface_of(definition):
-        return "its /meta has other schemas than the chain"
+        return f"its {protocol.META} has other schemas than the chain"
     return ""

@@ -25,33 +25,33 @@ class LeaderMetrics:
         def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
             return Histogram(f"nexus_leader_{name}", text, registry=all_of_them, buckets=buckets)
 
-        self.seen = counter("invocations_seen", "Invocations of this leader, by place.", "place")
-        self.closed = counter("invocations_closed", "Invocations that ended, by how.", "how")
+        self.assigned = counter(
+            "invocations_assigned", "Invocations of this leader, by place.", "place"
+        )
+        self.closed = counter("invocations_closed", "Invocations closed, by how.", "how")
         self.failed = counter("invocations_failed", "Failures found, by reason.", "reason")
         self.trouble = counter("trouble", "Trouble of the Leader's own, by where.", "where")
         self.fees_mist = counter("fees_mist", "Fees earned since the start, in MIST.")
         self.gas_mist = gauge("gas_mist", "Gas since the start less storage rebates, in MIST.")
         self.open = gauge("invocations_open", "Invocations in hand.")
-        self.running = gauge("requests_running", "Requests to tools now.")
+        self.running = gauge("tool_calls_running", "Tool calls now.")
         self.lag_ms = gauge("event_lag_ms", "Age of the last event when it was read, in ms.")
-        self.request_seconds = histogram("request_seconds", "Time of requests.", _SECONDS)
-        self.settlement_seconds = histogram(
-            "settlement_seconds", "Time of settling transactions.", _SECONDS
+        self.tool_call_seconds = histogram("tool_call_seconds", "Time of tool calls.", _SECONDS)
+        self.closing_seconds = histogram(
+            "closing_seconds", "Time of closing transactions.", _SECONDS
         )
-        self.settlement_size = histogram(
-            "settlement_size", "Invocations closed per transaction.", _SIZES
-        )
+        self.closing_size = histogram("closing_size", "Invocations closed per transaction.", _SIZES)
 
     @contextmanager
-    def request(self) -> Iterator[None]:
-        """Times one request to a tool and counts it as running."""
+    def tool_call(self) -> Iterator[None]:
+        """Times one tool call and counts it as running."""
         started = perf_counter()
         self.running.inc()
         try:
             yield
         finally:
             self.running.dec()
-            self.request_seconds.observe(perf_counter() - started)
+            self.tool_call_seconds.observe(perf_counter() - started)
 
     def render(self) -> bytes:
         """The text that Prometheus reads."""

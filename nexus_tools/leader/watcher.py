@@ -5,20 +5,18 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from time import monotonic
 
-import structlog
-
-from nexus_tools.client import Cursor, EventRecord, Progress, follow_events
-from nexus_tools.errors import NexusError
+from nexus_tools.client import Cursor, EventFilter, EventRecord, Progress, SuiClient, follow_events
+from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import KINDS, EventPage
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.settings import LeaderSettings
-from nexus_tools.leader.starting_point import starting_cursor
-from nexus_tools.registry.events import event_filter
+from nexus_tools.logs import get_logger
+from nexus_tools.package import event_filter
 
-_log = structlog.get_logger("nexus_tools.leader")
+_log = get_logger("nexus_tools.leader")
 
 _PAGE_ITEMS = 500
 # A cursor that is lost costs a second look at places where nothing was.
@@ -32,7 +30,7 @@ class Watcher:
 
     def __init__(
         self,
-        settings: LeaderSettings,
+        config: LeaderConfig,
         chain: Chain,
         *,
         journal: Journal,
@@ -40,7 +38,7 @@ class Watcher:
         metrics: LeaderMetrics,
         hand_on: Callable[[EventPage], Awaitable[None]],
     ) -> None:
-        self._settings = settings
+        self._config = config
         self._chain = chain
         self._journal = journal
         self._clock = clock
@@ -63,12 +61,12 @@ class Watcher:
                 self.trouble = error.message
                 self._metrics.trouble.labels("watcher").inc()
                 _log.warning("watching_interrupted", code=error.code, error=error.message)
-                await asyncio.sleep(self._settings.trouble_pause_ms / 1000)
+                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
 
     async def _follow(self) -> None:
         client = self._chain.client
         if self._cursor is None:
-            look_back_ms = self._settings.look_back_ms
+            look_back_ms = self._config.look_back_ms
             self._cursor = await starting_cursor(client, self._filter, look_back_ms)
         items = follow_events(client, self._filter, self._cursor)
         async with aclosing(items), aclosing(_pages(items)) as pages:
@@ -87,7 +85,7 @@ class Watcher:
         self._written_at = now
         page.assigned = list(
             await self._journal.record_events(
-                page.assigned, page.ended, str(page.cursor), self._clock.now_ms()
+                page.assigned, page.closed, str(page.cursor), self._clock.now_ms()
             )
         )
         self._count(page)
@@ -99,7 +97,7 @@ class Watcher:
             self._metrics.lag_ms.set(self._clock.now_ms() - page.latest_ms)
         for assignment in page.assigned:
             place = "secondary" if assignment.place else "primary"
-            self._metrics.seen.labels(place).inc()
+            self._metrics.assigned.labels(place).inc()
 
 
 async def _pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]:
@@ -127,3 +125,36 @@ async def _pages(items: AsyncIterator[Item]) -> AsyncGenerator[list[Item], None]
         for task in (pumping, arriving):
             task.cancel()
         await asyncio.wait((pumping, arriving))
+
+
+# --- Where a new journal begins to read: nothing that is still open lies before
+
+_GROWTH = 4
+
+
+async def starting_cursor(
+    client: SuiClient, event_filter: EventFilter, look_back_ms: int
+) -> Cursor:
+    """A place at least `look_back_ms` before now, found in steps back that grow.
+
+    On a node that has forgotten what was then, the earliest place that it has.
+    """
+    tip = await _tip(client, event_filter)
+    now_ms = await client.checkpoint_time_ms(tip)
+    place, step = tip, 1
+    while place > 0:
+        earlier = max(0, tip - step)
+        try:
+            time_ms = await client.checkpoint_time_ms(earlier)
+        except NotFoundError:
+            return Cursor.after_checkpoint(place)
+        if now_ms - time_ms > look_back_ms:
+            return Cursor.after_checkpoint(earlier)
+        place, step = earlier, step * _GROWTH
+    return Cursor.beginning()
+
+
+async def _tip(client: SuiClient, event_filter: EventFilter) -> int:
+    items = follow_events(client, event_filter)
+    async with aclosing(items):
+        return (await anext(items)).cursor.checkpoint

@@ -1,23 +1,22 @@
-"""The invocations in hand: one task for each, from the event that names it to its end."""
+"""The invocations in hand: one task for each, from its assignment until it is closed."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
 
-import structlog
-
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.carrier import Carrier
-from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.journal_entry import Ending, Entry, Stage
+from nexus_tools.leader.closing import Closed, ClosingQueue
+from nexus_tools.leader.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
 
-_log = structlog.get_logger("nexus_tools.leader")
+_log = get_logger("nexus_tools.leader")
 
 
 class Workload:
-    """Starts, counts and ends the tasks; at most `capacity` at once."""
+    """Starts, counts and cancels the tasks; at most `capacity` at once."""
 
     def __init__(
         self,
@@ -42,16 +41,16 @@ class Workload:
     async def take(self, assignments: Iterable[Assignment]) -> None:
         """Begin with new invocations; waits while there is no room."""
         for assignment in assignments:
-            await self._start(Entry(assignment, Stage.SEEN, None, None))
+            await self._start(Entry(assignment, Stage.ASSIGNED, None, None))
 
-    def end(self, endings: Mapping[Address, Ending]) -> None:
-        """Drop what the chain says has ended; what is in a transaction hears from that."""
-        for invocation, ending in endings.items():
-            if invocation not in self._tasks or self._queue.withdraw(invocation, ending):
+    def drop(self, closed: Mapping[Address, Closed]) -> None:
+        """Drop what the chain says is closed; what is in a transaction hears from that."""
+        for invocation, how in closed.items():
+            if invocation not in self._tasks or self._queue.withdraw(invocation, how):
                 continue
             task, _ = self._tasks[invocation]
             if not self._queue.is_under_way(invocation) and task.cancel():
-                self._metrics.closed.labels(ending.value).inc()
+                self._metrics.closed.labels(how.value).inc()
 
     async def drain(self, now_ms: int, seconds: float) -> None:
         """Let what runs come to its end, for so long; the rest is for the next start.
@@ -86,8 +85,8 @@ class Workload:
     async def _carry(self, entry: Entry) -> None:
         invocation = entry.assignment.invocation
         try:
-            ending = await self._carrier.carry(entry)
-            self._metrics.closed.labels(ending.value).inc()
+            closed = await self._carrier.carry(entry)
+            self._metrics.closed.labels(closed.value).inc()
         except NexusError as error:
             if error.code == "journal_failed":
                 raise

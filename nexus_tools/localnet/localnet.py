@@ -20,7 +20,7 @@ class Localnet:
     """A network that lives as long as it is started.
 
     `port` 0 asks for a free one. With a directory as `state` the chain outlives the process; else
-    it begins anew each time. `cache` is a folder for files that make starting faster.
+    it begins anew each time.
 
     The network is used in the thread of the event loop in which it was started.
     """
@@ -31,13 +31,11 @@ class Localnet:
         host: str = "127.0.0.1",
         port: int = 0,
         state: Path | None = None,
-        cache: Path | None = None,
         limits: Limits | None = None,
     ) -> None:
         self._host = host
         self._wanted_port = port
         self._state = state
-        self._cache = cache
         self._limits = limits
         self._port = 0
         self._node: Node | None = None
@@ -51,7 +49,7 @@ class Localnet:
             raise NotNowError("localnet_running", "the local network is running already")
         node = Node.open(self._state)
         try:
-            server = Server(node, limits=self._limits, cache=self._cache)
+            server = Server(node, limits=self._limits)
             self._port = await server.start(self._host, self._wanted_port)
         except BaseException:
             node.close()

@@ -28,10 +28,9 @@ class ThreadedLocalnet:
         *,
         port: int = 0,
         state: Path | None = None,
-        cache: Path | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self._localnet = Localnet(port=port, state=state, cache=cache, limits=limits)
+        self._localnet = Localnet(port=port, state=state, limits=limits)
         self._started: Future[asyncio.AbstractEventLoop] = Future()
         self._stopping = asyncio.Event()
         self._thread = threading.Thread(

@@ -1,41 +1,45 @@
-"""Invocations: requesting calls of tools and waiting for their outcomes, and closing them."""
+"""Invocations: requesting them, waiting for their outcomes, and closing them."""
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-from nexus_tools.client import EventRecord, follow_events
-from nexus_tools.errors import NotFoundError, NotNowError
-from nexus_tools.registry.aborts import moment
-from nexus_tools.registry.calls import invocation as calls
-from nexus_tools.registry.calls.value import make_ports
-from nexus_tools.registry.events import (
+from nexus_tools.bindings.runtime import Package
+from nexus_tools.client import EventRecord, follow_events, past_events
+from nexus_tools.errors import NexusError, NotFoundError, NotNowError
+from nexus_tools.package import (
+    Deployment,
+    PackageClient,
+    Sent,
+    event_filter,
+    make_ports,
+    parse_event,
+    ports_of,
+)
+from nexus_tools.package.move import invocation as calls
+from nexus_tools.package.move.invocation import (
+    Invocation,
     InvocationExpired,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
-    event_filter,
-    parse_event,
+    State,
 )
-from nexus_tools.registry.objects import (
-    INVOCATION,
-    LEADER_REGISTRY,
-    Invocation,
-    LeaderRegistryObject,
-    LeaderSettings,
-    Ports,
-    Tool,
-    decode,
-)
-from nexus_tools.registry.package import Deployment
-from nexus_tools.registry.package_client import PackageClient, Sent
+from nexus_tools.package.move.leader_registry import LeaderRegistry, LeaderSettings
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.value import Ports
 from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Failure, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
+from nexus_tools.units import sui, utc
 
 DEFAULT_OUTCOME_BYTES = 4_096
 """How large an outcome may be if nobody says so."""
+
+# How long after the last window a node may take to tell that the invocation was closed in it.
+_GRACE_S = 10.0
 
 
 def quote_mist(
@@ -43,7 +47,7 @@ def quote_mist(
 ) -> int:
     """What an invocation costs at most, in MIST, as `invocation::quote` says.
 
-    `input_bytes` are `Ports.size()`; what the outcome does not use is returned by `delete`.
+    `input_bytes` are `Ports.size()`; what the outcome does not use is part of the refund.
     """
     return (
         tool.price_mist
@@ -60,14 +64,13 @@ def add_request(
     inputs: Ports,
     *,
     max_outcome_bytes: int,
-    funds_mist: int,
+    payment_mist: int,
 ) -> None:
-    """The calls that request one invocation, paid from the gas coin."""
-    funds = builder.split_coins(builder.gas, [funds_mist])[0]
-    ports = make_ports(builder, deployment, inputs)
-    calls.request(
-        builder, deployment, tool.id, inputs=ports, max_outcome_bytes=max_outcome_bytes, funds=funds
-    )
+    """The commands that request one invocation, paid from the gas coin."""
+    payment = builder.split_coins(builder.gas, [payment_mist])[0]
+    ports = make_ports(builder, deployment.package, inputs)
+    leaders = deployment.leader_registry
+    calls.request(builder, deployment.package, leaders, tool.id, ports, max_outcome_bytes, payment)
 
 
 def add_outcome(
@@ -75,29 +78,53 @@ def add_outcome(
     deployment: Deployment,
     invocation: Address,
     cap: Address,
-    outcome: Outcome | Failure,
+    outcome: Outcome,
 ) -> None:
-    """The calls by which a leader closes one invocation; its fee goes to the gas coin.
+    """The commands by which a leader closes one invocation; its fee goes to the gas coin.
 
     Any number fit into one transaction, which then succeeds or fails as a whole.
     """
+    closed = deployment.package, invocation, cap, deployment.leader_registry
     if isinstance(outcome, Failure):
-        fee = calls.fail(
-            builder, deployment, invocation, cap, reason=outcome.reason, detail=outcome.detail
-        )
+        fee = calls.fail(builder, *closed, outcome.reason, outcome.detail)
     else:
-        ports = make_ports(builder, deployment, Ports.of(outcome.ports))
-        fee = calls.settle(
-            builder, deployment, invocation, cap, variant=outcome.variant, ports=ports
-        )
+        ports = make_ports(builder, deployment.package, ports_of(outcome.ports))
+        fee = calls.settle(builder, *closed, outcome.variant, ports)
     builder.merge_coins(builder.gas, [fee])
 
 
-def outcome_bytes(outcome: Outcome | Failure) -> int:
+def outcome_bytes(outcome: Outcome) -> int:
     """The bytes of an outcome that count against `max_outcome_bytes`."""
     if isinstance(outcome, Failure):
         return len(outcome.detail.encode())
-    return len(outcome.variant) + Ports.of(outcome.ports).size()
+    return len(outcome.variant) + ports_of(outcome.ports).size()
+
+
+def outcome_of(invocation: Invocation) -> Outcome:
+    """What a closed invocation came to. Raises `not_closed`."""
+    match invocation.state:
+        case State.Settled(variant, ports):
+            return Answer(variant, ports.as_json())
+        case State.Failed(reason, detail):
+            return Failure(FailureReason(reason), detail)
+        case State.Expired():
+            return Failure(FailureReason.EXPIRED, "no leader closed the invocation in time")
+        case State.Requested():
+            raise NotNowError("not_closed", f"the invocation {invocation.id} is not closed yet")
+
+
+class InvocationFailedError(NexusError):
+    """An invocation came to a failure; `failure` has the reason and a detail for people."""
+
+    def __init__(self, invocation: Address, failure: Failure) -> None:
+        self.invocation = invocation
+        self.failure = failure
+        detail = f": {failure.detail}" if failure.detail else ""
+        super().__init__(
+            "invocation_failed",
+            f"the invocation failed, {failure.reason}{detail}",
+            details={"invocation": str(invocation), "reason": failure.reason.value},
+        )
 
 
 class Invocations(PackageClient):
@@ -108,7 +135,7 @@ class Invocations(PackageClient):
     ) -> int:
         """What an invocation costs at most, in MIST."""
         settings = (await self._leaders()).settings
-        return quote_mist(settings, tool, Ports.of(inputs).size(), max_outcome_bytes)
+        return quote_mist(settings, tool, ports_of(inputs).size(), max_outcome_bytes)
 
     async def request(
         self,
@@ -118,11 +145,11 @@ class Invocations(PackageClient):
         max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES,
         max_cost_mist: int | None = None,
     ) -> tuple[Sent, Address]:
-        """Request a call and prepay it; gives the id of the invocation.
+        """Request an invocation and prepay it; gives its id.
 
         `inputs` are JSON values by port name; whether they fit the tool's schema is checked by the
         leader. Raises `tool_not_active`, `no_leader`, `too_expensive`, `inputs_too_large`,
-        `outcome_limit_too_large` or, if a price was raised at the same moment, `wrong_funds`.
+        `outcome_limit_too_large` or, if a price was raised at the same moment, `wrong_payment`.
         """
         if not tool.is_active:
             raise NotNowError(
@@ -133,12 +160,12 @@ class Invocations(PackageClient):
         leaders = await self._leaders()
         if not leaders.active:
             raise NotNowError("no_leader", "no leader is active", hint="try again later")
-        ports = Ports.of(inputs)
+        ports = ports_of(inputs)
         cost_mist = quote_mist(leaders.settings, tool, ports.size(), max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise NotNowError(
                 "too_expensive",
-                f"the invocation costs {cost_mist} MIST, at most {max_cost_mist} are to be spent",
+                f"the invocation costs {sui(cost_mist)}, and may cost {sui(max_cost_mist)}",
                 hint="raise the limit, or ask for a smaller outcome",
             )
         builder = TransactionBuilder()
@@ -148,7 +175,7 @@ class Invocations(PackageClient):
             tool,
             ports,
             max_outcome_bytes=max_outcome_bytes,
-            funds_mist=cost_mist,
+            payment_mist=cost_mist,
         )
         sent = await self.send(builder)
         return sent, self.emitted(sent, InvocationRequested).invocation
@@ -162,9 +189,47 @@ class Invocations(PackageClient):
                 f"there is no invocation {invocation}",
                 hint="it was deleted by its requester, or is one of another network",
             )
-        return decode(value, self.deployment.type("invocation", "Invocation"), INVOCATION)
+        return self.deployment.decode(value, Invocation)
 
-    async def wait(self, invocation: Address) -> Invocation:
+    async def mine(self, requester: Address | None = None) -> tuple[Invocation, ...]:
+        """The invocations of an address that are not deleted, the oldest first.
+
+        Without one, the wallet's. They are found by the events of their requests, so a node tells
+        of those that it keeps events of.
+        """
+        address = requester or self.client.address
+        asked = past_events(self.client, event_filter(self.deployment, InvocationRequested))
+        requested = [parse_event(self.deployment, record.event) async for record in asked]
+        ids = [
+            each.invocation
+            for each in requested
+            if isinstance(each, InvocationRequested) and each.requester == address
+        ]
+        found = await self.client.objects(ids)
+        return tuple(
+            self.deployment.decode(value, Invocation) for value in found if value is not None
+        )
+
+    async def wait(self, invocation: Address) -> Outcome:
+        """What an invocation came to, once it is closed.
+
+        Raises `invocation_unknown`, or `not_closed` when no leader can close it any more: then
+        `take_refund` brings back what was prepaid.
+        """
+        found = await self.get(invocation)
+        left_ms = found.expires_at_ms - await self.client.now_ms()
+        try:
+            async with asyncio.timeout(max(0, left_ms) / 1_000 + _GRACE_S):
+                return outcome_of(await self.closed(invocation))
+        except TimeoutError as error:
+            raise NotNowError(
+                "not_closed",
+                f"no leader closed the invocation {invocation} in time: is one running?",
+                hint=f"`nexus-tools tool outcome {invocation} --delete` takes the refund",
+                details={"invocation": str(invocation)},
+            ) from error
+
+    async def closed(self, invocation: Address) -> Invocation:
         """The invocation once it is closed, however long that takes.
 
         Bound it with `asyncio.timeout`. Raises `invocation_unknown`.
@@ -197,27 +262,40 @@ class Invocations(PackageClient):
             raise NotNowError(
                 "not_expired",
                 f"a leader may still close the invocation: it expires at"
-                f" {moment(found.expires_at_ms, now_ms)}",
+                f" {utc(found.expires_at_ms, now_ms)}",
                 details={"expires_at_ms": found.expires_at_ms, "now_ms": now_ms},
             )
         builder = TransactionBuilder()
-        calls.expire(builder, self.deployment, invocation)
+        calls.expire(builder, *self._closed(invocation))
+        return await self.send(builder, possible_at_ms=found.expires_at_ms)
+
+    async def take_refund(self, invocation: Address) -> Sent:
+        """Delete an invocation for its refund; one that no leader closed expires first.
+
+        Raises `invocation_unknown`, `not_requester` or `not_expired`.
+        """
+        found = await self.get(invocation)
+        builder = TransactionBuilder()
+        if not found.is_closed:
+            calls.expire(builder, *self._closed(invocation))
+        coin = calls.delete(builder, *self._closed(invocation))
+        builder.merge_coins(builder.gas, [coin])
         return await self.send(builder, possible_at_ms=found.expires_at_ms)
 
     async def delete(self, *invocations: Address) -> Sent:
-        """Delete closed invocations and take back what was not spent, into the gas coin.
+        """Delete closed invocations and take their refunds, into the gas coin.
 
         Raises `not_requester` or `not_closed`.
         """
         builder = TransactionBuilder()
-        coins = [calls.delete(builder, self.deployment, each) for each in invocations]
+        coins = [calls.delete(builder, *self._closed(each)) for each in invocations]
         builder.merge_coins(builder.gas, coins)
         return await self.send(builder)
 
     async def close(
         self,
         cap: Address,
-        outcomes: Mapping[Address, Outcome | Failure],
+        outcomes: Mapping[Address, Outcome],
         *,
         budget: int | None = None,
     ) -> Sent:
@@ -225,7 +303,7 @@ class Invocations(PackageClient):
 
         With a `budget` in MIST it is not simulated first.
 
-        Raises `closed`, `not_responsible`, `bond_slashed`, `too_early`, `too_late` or
+        Raises `closed`, `not_responsible`, `leader_suspended`, `too_early`, `too_late` or
         `outcome_too_large`.
         """
         builder = TransactionBuilder()
@@ -233,7 +311,9 @@ class Invocations(PackageClient):
             add_outcome(builder, self.deployment, invocation, cap, outcome)
         return await self.send(builder, budget=budget)
 
-    async def _leaders(self) -> LeaderRegistryObject:
-        return await self.read(
-            self.deployment.leader_registry, "leader_registry", "LeaderRegistry", LEADER_REGISTRY
-        )
+    async def _leaders(self) -> LeaderRegistry:
+        return await self.read(self.deployment.leader_registry, LeaderRegistry)
+
+    def _closed(self, invocation: Address) -> tuple[Package, Address, Address]:
+        """What the functions of everybody begin with."""
+        return self.deployment.package, invocation, self.deployment.leader_registry

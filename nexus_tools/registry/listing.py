@@ -1,26 +1,18 @@
 """Listing tools: the registry's table of FQNs, then the tools, with parallel reads."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError
-from nexus_tools.registry.ids import fqn_field_id, owner_cap_id, tool_id
-from nexus_tools.registry.objects import (
-    FQN_ENTRY,
-    OWNER_CAP,
-    TOOL,
-    Tool,
-    ToolRegistryObject,
-    ToolState,
-    decode,
-)
-from nexus_tools.registry.package import Deployment
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
-from nexus_tools.sui.type_tag import ASCII_STRING, Primitive, StructTag
+from nexus_tools.package import Deployment, ToolState, fqn_field_id, owner_cap_id, tool_id
+from nexus_tools.package.move.tool import OwnerCap, Tool
+from nexus_tools.package.move.tool_registry import ToolRegistry
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import string, u64
+from nexus_tools.sui.type_tag import ASCII_STRING, Primitive, field_tag
 from nexus_tools.tool import ToolFqn
 
-_ENTRY = StructTag(SUI_FRAMEWORK, "dynamic_field", "Field", (Primitive.U64, ASCII_STRING))
+_ENTRY = field_tag(Primitive.U64, ASCII_STRING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,11 @@ class ToolFilter:
 
 
 async def read_fqns(
-    client: SuiClient, registry: ToolRegistryObject, start: int = 0, stop: int | None = None
+    client: SuiClient,
+    deployment: Deployment,
+    registry: ToolRegistry,
+    start: int = 0,
+    stop: int | None = None,
 ) -> tuple[ToolFqn, ...]:
     """The FQNs from the `start`th registration on, up to the `stop`th."""
     end = registry.fqns.size if stop is None else min(stop, registry.fqns.size)
@@ -62,31 +58,53 @@ async def read_fqns(
                 "the node does not know an entry of the registry's list",
                 hint="it may lag behind: try again, or use another node",
             )
-        fqns.append(ToolFqn.parse(decode(value, _ENTRY, FQN_ENTRY).value))
+        fqns.append(ToolFqn.parse(deployment.decode_entry(value, u64, string, _ENTRY)))
     return tuple(fqns)
 
 
-async def read_tools(
+@dataclass(frozen=True, slots=True)
+class ToolPage:
+    """Some of the tools that pass; `next` is where the next page begins, None after the last."""
+
+    tools: tuple[Tool, ...]
+    next: int | None
+
+
+async def read_page(
     client: SuiClient,
     deployment: Deployment,
-    registry: ToolRegistryObject,
+    registry: ToolRegistry,
     tool_filter: ToolFilter,
-) -> tuple[Tool, ...]:
-    """The tools that pass, in the order of their registration."""
-    fqns: Sequence[ToolFqn] = await read_fqns(client, registry)
+    *,
+    start: int,
+    size: int,
+) -> ToolPage:
+    """At most `size` tools that pass, from the `start`th registration on, in that order."""
+    names = None
     if tool_filter.owner is not None:
         names = await owned_names(client, deployment, tool_filter.owner)
-        fqns = [fqn for fqn in fqns if fqn.unversioned in names]
-    fqns = [fqn for fqn in fqns if tool_filter.admits_name(fqn)]
-    found = await client.objects([tool_id(deployment.tool_registry, fqn) for fqn in fqns])
-    kind = deployment.type("tool", "Tool")
-    tools = (decode(value, kind, TOOL) for value in found if value is not None)
-    return tuple(tool for tool in tools if tool_filter.admits(tool))
+    found: list[tuple[int, Tool]] = []
+    end = registry.fqns.size
+    # A filter may let few pass: look at as many registrations as it takes to fill the page, and
+    # one more, which tells whether there is a next page.
+    while start < end and len(found) <= size:
+        fqns = await read_fqns(client, deployment, registry, start, start + size)
+        wanted = {
+            index: tool_id(deployment.tool_registry, fqn)
+            for index, fqn in enumerate(fqns, start)
+            if tool_filter.admits_name(fqn) and (names is None or fqn.unversioned in names)
+        }
+        for index, value in zip(wanted, await client.objects([*wanted.values()]), strict=True):
+            if value is not None and tool_filter.admits(tool := deployment.decode(value, Tool)):
+                found.append((index, tool))
+        start += size
+    following = found[size:]
+    return ToolPage(tuple(tool for _, tool in found[:size]), following[0][0] if following else None)
 
 
 async def owned_names(client: SuiClient, deployment: Deployment, owner: Address) -> frozenset[str]:
     """The unversioned names that an address owns."""
-    kind = deployment.type("tool", "OwnerCap")
-    caps = [decode(value, kind, OWNER_CAP) for value in await client.owned_objects(owner, kind)]
+    owned = await client.owned_objects(owner, deployment.type_of(OwnerCap))
+    caps = [deployment.decode(value, OwnerCap) for value in owned]
     registry = deployment.tool_registry
     return frozenset(cap.name for cap in caps if cap.id == owner_cap_id(registry, cap.name))

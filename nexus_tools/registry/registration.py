@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import astuple
+
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
-from nexus_tools.registry.calls import tool as calls
-from nexus_tools.registry.ids import owner_cap_id
-from nexus_tools.registry.objects import Definition, Tool, ToolSettings, ToolState
-from nexus_tools.registry.package import Deployment
+from nexus_tools.package import Deployment, ToolState, owner_cap_id, owner_text
+from nexus_tools.package.move import tool as calls
+from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import AddressOwner, Object
@@ -27,10 +28,10 @@ class Registration:
         """The FQN."""
         return self.definition.fqn
 
-    def on_chain(self) -> Definition:
+    def on_chain(self) -> calls.Definition:
         """The definition as the chain keeps it: schemas in canonical JSON."""
         definition = self.definition
-        return Definition(
+        return calls.Definition(
             str(definition.fqn),
             definition.type.value,
             definition.url,
@@ -46,7 +47,7 @@ class RegistryView:
     """What the chain has of the names in question: tools by FQN, owner caps by name."""
 
     settings: ToolSettings
-    tools: Mapping[ToolFqn, Tool]
+    tools: Mapping[ToolFqn, calls.Tool]
     owner_caps: Mapping[str, Object]
 
 
@@ -82,37 +83,33 @@ def add_registrations(
     view: RegistryView,
     sender: Address,
 ) -> None:
-    """All the calls that register these tools; new owner caps go to the sender."""
+    """All the commands that register these tools; new owner caps go to the sender."""
+    package, registry = deployment.package, deployment.tool_registry
     collateral_mist = view.settings.collateral_mist
     coins = builder.split_coins(builder.gas, [collateral_mist] * len(registrations))
     known: dict[str, Address | Argument] = {name: cap.id for name, cap in view.owner_caps.items()}
     new_caps: list[Argument] = []
     for index, registration in enumerate(registrations):
         name = registration.fqn.unversioned
-        definition = calls.define(builder, deployment, registration.on_chain())
+        definition = calls.define(builder, package, *astuple(registration.on_chain()))
         price_mist = registration.price_mist
         tool: Argument
         if name in known:
             tool = calls.register_version(
-                builder,
-                deployment,
-                known[name],
-                coins[index],
-                definition=definition,
-                price_mist=price_mist,
+                builder, package, registry, known[name], coins[index], definition, price_mist
             )
         else:
-            both = calls.register(
-                builder, deployment, coins[index], definition=definition, price_mist=price_mist
+            tool, cap = calls.register(
+                builder, package, registry, coins[index], definition, price_mist
             )
-            tool, known[name] = both[0], both[1]
-            new_caps.append(both[1])
-        calls.share(builder, deployment, tool)
+            known[name] = cap
+            new_caps.append(cap)
+        calls.share(builder, package, tool)
     if new_caps:
         builder.transfer_objects(new_caps, sender)
 
 
-def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
+def same_definition(definition: ToolDefinition, on_chain: calls.Definition) -> bool:
     """Whether a definition is the one on chain, however its schemas are spelled there."""
     try:
         registered = on_chain.parse()
@@ -159,7 +156,7 @@ def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
         )
 
 
-def _check_same(registration: Registration, existing: Tool) -> None:
+def _check_same(registration: Registration, existing: calls.Tool) -> None:
     if not same_definition(registration.definition, existing.definition):
         raise ValidationError(
             "definition_differs",
@@ -182,11 +179,6 @@ REVIVAL = {
     ToolState.CLAIMED: "re-register it",
 }
 """What makes a tool active again, by its state."""
-
-
-def owner_text(cap: Object) -> str:
-    """Who has an owner cap, in words."""
-    return str(cap.owner.address) if isinstance(cap.owner, AddressOwner) else "another object"
 
 
 def cap_ids(registry: Address, fqns: Sequence[ToolFqn]) -> dict[str, Address]:

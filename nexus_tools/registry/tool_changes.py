@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from nexus_tools.errors import UsageError
-from nexus_tools.registry.calls import tool as calls
-from nexus_tools.registry.objects import Tool
-from nexus_tools.registry.package import Deployment
+from nexus_tools.package import Deployment
+from nexus_tools.package.move import tool as calls
+from nexus_tools.package.move.tool import Tool
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition
@@ -51,15 +51,18 @@ class ToolChanges:
         *,
         operator: bool,
     ) -> None:
-        """All the calls that it takes; `cap` is an `OperatorCap` if `operator` says so."""
-        target = builder, deployment, tool, cap
+        """All the commands that it takes; `cap` is an `OperatorCap` if `operator` says so."""
+        registry = deployment.tool_registry
+        of_owner = (builder, deployment.package, tool, cap, registry)
+        cap_type = deployment.type_of(calls.OperatorCap if operator else calls.OwnerCap)
+        of_either = (builder, deployment.package, cap_type, tool, cap, registry)
         if self.url is not None:
-            calls.update_url(*target, self.url, operator=operator)
+            calls.update_url(*of_either, self.url)
         if self.description is not None:
-            calls.update_description(*target, self.description)
+            calls.update_description(*of_owner, self.description)
         if self.timeout_ms is not None:
-            calls.update_timeout(*target, self.timeout_ms, operator=operator)
+            calls.update_timeout(*of_either, self.timeout_ms)
         if self.price_mist is not None:
-            calls.update_price(*target, self.price_mist, operator=operator)
+            calls.update_price(*of_either, self.price_mist)
         if self.payout is not None:
-            calls.update_payout(*target, self.payout)
+            calls.update_payout(*of_owner, self.payout)

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from nexus_tools.client import SuiClient, in_sui
+from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotAllowedError, NotNowError
-from nexus_tools.registry.aborts import moment
-from nexus_tools.registry.objects import OPERATOR_CAP, Bond, Tool, ToolState, decode
-from nexus_tools.registry.package import Deployment
-from nexus_tools.registry.registration import owner_text
+from nexus_tools.package import Deployment, ToolState, owner_text
+from nexus_tools.package.move.collateral import Collateral
+from nexus_tools.package.move.tool import OperatorCap, Tool
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import AddressOwner, Object
+from nexus_tools.units import sui, utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ async def operating_cap(
     cap = await client.object(tool.owner)
     if cap is not None and cap.owner == AddressOwner(client.address):
         return tool.owner, False
-    kind = deployment.type("tool", "OperatorCap")
+    kind = deployment.type_of(OperatorCap)
     for value in await client.owned_objects(client.address, kind):
-        operator_cap = decode(value, kind, OPERATOR_CAP)
+        operator_cap = deployment.decode(value, OperatorCap)
         if operator_cap.tool == tool.id and operator_cap.id in tool.operators:
             return operator_cap.id, True
     raise NotAllowedError(
@@ -55,36 +55,36 @@ async def operating_cap(
     )
 
 
-def check_has_bond(tool: Tool) -> Bond:
-    """The tool's bond. Raises `claimed`."""
-    if tool.bond is None:
+def check_has_collateral(tool: Tool) -> Collateral:
+    """The tool's collateral. Raises `claimed`."""
+    if tool.collateral is None:
         raise NotNowError(
             "claimed",
             f"the collateral of {tool.fqn} was claimed",
             hint="re-register the tool first",
         )
-    return tool.bond
+    return tool.collateral
 
 
 def check_unregistrable(tool: Tool, now_ms: int) -> None:
-    """Raises `claimed` or `already_released`."""
-    claimable_at_ms = check_has_bond(tool).reclaimable_at_ms
+    """Raises `claimed` or `already_unregistered`."""
+    claimable_at_ms = check_has_collateral(tool).claimable_at_ms
     if claimable_at_ms is not None:
         raise NotNowError(
-            "already_released",
+            "already_unregistered",
             f"{tool.fqn} is unregistered already: its collateral is claimable at"
-            f" {moment(claimable_at_ms, now_ms)}",
+            f" {utc(claimable_at_ms, now_ms)}",
             hint="claim it then, or cancel the unregistration",
             details={"claimable_at_ms": claimable_at_ms},
         )
 
 
 def check_unregistered(tool: Tool) -> int:
-    """When the collateral can be claimed. Raises `claimed` or `release_not_started`."""
-    claimable_at_ms = check_has_bond(tool).reclaimable_at_ms
+    """When the collateral can be claimed. Raises `claimed` or `not_unregistered`."""
+    claimable_at_ms = check_has_collateral(tool).claimable_at_ms
     if claimable_at_ms is None:
         raise NotNowError(
-            "release_not_started",
+            "not_unregistered",
             f"{tool.fqn} is {tool.state}, not unregistered",
             hint="unregister it first",
         )
@@ -92,12 +92,12 @@ def check_unregistered(tool: Tool) -> int:
 
 
 def check_claimable(tool: Tool, now_ms: int) -> None:
-    """Raises `claimed`, `release_not_started` or `delay_not_over`."""
+    """Raises `claimed`, `not_unregistered` or `delay_not_over`."""
     claimable_at_ms = check_unregistered(tool)
     if now_ms < claimable_at_ms:
         raise NotNowError(
             "delay_not_over",
-            f"the unregister delay is not over: claimable at {moment(claimable_at_ms, now_ms)}",
+            f"the unregister delay is not over: claimable at {utc(claimable_at_ms, now_ms)}",
             hint="claim the collateral then",
             details={"claimable_at_ms": claimable_at_ms, "now_ms": now_ms},
         )
@@ -105,10 +105,10 @@ def check_claimable(tool: Tool, now_ms: int) -> None:
 
 def check_claimed(tool: Tool) -> None:
     """Raises `not_claimed`."""
-    if tool.bond is not None:
+    if tool.collateral is not None:
         raise NotNowError(
             "not_claimed",
-            f"{tool.fqn} is {tool.state} and still has its bond: there is nothing to re-register",
+            f"{tool.fqn} is {tool.state}: its collateral was not claimed",
             hint="cancel the unregistration"
             if tool.state is ToolState.UNREGISTERED
             else "nothing has to be done",
@@ -116,11 +116,11 @@ def check_claimed(tool: Tool) -> None:
 
 
 def check_shortfall(tool: Tool) -> int:
-    """What the bond lacks, in MIST. Raises `claimed` or `nothing_to_top_up`."""
-    bond = check_has_bond(tool)
-    if bond.is_whole:
+    """What the collateral lacks, in MIST. Raises `claimed` or `nothing_to_top_up`."""
+    collateral = check_has_collateral(tool)
+    if collateral.is_whole:
         raise NotNowError(
             "nothing_to_top_up",
-            f"the collateral of {tool.fqn} is whole: {in_sui(bond.balance_mist)} SUI",
+            f"the collateral of {tool.fqn} is whole: {sui(collateral.balance_mist)}",
         )
-    return bond.shortfall_mist
+    return collateral.shortfall_mist

@@ -1,21 +1,16 @@
-"""The registry of tools: registering, finding, changing and ending them."""
+"""The registry of tools: registering, finding, changing and claiming them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import astuple
+
+from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NotFoundError
-from nexus_tools.registry.calls import tool as calls
-from nexus_tools.registry.calls import tool_registry as registry_calls
-from nexus_tools.registry.ids import tool_id
-from nexus_tools.registry.listing import ToolFilter, read_tools
-from nexus_tools.registry.objects import (
-    TOOL_REGISTRY,
-    ToolRegistryObject,
-    ToolSettings,
-    decode,
-)
-from nexus_tools.registry.objects.tool import TOOL, Tool
-from nexus_tools.registry.package_client import PackageClient, Sent
+from nexus_tools.package import PackageClient, Sent, owner_cap_id, tool_id
+from nexus_tools.package.move import tool as calls
+from nexus_tools.package.move import tool_registry
+from nexus_tools.registry.listing import ToolFilter, ToolPage, read_page
 from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
@@ -28,7 +23,7 @@ from nexus_tools.registry.tool_checks import (
     OwnedTool,
     check_claimable,
     check_claimed,
-    check_has_bond,
+    check_has_collateral,
     check_shortfall,
     check_unregistered,
     check_unregistrable,
@@ -37,12 +32,16 @@ from nexus_tools.registry.tool_checks import (
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import ToolFqn
+from nexus_tools.sui.object import Object
+from nexus_tools.tool import ToolDefinition, ToolFqn
+
+Fqn = ToolFqn | str
+"""A tool by its name: parsed, or as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool after `register`; `new` if this call registered it."""
+    """A tool after `register`; `new` if it was registered now."""
 
     fqn: ToolFqn
     tool: Address
@@ -68,24 +67,34 @@ class ToolRegistry(PackageClient):
 
     # --- Reading
 
-    async def state(self) -> ToolRegistryObject:
+    async def state(self) -> tool_registry.ToolRegistry:
         """The registry itself: version, settings, number of tools."""
-        return await self.read(
-            self.deployment.tool_registry, "tool_registry", "ToolRegistry", TOOL_REGISTRY
-        )
+        return self._state(await self.client.object(self.deployment.tool_registry))
 
-    async def settings(self) -> ToolSettings:
+    def _state(self, value: Object | None) -> tool_registry.ToolRegistry:
+        registry = self.deployment.tool_registry
+        return self.existing(value, registry, tool_registry.ToolRegistry)
+
+    async def settings(self) -> tool_registry.ToolSettings:
         """What a new registration has to keep to."""
         return (await self.state()).settings
 
-    async def find(self, fqn: ToolFqn) -> Tool | None:
-        """The tool with this FQN, or None, with one request."""
-        value = await self.client.object(tool_id(self.deployment.tool_registry, fqn))
-        return None if value is None else decode(value, self.deployment.type("tool", "Tool"), TOOL)
+    async def find(self, fqn: Fqn) -> calls.Tool | None:
+        """The tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
+        name = ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn
+        return self._tool(await self.client.object(self._id(name)))
 
-    async def get(self, fqn: ToolFqn) -> Tool:
+    def _id(self, fqn: ToolFqn) -> Address:
+        return tool_id(self.deployment.tool_registry, fqn)
+
+    def _tool(self, value: Object | None) -> calls.Tool | None:
+        return None if value is None else self.deployment.decode(value, calls.Tool)
+
+    async def get(self, fqn: Fqn) -> calls.Tool:
         """The tool with this FQN, with one request. Raises `tool_unknown`."""
-        tool = await self.find(fqn)
+        return self._registered(await self.find(fqn), fqn)
+
+    def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
         if tool is None:
             raise NotFoundError(
                 "tool_unknown",
@@ -94,21 +103,52 @@ class ToolRegistry(PackageClient):
             )
         return tool
 
-    async def list(self, tool_filter: ToolFilter | None = None) -> tuple[Tool, ...]:
+    async def list(self, tool_filter: ToolFilter | None = None) -> tuple[calls.Tool, ...]:
         """All tools that pass, in the order of their registration, read in parallel."""
-        return await read_tools(
-            self.client, self.deployment, await self.state(), tool_filter or ToolFilter()
+        state = await self.state()
+        page = await read_page(
+            self.client,
+            self.deployment,
+            state,
+            tool_filter or ToolFilter(),
+            start=0,
+            size=max(1, state.fqns.size),
+        )
+        return page.tools
+
+    async def page(
+        self, tool_filter: ToolFilter | None = None, *, start: int = 0, size: int = 100
+    ) -> ToolPage:
+        """At most `size` tools that pass, in the order of their registration.
+
+        The first page begins at 0, each other one at the `next` of the one before.
+        """
+        return await read_page(
+            self.client,
+            self.deployment,
+            await self.state(),
+            tool_filter or ToolFilter(),
+            start=start,
+            size=size,
         )
 
     # --- Registration
 
-    async def register(self, *registrations: Registration) -> RegisterResult:
+    async def register(
+        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+    ) -> RegisterResult:
         """Register tools in one atomic transaction, under owner caps that the wallet has or gets.
+
+        An invocation of what is given as a definition costs `price_mist`.
 
         Those that the wallet has already registered alike are left as they are. Raises as
         `registration.registrations_to_send` does.
         """
         sender = self.client.address
+        registrations = [
+            each if isinstance(each, Registration) else Registration(each, price_mist)
+            for each in tools
+        ]
         fqns = [registration.fqn for registration in registrations]
         view = await self._view(fqns)
         missing = registrations_to_send(registrations, view, sender)
@@ -119,7 +159,7 @@ class ToolRegistry(PackageClient):
             sent = await self.send(builder)
         caps = cap_ids(self.deployment.tool_registry, fqns)
         new = {registration.fqn for registration in missing}
-        tools = [
+        registered = [
             RegisteredTool(
                 fqn,
                 tool_id(self.deployment.tool_registry, fqn),
@@ -128,16 +168,16 @@ class ToolRegistry(PackageClient):
             )
             for fqn in fqns
         ]
-        return RegisterResult(tuple(tools), sent)
+        return RegisterResult(tuple(registered), sent)
 
     async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
         caps = cap_ids(self.deployment.tool_registry, fqns)
         ids = [tool_id(self.deployment.tool_registry, fqn) for fqn in fqns]
-        state = await self.state()
-        found = await self.client.objects([*ids, *caps.values()])
-        tool_type = self.deployment.type("tool", "Tool")
+        registry = self.deployment.tool_registry
+        first, *found = await self.client.objects([registry, *ids, *caps.values()])
+        state = self._state(first)
         tools = {
-            fqn: decode(value, tool_type, TOOL)
+            fqn: self.deployment.decode(value, calls.Tool)
             for fqn, value in zip(fqns, found[: len(ids)], strict=True)
             if value is not None
         }
@@ -148,61 +188,61 @@ class ToolRegistry(PackageClient):
 
     # --- The end and the return of a tool
 
-    async def unregister(self, fqn: ToolFqn) -> Sent:
+    async def unregister(self, fqn: Fqn) -> Sent:
         """Start the timer after which the collateral can be claimed.
 
-        Raises `not_owner`, `already_released` or `claimed`.
+        Raises `not_owner`, `already_unregistered` or `claimed`.
         """
         owned = await self._owned(fqn)
         check_unregistrable(owned.tool, await self.client.now_ms())
         builder = TransactionBuilder()
-        calls.unregister(builder, self.deployment, owned.tool.id, owned.cap)
+        calls.unregister(builder, *self._by_owner(owned))
         return await self.send(builder)
 
-    async def cancel_unregister(self, fqn: ToolFqn) -> Sent:
-        """Stop the timer. Raises `not_owner`, `release_not_started` or `claimed`."""
+    async def cancel_unregister(self, fqn: Fqn) -> Sent:
+        """Stop the timer. Raises `not_owner`, `not_unregistered` or `claimed`."""
         owned = await self._owned(fqn)
         check_unregistered(owned.tool)
         builder = TransactionBuilder()
-        calls.cancel_unregister(builder, self.deployment, owned.tool.id, owned.cap)
+        calls.cancel_unregister(builder, *self._by_owner(owned))
         return await self.send(builder)
 
-    async def claim(self, fqn: ToolFqn) -> Sent:
+    async def claim(self, fqn: Fqn) -> Sent:
         """Take the collateral back, into the gas coin.
 
-        Raises `not_owner`, `release_not_started`, `delay_not_over` or `claimed`.
+        Raises `not_owner`, `not_unregistered`, `delay_not_over` or `claimed`.
         """
         owned = await self._owned(fqn)
         check_claimable(owned.tool, await self.client.now_ms())
         builder = TransactionBuilder()
-        coin = calls.claim_collateral(builder, self.deployment, owned.tool.id, owned.cap)
+        coin = calls.claim(builder, *self._by_owner(owned))
         builder.merge_coins(builder.gas, [coin])
         return await self.send(builder, possible_at_ms=owned.tool.claimable_at_ms)
 
-    async def re_register(self, fqn: ToolFqn) -> Sent:
+    async def re_register(self, fqn: Fqn) -> Sent:
         """Bring a claimed tool back, with new collateral. Raises `not_owner` or `not_claimed`."""
         owned = await self._owned(fqn)
         check_claimed(owned.tool)
         builder = TransactionBuilder()
         collateral_mist = (await self.settings()).collateral_mist
         coin = builder.split_coins(builder.gas, [collateral_mist])[0]
-        calls.re_register(builder, self.deployment, owned.tool.id, owned.cap, coin)
+        calls.re_register(builder, *self._by_owner(owned), coin)
         return await self.send(builder)
 
-    async def top_up(self, fqn: ToolFqn) -> Sent:
-        """Make a slashed bond whole again. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
+    async def top_up(self, fqn: Fqn) -> Sent:
+        """Bring back what was slashed. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
         owned = await self._owned(fqn)
         shortfall_mist = check_shortfall(owned.tool)
         builder = TransactionBuilder()
         coin = builder.split_coins(builder.gas, [shortfall_mist])[0]
-        calls.top_up(builder, self.deployment, owned.tool.id, owned.cap, coin)
+        calls.top_up(builder, *self._by_owner(owned), coin)
         return await self.send(builder)
 
     # --- Updates
 
     async def update(
         self,
-        fqn: ToolFqn,
+        fqn: Fqn,
         *,
         url: str | None = None,
         description: str | None = None,
@@ -229,53 +269,71 @@ class ToolRegistry(PackageClient):
 
     # --- Operators
 
-    async def issue_operator_cap(self, fqn: ToolFqn, operator: Address) -> Sent:
+    async def issue_operator_cap(self, fqn: Fqn, operator: Address) -> Sent:
         """Give an address the right to run the tool. Raises `not_owner`."""
         owned = await self._owned(fqn)
         builder = TransactionBuilder()
-        cap = calls.issue_operator_cap(builder, self.deployment, owned.tool.id, owned.cap)
+        cap = calls.issue_operator_cap(builder, *self._by_owner(owned))
         builder.transfer_objects([cap], operator)
         return await self.send(builder)
 
-    async def revoke_operator_cap(self, fqn: ToolFqn, operator_cap: Address) -> Sent:
+    async def revoke_operator_cap(self, fqn: Fqn, operator_cap: Address) -> Sent:
         """Take the right from an operator cap. Raises `not_owner` or `unknown_operator`."""
         owned = await self._owned(fqn)
         builder = TransactionBuilder()
-        calls.revoke_operator_cap(builder, self.deployment, owned.tool.id, owned.cap, operator_cap)
+        calls.revoke_operator_cap(builder, *self._by_owner(owned), operator_cap)
         return await self.send(builder)
 
     async def burn_operator_cap(self, operator_cap: Address) -> Sent:
         """Delete an operator cap that the wallet has."""
         builder = TransactionBuilder()
-        calls.burn_operator_cap(builder, self.deployment, operator_cap)
+        calls.burn_operator_cap(builder, self.deployment.package, operator_cap)
         return await self.send(builder)
 
     # --- Admin
 
-    async def verify(self, fqn: ToolFqn, *, verified: bool = True) -> Sent:
+    async def verify(self, fqn: Fqn, *, verified: bool = True) -> Sent:
         """Vouch for a tool, or cease to. Raises `admin_cap_unknown`."""
         tool = await self.get(fqn)
         builder = TransactionBuilder()
-        calls.verify(builder, self.deployment, tool.id, verified=verified)
+        calls.verify(builder, *self._by_admin(tool), verified)
         return await self.send(builder)
 
-    async def slash(self, fqn: ToolFqn, amount_mist: int, reason: str) -> Sent:
+    async def slash(self, fqn: Fqn, amount_mist: int, reason: str) -> Sent:
         """Take of a tool's collateral, into the gas coin. Raises `claimed` or `empty`."""
         tool = await self.get(fqn)
-        check_has_bond(tool)
+        check_has_collateral(tool)
         builder = TransactionBuilder()
-        coin = calls.slash(builder, self.deployment, tool.id, amount_mist, reason)
+        coin = calls.slash(builder, *self._by_admin(tool), amount_mist, reason)
         builder.merge_coins(builder.gas, [coin])
         return await self.send(builder)
 
-    async def configure(self, settings: ToolSettings) -> Sent:
+    async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
         """Set what new registrations have to keep to. Raises `invalid_settings`."""
         builder = TransactionBuilder()
-        registry_calls.configure(builder, self.deployment, settings)
+        tool_registry.configure(
+            builder,
+            self.deployment.package,
+            self.deployment.tool_registry,
+            self.deployment.require_admin_cap(),
+            *astuple(settings),
+        )
         return await self.send(builder)
 
     # --- Caps
 
-    async def _owned(self, fqn: ToolFqn) -> OwnedTool:
-        tool = await self.get(fqn)
-        return owned_tool(tool, await self.client.object(tool.owner), self.client.address)
+    def _by_owner(self, owned: OwnedTool) -> tuple[Package, Address, Address, Address]:
+        """What the owner's functions begin with."""
+        return self.deployment.package, owned.tool.id, owned.cap, self.deployment.tool_registry
+
+    def _by_admin(self, tool: calls.Tool) -> tuple[Package, Address, Address, Address]:
+        """What the admin's functions begin with."""
+        cap = self.deployment.require_admin_cap()
+        return self.deployment.package, tool.id, cap, self.deployment.tool_registry
+
+    async def _owned(self, fqn: Fqn) -> OwnedTool:
+        """The tool and the owner cap of its name, with one request."""
+        name = ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn
+        cap_id = owner_cap_id(self.deployment.tool_registry, name.unversioned)
+        value, cap = await self.client.objects([self._id(name), cap_id])
+        return owned_tool(self._registered(self._tool(value), fqn), cap, self.client.address)

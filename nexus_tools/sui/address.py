@@ -24,7 +24,7 @@ class Address(bytes):
                 "address_invalid",
                 f"an address has {ADDRESS_LENGTH} bytes, this one has {len(value)}",
             )
-        return super().__new__(cls, value)
+        return bytes.__new__(cls, value)
 
     @classmethod
     def of(cls, number: int) -> Self:
@@ -67,9 +67,13 @@ ZERO = Address.of(0)
 MOVE_STDLIB = Address.of(0x1)
 SUI_FRAMEWORK = Address.of(0x2)
 SUI_SYSTEM = Address.of(0x3)
+BRIDGE_PACKAGE = Address.of(0xB)
 SYSTEM_STATE = Address.of(0x5)
 CLOCK = Address.of(0x6)
 AUTHENTICATOR_STATE = Address.of(0x7)
 RANDOM = Address.of(0x8)
+BRIDGE = Address.of(0x9)
+COIN_REGISTRY = Address.of(0xC)
+DISPLAY_REGISTRY = Address.of(0xD)
 ACCUMULATOR_ROOT = Address.of(0xACC)
 DENY_LIST = Address.of(0x403)

@@ -121,20 +121,23 @@ def _take(data: bytes, position: int, size: int) -> tuple[bytes, int]:
     return data[position:end], end
 
 
-def unsigned(bits: int) -> Codec[int]:
-    """Codec of an unsigned integer, little-endian."""
-    size = bits // 8
+class UnsignedCodec(Codec[int]):
+    """Codec of an unsigned integer of `size` bytes, little-endian."""
 
-    def read(data: bytes, position: int) -> tuple[int, int]:
-        end = position + size
-        if end > len(data):
-            raise IndexError
-        return int.from_bytes(data[position:end], "little"), end
+    __slots__ = ("size",)
 
-    return Codec(read, lambda value, out: out.extend(value.to_bytes(size, "little")))
+    def __init__(self, size: int) -> None:
+        def read(data: bytes, position: int) -> tuple[int, int]:
+            end = position + size
+            if end > len(data):
+                raise IndexError
+            return int.from_bytes(data[position:end], "little"), end
+
+        super().__init__(read, lambda value, out: out.extend(value.to_bytes(size, "little")))
+        self.size = size
 
 
-u8, u16, u32, u64, u128, u256 = map(unsigned, (8, 16, 32, 64, 128, 256))
+u8, u16, u32, u64, u128, u256 = map(UnsignedCodec, (1, 2, 4, 8, 16, 32))
 
 
 def _read_boolean(data: bytes, position: int) -> tuple[bool, int]:
@@ -162,15 +165,23 @@ def fixed(size: int, make: Callable[[bytes], T]) -> Codec[T]:
     return Codec(read, write)
 
 
+# Most lengths and all variants are below 128: one byte, which is read and written in place.
+
+
 def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
-    size, position = read_uleb128(data, position)
+    size = data[position]
+    size, position = (size, position + 1) if size < 0x80 else read_uleb128(data, position)
     raw, end = _take(data, position, size)
     return bytes(raw), end
 
 
 def _write_bytes(value: bytes, out: bytearray) -> None:
-    write_uleb128(len(value), out)
-    out.extend(value)
+    size = len(value)
+    if size < 0x80:
+        out.append(size)
+    else:
+        write_uleb128(size, out)
+    out += value
 
 
 byte_vector: Codec[bytes] = Codec(_read_bytes, _write_bytes)
@@ -188,7 +199,8 @@ def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
     """Codec of a sequence; reads tuples, writes any sequence."""
 
     def read(data: bytes, position: int) -> tuple[tuple[T, ...], int]:
-        length, position = read_uleb128(data, position)
+        length = data[position]
+        length, position = (length, position + 1) if length < 0x80 else read_uleb128(data, position)
         values, read_element = [], element.read
         for _ in range(length):
             value, position = read_element(data, position)
@@ -196,7 +208,11 @@ def vector(element: Codec[T]) -> Codec[tuple[T, ...]]:
         return tuple(values), position
 
     def write(values: Sequence[T], out: bytearray) -> None:
-        write_uleb128(len(values), out)
+        length = len(values)
+        if length < 0x80:
+            out.append(length)
+        else:
+            write_uleb128(length, out)
         write_element = element.write
         for value in values:
             write_element(value, out)
@@ -212,8 +228,10 @@ def option(element: Codec[T]) -> Codec[T | None]:
         return element.read(data, position) if present else (None, position)
 
     def write(value: T | None, out: bytearray) -> None:
-        out.append(0 if value is None else 1)
-        if value is not None:
+        if value is None:
+            out.append(0)
+        else:
+            out.append(1)
             element.write(value, out)
 
     return Codec(read, write)
@@ -237,8 +255,8 @@ def record(elements: Sequence[Codec[Any]]) -> Codec[tuple[Any, ...]]:
 
 
 def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
-    """Codec of a dataclass with these codecs for the fields that it is made of, in order."""
-    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # T is a dataclass
+    """Codec of a class with these codecs for the fields that it is made of, in order."""
+    names: tuple[str, ...] = cls.__match_args__  # type: ignore[attr-defined]  # T is a `Struct`
     if len(names) != len(fields):
         raise TypeError(f"{cls.__name__} has {len(names)} fields, not {len(fields)}")
     return _LateCodec(lambda: _struct_functions(cls, names, fields))
@@ -247,20 +265,44 @@ def struct(cls: type[T], *fields: Codec[Any]) -> Codec[T]:
 def _struct_functions(
     cls: type[T], names: Sequence[str], fields: Sequence[Codec[Any]]
 ) -> tuple[Reader[T], Writer[T]]:
-    """Straight-line code, as `dataclasses` makes methods: no loop over the fields."""
-    places = range(len(fields))
-    reads = [f"    value{i}, position = read{i}(data, position)\n" for i in places]
-    writes = [f"    write{i}(value.{name}, out)\n" for i, name in enumerate(names)]
-    values = ", ".join(f"value{i}" for i in places)
+    """Straight-line code, as `dataclasses` makes methods: no loop over the fields.
+
+    Of a class with an `Address` and a u64 it is
+
+        def write(value, out):
+            write0(value.owner, out)
+            out += value.amount.to_bytes(8, 'little')
+    """
+    reads = [_read_line(i, codec) for i, codec in enumerate(fields)]
+    writes = [_write_line(i, names[i], codec) for i, codec in enumerate(fields)]
+    values = ", ".join(f"value{i}" for i in range(len(fields)))
     source = (
         f"def read(data, position):\n{''.join(reads)}    return cls({values}), position\n"
         f"def write(value, out):\n{''.join(writes) or '    pass'}"
     )
-    scope: dict[str, Any] = {"cls": cls}
+    scope: dict[str, Any] = {"cls": cls, "number": int.from_bytes}
     scope |= {f"read{i}": codec.read for i, codec in enumerate(fields)}
     scope |= {f"write{i}": codec.write for i, codec in enumerate(fields)}
     exec(source, scope)  # noqa: S102 - made of numbers, and of names of attributes
     return scope["read"], scope["write"]
+
+
+def _read_line(place: int, codec: Codec[Any]) -> str:
+    """Reads the field in this place; a number without a call of its own."""
+    if not isinstance(codec, UnsignedCodec):
+        return f"    value{place}, position = read{place}(data, position)\n"
+    return (
+        f"    end = position + {codec.size}\n"
+        "    if end > len(data): raise IndexError\n"
+        f"    value{place}, position = number(data[position:end], 'little'), end\n"
+    )
+
+
+def _write_line(place: int, name: str, codec: Codec[Any]) -> str:
+    """Writes the field of this name; a number without a call of its own."""
+    if not isinstance(codec, UnsignedCodec):
+        return f"    write{place}(value.{name}, out)\n"
+    return f"    out += value.{name}.to_bytes({codec.size}, 'little')\n"
 
 
 def choice(name: str, *variants: tuple[type[Any], Codec[Any]]) -> Codec[Any]:
@@ -277,10 +319,11 @@ def _choice_functions(
     }
 
     def read(data: bytes, position: int) -> tuple[Any, int]:
-        number, position = read_uleb128(data, position)
-        if number >= len(readers):
-            raise BcsError(f"{name} has no variant {number}")
-        return readers[number](data, position)
+        number = data[position]
+        if number < len(readers):
+            return readers[number](data, position + 1)
+        number, _ = read_uleb128(data, position)
+        raise BcsError(f"{name} has no variant {number}")
 
     def write(value: Any, out: bytearray) -> None:
         number, write_variant = writers[type(value)]
@@ -296,16 +339,17 @@ def unit_enum(cls: type[E]) -> Codec[E]:
     numbers = {member: encoded_uleb128(number) for number, member in enumerate(members)}
 
     def read(data: bytes, position: int) -> tuple[E, int]:
-        number, position = read_uleb128(data, position)
-        if number >= len(members):
-            raise BcsError(f"{cls.__name__} has no variant {number}")
-        return members[number], position
+        number = data[position]
+        if number < len(members):
+            return members[number], position + 1
+        number, _ = read_uleb128(data, position)
+        raise BcsError(f"{cls.__name__} has no variant {number}")
 
     return Codec(read, lambda value, out: out.extend(numbers[value]))
 
 
 def wrapper(cls: type[T], inner: Codec[Any]) -> tuple[type[T], Codec[T]]:
-    """A variant of `choice`: a dataclass with one field."""
+    """A variant of `choice`: a class with one field."""
     return cls, struct(cls, inner)
 
 
@@ -315,3 +359,13 @@ def lazy(codec: Callable[[], Codec[T]]) -> Codec[T]:
         lambda data, position: codec().read(data, position),
         lambda value, out: codec().write(value, out),
     )
+
+
+def late(make: Callable[[], Codec[T]]) -> Codec[T]:
+    """Codec that is made when it is first used, and once: others that it needs may follow it."""
+
+    def functions() -> tuple[Reader[T], Writer[T]]:
+        codec = make()
+        return codec.read, codec.write
+
+    return _LateCodec(functions)

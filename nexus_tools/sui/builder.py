@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
+from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.bcs import Codec, byte_vector, u64
-from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
@@ -38,8 +39,7 @@ MAX_CHUNK_BYTES = MAX_PURE_BYTES - 3
 """The longest `vector<u8>` in one pure input: behind a length of three bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnresolvedObject:
+class UnresolvedObject(Struct, frozen=True):
     """An object by its id; who knows its owner and version turns it into an `ObjectArgument`."""
 
     object_id: Address

@@ -5,7 +5,8 @@ Source: `sui-types/src/messages_checkpoint.rs`.
 
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.bcs import (
     Codec,
     byte_vector,
@@ -26,15 +27,13 @@ from nexus_tools.sui.digest import (
 from nexus_tools.sui.effects import GAS_COST_SUMMARY, GasCostSummary
 
 
-@dataclass(frozen=True, slots=True)
-class LiveObjectSet:
+class LiveObjectSet(Struct, frozen=True):
     """A commitment to all objects at the end of an epoch."""
 
     digest: Digest
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointArtifacts:
+class CheckpointArtifacts(Struct, frozen=True):
     """A commitment to what the checkpoint did."""
 
     digest: Digest
@@ -50,8 +49,7 @@ _COMMITMENTS: Codec[tuple[Commitment, ...]] = vector(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class EndOfEpochData:
+class EndOfEpochData(Struct, frozen=True):
     """What the last checkpoint of an epoch says of the next: public keys and stakes, version."""
 
     next_epoch_committee: tuple[tuple[bytes, int], ...]
@@ -59,8 +57,7 @@ class EndOfEpochData:
     epoch_commitments: tuple[Commitment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointSummary:
+class CheckpointSummary(Struct, frozen=True):
     """The head of a checkpoint; validators sign it, and the next one names its digest."""
 
     epoch: int
@@ -83,8 +80,7 @@ class CheckpointSummary:
         return checkpoint_digest(self.encode())
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointContents:
+class CheckpointContents(Struct, frozen=True):
     """The transactions of a checkpoint: digests of transactions and effects, and signatures."""
 
     transactions: tuple[tuple[Digest, Digest], ...]
@@ -99,8 +95,7 @@ class CheckpointContents:
         return checkpoint_contents_digest(self.encode())
 
 
-@dataclass(frozen=True, slots=True)
-class SignedTransactionDigests:
+class SignedTransactionDigests(Struct, frozen=True):
     """A transaction of a checkpoint: digests of it and its effects, signatures.
 
     With each signature comes the version of the signer's aliases, if it was made for an alias.
@@ -110,8 +105,7 @@ class SignedTransactionDigests:
     signatures: tuple[tuple[bytes, int | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointContentsV2:
+class CheckpointContentsV2(Struct, frozen=True):
     """The contents of a checkpoint of a network where addresses have aliases."""
 
     transactions: tuple[SignedTransactionDigests, ...]

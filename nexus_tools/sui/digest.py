@@ -31,7 +31,7 @@ class Digest(bytes):
                 "digest_invalid",
                 f"a digest has {DIGEST_LENGTH} bytes, this one has {len(value)}",
             )
-        return super().__new__(cls, value)
+        return bytes.__new__(cls, value)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -82,10 +82,13 @@ def _read_digest(data: bytes, position: int) -> tuple[Digest, int]:
     return Digest(bytes(data[start : start + DIGEST_LENGTH])), start + DIGEST_LENGTH
 
 
+_LENGTH_BYTE = bytes([DIGEST_LENGTH])
+
+
 def _write_digest(value: bytes, out: bytearray) -> None:
     if len(value) != DIGEST_LENGTH:
         raise BcsError(f"a digest has {DIGEST_LENGTH} bytes, not {len(value)}")
-    out.append(DIGEST_LENGTH)
+    out += _LENGTH_BYTE
     out += value
 
 

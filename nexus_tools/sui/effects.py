@@ -5,7 +5,8 @@ Source: `sui-types/src/effects/{effects_v2,object_change}.rs` and `gas.rs`.
 
 from enum import Enum
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,
@@ -26,8 +27,7 @@ from nexus_tools.sui.object import OWNER, Owner
 from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
 
 
-@dataclass(frozen=True, slots=True)
-class GasCostSummary:
+class GasCostSummary(Struct, frozen=True):
     """What a transaction costs, in MIST."""
 
     computation_cost: int
@@ -40,14 +40,20 @@ class GasCostSummary:
         """What the payer loses; negative if the rebate is larger than the costs."""
         return self.computation_cost + self.storage_cost - self.storage_rebate
 
+    def __add__(self, other: "GasCostSummary") -> "GasCostSummary":
+        return GasCostSummary(
+            self.computation_cost + other.computation_cost,
+            self.storage_cost + other.storage_cost,
+            self.storage_rebate + other.storage_rebate,
+            self.non_refundable_storage_fee + other.non_refundable_storage_fee,
+        )
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+
+class Absent(Struct, frozen=True):
     """The object did not exist before, or does not exist after."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputState:
+class InputState(Struct, frozen=True):
     """The object before the transaction."""
 
     version: int
@@ -55,16 +61,14 @@ class InputState:
     owner: Owner
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectWrite:
+class ObjectWrite(Struct, frozen=True):
     """The object after the transaction, at the transaction's Lamport version."""
 
     digest: Digest
     owner: Owner
 
 
-@dataclass(frozen=True, slots=True)
-class PackageWrite:
+class PackageWrite(Struct, frozen=True):
     """A published package."""
 
     version: int
@@ -78,23 +82,20 @@ class AccumulatorOperation(Enum):
     SPLIT = "split"
 
 
-@dataclass(frozen=True, slots=True)
-class AccumulatorInteger:
+class AccumulatorInteger(Struct, frozen=True):
     """An amount."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class AccumulatorPair:
+class AccumulatorPair(Struct, frozen=True):
     """Two amounts."""
 
     first: int
     second: int
 
 
-@dataclass(frozen=True, slots=True)
-class AccumulatorEvents:
+class AccumulatorEvents(Struct, frozen=True):
     """Events of a stream: the index of each in the transaction, and its digest; one at least."""
 
     events: tuple[tuple[int, Digest], ...]
@@ -103,8 +104,7 @@ class AccumulatorEvents:
 AccumulatorValue = AccumulatorInteger | AccumulatorPair | AccumulatorEvents
 
 
-@dataclass(frozen=True, slots=True)
-class AccumulatorWrite:
+class AccumulatorWrite(Struct, frozen=True):
     """A change of an address balance, or events for a stream.
 
     `type` is that of the funds, `0x2::balance::Balance<T>`.
@@ -123,9 +123,11 @@ class IdOperation(Enum):
     CREATED = "created"
     DELETED = "deleted"
 
+    # The hash of an `Enum` is a function written in Python.
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True, slots=True)
-class ObjectChange:
+
+class ObjectChange(Struct, frozen=True):
     """One changed object: before, after, and what happened to its id."""
 
     input: Absent | InputState
@@ -133,45 +135,39 @@ class ObjectChange:
     operation: IdOperation
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOnlyRoot:
+class ReadOnlyRoot(Struct, frozen=True):
     """A shared object that was only read."""
 
     version: int
     digest: Digest
 
 
-@dataclass(frozen=True, slots=True)
-class MutateEnded:
+class MutateEnded(Struct, frozen=True):
     """A shared object that was to be changed, but does not exist any more."""
 
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadEnded:
+class ReadEnded(Struct, frozen=True):
     """A shared object that was to be read, but does not exist any more."""
 
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cancelled:
+class Cancelled(Struct, frozen=True):
     """A shared object of a cancelled transaction."""
 
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class PerEpochConfig:
+class PerEpochConfig(Struct, frozen=True):
     """An object that changes only between epochs."""
 
 
 Unchanged = ReadOnlyRoot | MutateEnded | ReadEnded | Cancelled | PerEpochConfig
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionEffects:
+class TransactionEffects(Struct, frozen=True):
     """What a transaction did (`TransactionEffectsV2`).
 
     `changed_objects` and `dependencies` are sorted; `gas_object_index` is a place in the former.

@@ -3,7 +3,8 @@
 Source: `sui-types/src/effects/{mod,effects_v1}.rs`.
 """
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import BcsError, Codec, option, record, struct, u64, vector
 from nexus_tools.sui.digest import DIGEST, Digest, effects_digest
@@ -19,8 +20,7 @@ from nexus_tools.sui.object import OBJECT_REFERENCE, OWNER, ObjectReference, Own
 OwnedReference = tuple[ObjectReference, Owner]
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionEffectsV1:
+class TransactionEffectsV1(Struct, frozen=True):
     """What a transaction did (`TransactionEffectsV1`).
 
     `modified_at_versions` are ids with the versions before; `gas_object` is in `mutated` too.

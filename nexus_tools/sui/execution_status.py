@@ -6,7 +6,8 @@ Source: `sui-types/src/execution_status.rs`. The number of an error is its place
 from enum import IntEnum
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import (
     BcsError,
@@ -27,8 +28,7 @@ from nexus_tools.sui.bcs import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MoveLocation:
+class MoveLocation(Struct, frozen=True):
     """A place in a function; `package` is the original id, `function` its definition's index."""
 
     package: Address
@@ -38,8 +38,7 @@ class MoveLocation:
     function_name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class MoveAbort:
+class MoveAbort(Struct, frozen=True):
     """Where Move code aborted, and with which code."""
 
     location: MoveLocation
@@ -70,8 +69,7 @@ class ArgumentErrorKind(IntEnum):
     INVALID_REFERENCE_ARGUMENT = 18
 
 
-@dataclass(frozen=True, slots=True)
-class CommandArgumentError:
+class CommandArgumentError(Struct, frozen=True):
     """The `argument`th argument of the failed command; `data` are the indices of the kind."""
 
     argument: int
@@ -86,8 +84,7 @@ class TypeArgumentErrorKind(IntEnum):
     CONSTRAINT_NOT_SATISFIED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TypeArgumentError:
+class TypeArgumentError(Struct, frozen=True):
     """The `argument`th type argument of the failed command."""
 
     argument: int
@@ -105,8 +102,7 @@ class UpgradeErrorKind(IntEnum):
     PACKAGE_ID_DOES_NOT_MATCH = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PackageUpgradeError:
+class PackageUpgradeError(Struct, frozen=True):
     """Why a package cannot be upgraded; `data` is what the kind carries."""
 
     kind: UpgradeErrorKind
@@ -160,8 +156,7 @@ class ErrorKind(IntEnum):
     NON_EXCLUSIVE_WRITE_INPUT_OBJECT_MODIFIED = 41
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionError:
+class ExecutionError(Struct, frozen=True):
     """Why a transaction failed.
 
     `data` is what `_ERROR_DATA` says for the kind: None, a `MoveAbort`, a tuple of sizes, ...
@@ -171,13 +166,11 @@ class ExecutionError:
     data: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Success:
+class Success(Struct, frozen=True):
     """All commands were executed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Nothing but the gas was changed; `command` is the index of the command that failed."""
 
     error: ExecutionError

@@ -5,25 +5,23 @@ Source: `TransactionExpiration` in `sui-types/src/transaction.rs`.
 
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.bcs import Codec, choice, option, record, struct, u32, u64, vector, wrapper
 from nexus_tools.sui.digest import DIGEST, Digest
 
 
-@dataclass(frozen=True, slots=True)
-class NoExpiration:
+class NoExpiration(Struct, frozen=True):
     """The transaction may be executed at any time."""
 
 
-@dataclass(frozen=True, slots=True)
-class EpochExpiration:
+class EpochExpiration(Struct, frozen=True):
     """The transaction may be executed up to this epoch, inclusive."""
 
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class ValidDuring:
+class ValidDuring(Struct, frozen=True):
     """The transaction may be executed once, in these epochs and times (ms), on this chain."""
 
     min_epoch: int | None
@@ -34,8 +32,7 @@ class ValidDuring:
     nonce: int
 
 
-@dataclass(frozen=True, slots=True)
-class Validity:
+class Validity(Struct, frozen=True):
     """As `ValidDuring`, and proposed by these validators alone: an epoch and their numbers."""
 
     min_epoch: int | None

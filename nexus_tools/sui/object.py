@@ -3,14 +3,15 @@
 Source: `sui-types/src/{object,move_package,base_types}.rs`.
 """
 
-from dataclasses import field
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
-from nexus_tools.dataclass import dataclass
 from nexus_tools.sui.address import (
     ADDRESS,
     ADDRESS_LENGTH,
     SUI_FRAMEWORK,
     SUI_SYSTEM,
+    ZERO,
     Address,
 )
 from nexus_tools.sui.bcs import (
@@ -27,11 +28,22 @@ from nexus_tools.sui.bcs import (
     wrapper,
 )
 from nexus_tools.sui.digest import DIGEST, Digest, object_digest
-from nexus_tools.sui.type_tag import GAS_COIN, STRUCT_TAG, TYPE_TAG, StructTag, TypeTag, coin_tag
+from nexus_tools.sui.type_tag import (
+    COIN,
+    DYNAMIC_FIELD,
+    GAS_COIN,
+    STRUCT_TAG,
+    SUI,
+    TYPE_TAG,
+    StructTag,
+    TypeTag,
+    balance_tag,
+    coin_tag,
+    field_tag,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectReference:
+class ObjectReference(Struct, frozen=True):
     """One version of one object."""
 
     object_id: Address
@@ -42,34 +54,29 @@ class ObjectReference:
 OBJECT_REFERENCE = struct(ObjectReference, ADDRESS, u64, DIGEST)
 
 
-@dataclass(frozen=True, slots=True)
-class AddressOwner:
+class AddressOwner(Struct, frozen=True):
     """Only transactions of this address use the object."""
 
     address: Address
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectOwner:
+class ObjectOwner(Struct, frozen=True):
     """The object is a dynamic field of another one."""
 
     parent: Address
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """Everyone uses the object; `initial_version` is the version at which it was shared."""
 
     initial_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Immutable:
+class Immutable(Struct, frozen=True):
     """Everyone reads the object and nobody changes it: packages and frozen objects."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsensusAddressOwner:
+class ConsensusAddressOwner(Struct, frozen=True):
     """One address owns the object, and consensus orders its uses."""
 
     start_version: int
@@ -88,24 +95,28 @@ OWNER: Codec[Owner] = choice(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MoveObject:
-    """A Move value that is an object; `contents` are its BCS bytes and begin with its id."""
+class _WithId(Struct, frozen=True, kw_only=True):
+    """An `id` that is no argument: it follows from what the object is made of."""
+
+    id: Address = ZERO
+
+
+class MoveObject(_WithId, frozen=True):
+    """A Move value that is an object; `contents` are its BCS bytes and begin with its `id`."""
 
     type: StructTag
     has_public_transfer: bool
     version: int
     contents: bytes
-    id: Address = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.contents) < ADDRESS_LENGTH:
             raise BcsError("the contents of an object are shorter than its id")
-        object.__setattr__(self, "id", Address(self.contents[:ADDRESS_LENGTH]))
+        # Once and for all: a transaction asks for it twenty times.
+        force_setattr(self, "id", Address(self.contents[:ADDRESS_LENGTH]))
 
 
-@dataclass(frozen=True, slots=True)
-class TypeOrigin:
+class TypeOrigin(Struct, frozen=True):
     """Which version of a package first defined a type."""
 
     module: str
@@ -113,8 +124,7 @@ class TypeOrigin:
     package: Address
 
 
-@dataclass(frozen=True, slots=True)
-class Linkage:
+class Linkage(Struct, frozen=True):
     """Which version of a dependency a package uses: `original_id` names its first version."""
 
     original_id: Address
@@ -122,8 +132,7 @@ class Linkage:
     upgraded_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class MovePackage:
+class MovePackage(Struct, frozen=True):
     """A package: its modules by name, sorted, with their bytes."""
 
     id: Address
@@ -133,8 +142,7 @@ class MovePackage:
     linkage: tuple[Linkage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(Struct, frozen=True):
     """An object as the ledger keeps it. `storage_rebate` is in MIST."""
 
     data: MoveObject | MovePackage
@@ -177,15 +185,12 @@ _STAKED_SUI_TAG = StructTag(SUI_SYSTEM, "staking_pool", "StakedSui")
 
 
 def _balance_field_tag(coin_type: TypeTag) -> StructTag:
-    balance = StructTag(SUI_FRAMEWORK, "balance", "Balance", (coin_type,))
-    key = StructTag(SUI_FRAMEWORK, "accumulator", "Key", (balance,))
+    key = StructTag(SUI_FRAMEWORK, "accumulator", "Key", (balance_tag(coin_type),))
     value = StructTag(SUI_FRAMEWORK, "accumulator", "U128")
-    return StructTag(SUI_FRAMEWORK, "dynamic_field", "Field", (key, value))
+    return field_tag(key, value)
 
 
-_SUI_BALANCE_TAG = _balance_field_tag(GAS_COIN.type_params[0])
-_COIN_MODULE = (GAS_COIN.address, GAS_COIN.module, GAS_COIN.name)
-_FIELD = (_SUI_BALANCE_TAG.address, _SUI_BALANCE_TAG.module, _SUI_BALANCE_TAG.name)
+_SUI_BALANCE_TAG = _balance_field_tag(SUI)
 
 
 def _read_object_type(data: bytes, position: int) -> tuple[StructTag, int]:
@@ -212,7 +217,7 @@ def _object_type_number(tag: StructTag) -> int:
     """The variant with which a type is written."""
     if tag == GAS_COIN:
         return _GAS_COIN
-    if (tag.address, tag.module, tag.name) == _COIN_MODULE and len(tag.type_params) == 1:
+    if tag.datatype == COIN and len(tag.type_params) == 1:
         return _COIN
     if tag == _STAKED_SUI_TAG:
         return _STAKED_SUI
@@ -223,7 +228,7 @@ def _object_type_number(tag: StructTag) -> int:
 
 def _balance_field_coin(tag: StructTag) -> TypeTag | None:
     """The coin type, if `tag` is the dynamic field in which an address balance is kept."""
-    if (tag.address, tag.module, tag.name) != _FIELD:
+    if tag.datatype != DYNAMIC_FIELD:
         return None
     if len(tag.type_params) != 2:  # as no framework has it, but anyone can write it
         return None

@@ -7,7 +7,8 @@ place when the state is first changed. Source: `sui-types/src/sui_system_state`.
 
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import ADDRESS, SYSTEM_STATE, Address
 from nexus_tools.sui.bcs import (
     Codec,
@@ -25,16 +26,14 @@ from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, Primitive
 
 
-@dataclass(frozen=True, slots=True)
-class MoveTable:
+class MoveTable(Struct, frozen=True):
     """A `Table`, `TableVec` or `Bag`: the parent of its entries, and how many there are."""
 
     id: Address
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatorMetadata:
+class ValidatorMetadata(Struct, frozen=True):
     """Who a validator is: keys as bytes, addresses as multiaddrs; `next_epoch_…` if they change.
 
     The proof of possession shows that the validator has the private key of `protocol_public_key`.
@@ -64,8 +63,7 @@ class ValidatorMetadata:
     extra_fields: MoveTable
 
 
-@dataclass(frozen=True, slots=True)
-class StakingPool:
+class StakingPool(Struct, frozen=True):
     """The stake of one validator; amounts in MIST, tokens in their smallest unit."""
 
     id: Address
@@ -81,8 +79,7 @@ class StakingPool:
     extra_fields: MoveTable
 
 
-@dataclass(frozen=True, slots=True)
-class Validator:
+class Validator(Struct, frozen=True):
     """A validator in an epoch: prices in MIST per gas unit, rates and power of 10 000."""
 
     metadata: ValidatorMetadata
@@ -97,8 +94,7 @@ class Validator:
     extra_fields: MoveTable
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatorSet:
+class ValidatorSet(Struct, frozen=True):
     """All validators; `at_risk_validators` are addresses and epochs with little stake."""
 
     total_stake: int
@@ -112,16 +108,14 @@ class ValidatorSet:
     extra_fields: MoveTable
 
 
-@dataclass(frozen=True, slots=True)
-class StorageFund:
+class StorageFund(Struct, frozen=True):
     """What will be given back for objects, and what stays; MIST."""
 
     total_object_storage_rebates: int
     non_refundable_balance: int
 
 
-@dataclass(frozen=True, slots=True)
-class SystemParameters:
+class SystemParameters(Struct, frozen=True):
     """Rules for epochs and validators; stakes in MIST. Version 1 has no `min_validator_count`."""
 
     epoch_duration_ms: int
@@ -135,8 +129,7 @@ class SystemParameters:
     extra_fields: MoveTable
 
 
-@dataclass(frozen=True, slots=True)
-class StakeSubsidy:
+class StakeSubsidy(Struct, frozen=True):
     """What is added to the rewards of an epoch (MIST); less after each period, by a rate."""
 
     balance: int
@@ -147,8 +140,7 @@ class StakeSubsidy:
     extra_fields: MoveTable
 
 
-@dataclass(frozen=True, slots=True)
-class SystemState:
+class SystemState(Struct, frozen=True):
     """The state of a network in an epoch: prices and balances in MIST.
 
     `validator_report_records` are validators, each with those who report it.

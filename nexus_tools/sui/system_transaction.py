@@ -1,29 +1,36 @@
-"""Transactions that the network itself makes: genesis, the clock, the change of an epoch.
+"""Transactions that the network itself makes: genesis, the clock, the end of an epoch.
 
-Source: `sui-types/src/{transaction,messages_consensus}.rs`.
+The last transaction of an epoch has steps, of which the last changes the epoch. Source:
+`sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import ADDRESS
 from nexus_tools.sui.bcs import (
+    BcsError,
     Codec,
     byte_vector,
     choice,
     option,
+    read_uleb128,
     record,
     string,
     struct,
+    u32,
     u64,
     vector,
+    wrapper,
+    write_uleb128,
 )
 from nexus_tools.sui.digest import DIGEST, Digest
 from nexus_tools.sui.object import OBJECT_DATA, OWNER, MoveObject, MovePackage, Owner
+from nexus_tools.sui.type_tag import TYPE_TAG
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeEpoch:
+class ChangeEpoch(Struct, frozen=True):
     """Begins `epoch`; costs of the one before in MIST, `system_packages` as they are upgraded."""
 
     epoch: int
@@ -36,23 +43,20 @@ class ChangeEpoch:
     system_packages: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GenesisObject:
+class GenesisObject(Struct, frozen=True):
     """An object of the first checkpoint."""
 
     data: MoveObject | MovePackage
     owner: Owner
 
 
-@dataclass(frozen=True, slots=True)
-class Genesis:
+class Genesis(Struct, frozen=True):
     """The transaction that creates the first objects."""
 
     objects: tuple[GenesisObject, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConsensusCommitPrologue:
+class ConsensusCommitPrologue(Struct, frozen=True):
     """Sets the clock; version 1."""
 
     epoch: int
@@ -60,8 +64,7 @@ class ConsensusCommitPrologue:
     commit_timestamp_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConsensusCommitPrologueV2:
+class ConsensusCommitPrologueV2(Struct, frozen=True):
     """Sets the clock; version 2."""
 
     epoch: int
@@ -70,15 +73,13 @@ class ConsensusCommitPrologueV2:
     consensus_commit_digest: Digest
 
 
-@dataclass(frozen=True, slots=True)
-class CancelledTransactions:
+class CancelledTransactions(Struct, frozen=True):
     """Versions that were given to the shared objects of cancelled transactions."""
 
     assignments: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CancelledTransactionsV2:
+class CancelledTransactionsV2(Struct, frozen=True):
     """As `CancelledTransactions`, with the start version of each object."""
 
     assignments: tuple[Any, ...]
@@ -87,8 +88,7 @@ class CancelledTransactionsV2:
 VersionAssignments = CancelledTransactions | CancelledTransactionsV2
 
 
-@dataclass(frozen=True, slots=True)
-class ConsensusCommitPrologueV3:
+class ConsensusCommitPrologueV3(Struct, frozen=True):
     """Sets the clock; version 3."""
 
     epoch: int
@@ -99,8 +99,7 @@ class ConsensusCommitPrologueV3:
     version_assignments: VersionAssignments
 
 
-@dataclass(frozen=True, slots=True)
-class ConsensusCommitPrologueV4:
+class ConsensusCommitPrologueV4(Struct, frozen=True):
     """Sets the clock; version 4."""
 
     epoch: int
@@ -112,8 +111,7 @@ class ConsensusCommitPrologueV4:
     additional_state_digest: Digest
 
 
-@dataclass(frozen=True, slots=True)
-class AuthenticatorStateUpdate:
+class AuthenticatorStateUpdate(Struct, frozen=True):
     """Publishes keys of OAuth providers."""
 
     epoch: int
@@ -122,8 +120,7 @@ class AuthenticatorStateUpdate:
     initial_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class RandomnessStateUpdate:
+class RandomnessStateUpdate(Struct, frozen=True):
     """Publishes random bytes of a consensus round."""
 
     epoch: int
@@ -166,3 +163,123 @@ AUTHENTICATOR_STATE_UPDATE = struct(
     AuthenticatorStateUpdate, u64, u64, vector(record((_KEY_ID, _KEY, u64))), u64
 )
 RANDOMNESS_STATE_UPDATE = struct(RandomnessStateUpdate, u64, u64, byte_vector, u64)
+
+# --- The end of an epoch
+
+
+class AuthenticatorStateCreate(Struct, frozen=True):
+    """Creates the object 0x7."""
+
+
+class AuthenticatorStateExpire(Struct, frozen=True):
+    """Removes keys of OAuth providers that are older than an epoch."""
+
+    min_epoch: int
+    initial_version: int
+
+
+class RandomnessStateCreate(Struct, frozen=True):
+    """Creates the object 0x8."""
+
+
+class DenyListStateCreate(Struct, frozen=True):
+    """Creates the object 0x403."""
+
+
+class BridgeStateCreate(Struct, frozen=True):
+    """Creates the object 0x9."""
+
+    chain: Digest
+
+
+class BridgeCommitteeInit(Struct, frozen=True):
+    """Chooses the committee of the bridge."""
+
+    bridge_version: int
+
+
+class StoreExecutionTimeObservations(Struct, frozen=True):
+    """Keeps how long commands took.
+
+    Each observation is a command, told by its number and for calls by what was called, and for
+    validators (public keys) a duration in seconds and nanoseconds.
+    """
+
+    observations: tuple[tuple[tuple[Any, ...], tuple[Any, ...]], ...]
+
+
+class AccumulatorRootCreate(Struct, frozen=True):
+    """Creates the object 0xacc."""
+
+
+class CoinRegistryCreate(Struct, frozen=True):
+    """Creates the object 0xc."""
+
+
+class DisplayRegistryCreate(Struct, frozen=True):
+    """Creates the object 0xd."""
+
+
+class AddressAliasStateCreate(Struct, frozen=True):
+    """Creates the object with the aliases of addresses."""
+
+
+class WriteAccumulatorStorageCost(Struct, frozen=True):
+    """Writes down what storing address balances costs, in MIST."""
+
+    storage_cost: int
+
+
+class EndOfEpoch(Struct, frozen=True):
+    """The last transaction of an epoch; the last of its steps is a `ChangeEpoch`."""
+
+    steps: tuple[Any, ...]
+
+
+_CALL_NUMBER, _COMMANDS = 0, 7
+_CALL = record((ADDRESS, string, string, vector(TYPE_TAG)))
+
+
+def _read_command(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
+    number, position = read_uleb128(data, position)
+    if number >= _COMMANDS:
+        raise BcsError(f"ExecutionTimeObservationKey has no variant {number}")
+    called, position = _CALL.read(data, position) if number == _CALL_NUMBER else ((), position)
+    return (number, *called), position
+
+
+def _write_command(command: tuple[Any, ...], out: bytearray) -> None:
+    number, *called = command
+    write_uleb128(number, out)
+    if number == _CALL_NUMBER:
+        _CALL.write(tuple(called), out)
+
+
+_DURATIONS = vector(record((byte_vector, record((u64, u32)))))
+_OBSERVATIONS = vector(record((Codec(_read_command, _write_command), _DURATIONS)))
+# The observations stand in an enum of versions, of which there is one.
+_STORED_OBSERVATIONS = choice(
+    "StoredExecutionTimeObservations", wrapper(StoreExecutionTimeObservations, _OBSERVATIONS)
+)
+
+END_OF_EPOCH = struct(
+    EndOfEpoch,
+    vector(
+        choice(
+            "EndOfEpochTransactionKind",
+            (ChangeEpoch, CHANGE_EPOCH),
+            (AuthenticatorStateCreate, struct(AuthenticatorStateCreate)),
+            (AuthenticatorStateExpire, struct(AuthenticatorStateExpire, u64, u64)),
+            (RandomnessStateCreate, struct(RandomnessStateCreate)),
+            (DenyListStateCreate, struct(DenyListStateCreate)),
+            wrapper(BridgeStateCreate, DIGEST),
+            wrapper(BridgeCommitteeInit, u64),
+            (StoreExecutionTimeObservations, _STORED_OBSERVATIONS),
+            (AccumulatorRootCreate, struct(AccumulatorRootCreate)),
+            (CoinRegistryCreate, struct(CoinRegistryCreate)),
+            (DisplayRegistryCreate, struct(DisplayRegistryCreate)),
+            (AddressAliasStateCreate, struct(AddressAliasStateCreate)),
+            wrapper(WriteAccumulatorStorageCost, u64),
+        )
+    ),
+)

@@ -6,8 +6,10 @@ Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import ADDRESS, Address
+from nexus_tools.sui.address_balance import FUNDS_WITHDRAWAL, FundsWithdrawal
 from nexus_tools.sui.bcs import (
     BcsError,
     Codec,
@@ -25,9 +27,7 @@ from nexus_tools.sui.bcs import (
     wrapper,
 )
 from nexus_tools.sui.digest import Digest, transaction_digest
-from nexus_tools.sui.end_of_epoch import END_OF_EPOCH, EndOfEpoch
 from nexus_tools.sui.expiration import EXPIRATION, Expiration
-from nexus_tools.sui.funds_withdrawal import FUNDS_WITHDRAWAL, FundsWithdrawal
 from nexus_tools.sui.object import OBJECT_REFERENCE, ObjectReference
 from nexus_tools.sui.system_transaction import (
     AUTHENTICATOR_STATE_UPDATE,
@@ -36,6 +36,7 @@ from nexus_tools.sui.system_transaction import (
     CONSENSUS_COMMIT_PROLOGUE_V2,
     CONSENSUS_COMMIT_PROLOGUE_V3,
     CONSENSUS_COMMIT_PROLOGUE_V4,
+    END_OF_EPOCH,
     GENESIS,
     RANDOMNESS_STATE_UPDATE,
     AuthenticatorStateUpdate,
@@ -44,6 +45,7 @@ from nexus_tools.sui.system_transaction import (
     ConsensusCommitPrologueV2,
     ConsensusCommitPrologueV3,
     ConsensusCommitPrologueV4,
+    EndOfEpoch,
     Genesis,
     RandomnessStateUpdate,
 )
@@ -54,22 +56,24 @@ T = TypeVar("T")
 # --- Inputs
 
 
-@dataclass(frozen=True, slots=True)
-class Pure:
+class Pure(Struct, frozen=True):
     """A value that is no object, as its BCS bytes: at most 16 384."""
 
     value: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedObject:
+class OwnedObject(Struct, frozen=True):
     """An immutable object, or one that the sender owns, at one version."""
 
     reference: ObjectReference
 
+    @property
+    def object_id(self) -> Address:
+        """The object's id."""
+        return self.reference.object_id
 
-@dataclass(frozen=True, slots=True)
-class SharedObject:
+
+class SharedObject(Struct, frozen=True):
     """A shared object at whatever version consensus gives it.
 
     One that is mutable, but not `exclusive`, is lent as `&mut` without changing itself: the
@@ -82,11 +86,15 @@ class SharedObject:
     exclusive: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivingObject:
+class ReceivingObject(Struct, frozen=True):
     """An object that was transferred to another object's address."""
 
     reference: ObjectReference
+
+    @property
+    def object_id(self) -> Address:
+        """The object's id."""
+        return self.reference.object_id
 
 
 ObjectArgument = OwnedObject | SharedObject | ReceivingObject
@@ -143,20 +151,17 @@ INPUT: Codec[Input] = Codec(_read_input, _write_input)
 # --- Arguments
 
 
-@dataclass(frozen=True, slots=True)
-class GasCoin:
+class GasCoin(Struct, frozen=True):
     """The coin that pays for the transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class InputArgument:
+class InputArgument(Struct, frozen=True):
     """The `index`th input."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What the `command`th command returned, if that is one value."""
 
     command: int
@@ -165,8 +170,7 @@ class Result:
         return NestedResult(self.command, index)
 
 
-@dataclass(frozen=True, slots=True)
-class NestedResult:
+class NestedResult(Struct, frozen=True):
     """The `index`th value that the `command`th command returned."""
 
     command: int
@@ -186,8 +190,7 @@ ARGUMENT: Codec[Argument] = choice(
 # --- Commands
 
 
-@dataclass(frozen=True, slots=True)
-class MoveCall:
+class MoveCall(Struct, frozen=True):
     """Call a function of a package."""
 
     package: Address
@@ -197,48 +200,42 @@ class MoveCall:
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TransferObjects:
+class TransferObjects(Struct, frozen=True):
     """Send objects to an address."""
 
     objects: tuple[Argument, ...]
     address: Argument
 
 
-@dataclass(frozen=True, slots=True)
-class SplitCoins:
+class SplitCoins(Struct, frozen=True):
     """Take new coins of these amounts from a coin."""
 
     coin: Argument
     amounts: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MergeCoins:
+class MergeCoins(Struct, frozen=True):
     """Put coins into a coin."""
 
     destination: Argument
     sources: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(Struct, frozen=True):
     """Publish a package; returns its `UpgradeCap`."""
 
     modules: tuple[bytes, ...]
     dependencies: tuple[Address, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MakeMoveVec:
+class MakeMoveVec(Struct, frozen=True):
     """Make a vector; the element type may be missing if there is an element."""
 
     element_type: TypeTag | None
     elements: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Upgrade:
+class Upgrade(Struct, frozen=True):
     """Publish the next version of a package; turns an `UpgradeTicket` into an `UpgradeReceipt`."""
 
     modules: tuple[bytes, ...]
@@ -283,16 +280,14 @@ COMMAND: Codec[Command] = choice(
 # --- Kinds
 
 
-@dataclass(frozen=True, slots=True)
-class ProgrammableTransaction:
+class ProgrammableTransaction(Struct, frozen=True):
     """Inputs, and commands that run in order on them and on each other's results."""
 
     inputs: tuple[Input, ...]
     commands: tuple[Command, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgrammableSystemTransaction:
+class ProgrammableSystemTransaction(Struct, frozen=True):
     """A programmable transaction of the system itself."""
 
     inputs: tuple[Input, ...]
@@ -337,8 +332,7 @@ TRANSACTION_KIND: Codec[TransactionKind] = choice(
 # --- Gas
 
 
-@dataclass(frozen=True, slots=True)
-class GasData:
+class GasData(Struct, frozen=True):
     """Who pays with which coins; `price` in MIST per unit, `budget` in MIST."""
 
     payment: tuple[ObjectReference, ...]
@@ -350,8 +344,7 @@ class GasData:
 GAS_DATA = struct(GasData, vector(OBJECT_REFERENCE), ADDRESS, u64, u64)
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionData:
+class TransactionData(Struct, frozen=True):
     """All that the sender signs."""
 
     kind: TransactionKind

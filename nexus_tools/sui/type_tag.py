@@ -5,7 +5,8 @@ Source: `move-core-types/src/language_storage.rs`.
 
 from enum import StrEnum
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import BcsError, Codec, read_uleb128, string, write_uleb128
@@ -31,8 +32,7 @@ class Primitive(StrEnum):
     __hash__ = str.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class VectorTag:
+class VectorTag(Struct, frozen=True):
     """A vector of one element type."""
 
     element: "TypeTag"
@@ -41,14 +41,22 @@ class VectorTag:
         return f"vector<{self.element}>"
 
 
-@dataclass(frozen=True, slots=True)
-class StructTag:
+Datatype = tuple[Address, str, str]
+"""A struct or an enum without type arguments: package, module, name."""
+
+
+class StructTag(Struct, frozen=True):
     """A struct or an enum, by the package that first defined it."""
 
     address: Address
     module: str
     name: str
     type_params: tuple["TypeTag", ...] = ()
+
+    @property
+    def datatype(self) -> Datatype:
+        """What it is without its type arguments."""
+        return self.address, self.module, self.name
 
     def __str__(self) -> str:
         """Canonical text: padded addresses, and a comma and a space between parameters."""
@@ -58,18 +66,42 @@ class StructTag:
 
 TypeTag = Primitive | VectorTag | StructTag
 
+# --- Types that everyone knows
+
 SUI = StructTag(SUI_FRAMEWORK, "sui", "SUI")
 STRING = StructTag(MOVE_STDLIB, "string", "String")
 ASCII_STRING = StructTag(MOVE_STDLIB, "ascii", "String")
+TYPE_NAME = StructTag(MOVE_STDLIB, "type_name", "TypeName")
+URL = StructTag(SUI_FRAMEWORK, "url", "Url")
 OBJECT_ID = StructTag(SUI_FRAMEWORK, "object", "ID")
+UID = StructTag(SUI_FRAMEWORK, "object", "UID")
+TX_CONTEXT = StructTag(SUI_FRAMEWORK, "tx_context", "TxContext")
+
+COIN: Datatype = (SUI_FRAMEWORK, "coin", "Coin")
+BALANCE: Datatype = (SUI_FRAMEWORK, "balance", "Balance")
+OPTION: Datatype = (MOVE_STDLIB, "option", "Option")
+RECEIVING: Datatype = (SUI_FRAMEWORK, "transfer", "Receiving")
+DYNAMIC_FIELD: Datatype = (SUI_FRAMEWORK, "dynamic_field", "Field")
 
 
 def coin_tag(coin_type: TypeTag) -> StructTag:
     """The type of coins of this type: `0x2::coin::Coin<T>`."""
-    return StructTag(SUI_FRAMEWORK, "coin", "Coin", (coin_type,))
+    return StructTag(*COIN, (coin_type,))
+
+
+def balance_tag(coin_type: TypeTag) -> StructTag:
+    """The type of the money in coins and address balances: `0x2::balance::Balance<T>`."""
+    return StructTag(*BALANCE, (coin_type,))
+
+
+def field_tag(name: TypeTag, value: TypeTag) -> StructTag:
+    """The type of the object in which an entry of a collection is: `0x2::dynamic_field::Field`."""
+    return StructTag(*DYNAMIC_FIELD, (name, value))
 
 
 GAS_COIN = coin_tag(SUI)
+
+# --- Binary form
 
 _NUMBERS = (
     Primitive.BOOL,
@@ -139,6 +171,9 @@ TYPE_TAG: Codec[TypeTag] = Codec(_read, _write)
 STRUCT_TAG: Codec[StructTag] = Codec(_read_struct, _write_struct)
 
 
+# --- Text
+
+
 def short_name(tag: TypeTag) -> str:
     """The text of a type as people write it, without the zeros of addresses: `0x2::sui::SUI`."""
     if isinstance(tag, VectorTag):
@@ -147,15 +182,6 @@ def short_name(tag: TypeTag) -> str:
         return str(tag)
     params = f"<{', '.join(map(short_name, tag.type_params))}>" if tag.type_params else ""
     return f"{tag.address.short()}::{tag.module}::{tag.name}{params}"
-
-
-def derived_object_id(parent: Address, key_type: TypeTag, key: bytes) -> Address:
-    """The id that `sui::derived_object` gives an object of `parent` under a key.
-
-    `key` are the BCS bytes of the key. Source: `sui-types/src/derived_object.rs`.
-    """
-    wrapped = StructTag(SUI_FRAMEWORK, "derived_object", "DerivedObjectKey", (key_type,))
-    return dynamic_field_id(parent, TYPE_TAG.encode(wrapped), key)
 
 
 def parse_type_tag(text: str) -> TypeTag:
@@ -216,3 +242,15 @@ def _not_a_type(text: str) -> ValidationError:
         f"{text[:120]!r} is not a Move type",
         hint="write a type as 0x2::coin::Coin<0x2::sui::SUI>, vector<u8> or u64",
     )
+
+
+# --- Ids
+
+
+def derived_object_id(parent: Address, key_type: TypeTag, key: bytes) -> Address:
+    """The id that `sui::derived_object` gives an object of `parent` under a key.
+
+    `key` are the BCS bytes of the key. Source: `sui-types/src/derived_object.rs`.
+    """
+    wrapped = StructTag(SUI_FRAMEWORK, "derived_object", "DerivedObjectKey", (key_type,))
+    return dynamic_field_id(parent, TYPE_TAG.encode(wrapped), key)

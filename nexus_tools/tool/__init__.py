@@ -1,7 +1,9 @@
-"""What a tool is: its name, its definition, its schemas, its ports and its outcomes."""
+"""What a tool is: its name, its definition, its schemas, its ports, its outcomes, its protocol."""
 
+from nexus_tools.tool import protocol
 from nexus_tools.tool.definition import (
     DEFAULT_TIMEOUT_MS,
+    MAX_DESCRIPTION_BYTES,
     MAX_TIMEOUT_MS,
     MIN_TIMEOUT_MS,
     ToolDefinition,
@@ -10,28 +12,45 @@ from nexus_tools.tool.definition import (
 )
 from nexus_tools.tool.example import example_input
 from nexus_tools.tool.fqn import ToolFqn
-from nexus_tools.tool.mismatch import Mismatch
-from nexus_tools.tool.outcome import Failure, FailureReason, Outcome, is_error_variant
+from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
+from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
 from nexus_tools.tool.ports import HasSchemas, InterfaceValidator
+from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
     check_input_schema,
     check_output_schema,
     variants,
 )
+from nexus_tools.tool.schema_document import (
+    ANCHORS,
+    DIALECT,
+    SchemaDocument,
+    direct_subschemas,
+    relocated,
+    schema_error,
+)
 from nexus_tools.tool.strict_json import canonical_json, measure, parse_json, pointer_of
+from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
 
 __all__ = [
+    "ANCHORS",
     "DEFAULT_TIMEOUT_MS",
+    "DIALECT",
+    "MAX_DESCRIPTION_BYTES",
+    "MAX_MISMATCHES",
     "MAX_PORTS",
     "MAX_TIMEOUT_MS",
     "MIN_TIMEOUT_MS",
+    "Answer",
     "Failure",
     "FailureReason",
     "HasSchemas",
     "InterfaceValidator",
     "Mismatch",
     "Outcome",
+    "Problem",
+    "SchemaDocument",
     "ToolDefinition",
     "ToolFqn",
     "ToolType",
@@ -39,10 +58,17 @@ __all__ = [
     "check_input_schema",
     "check_output_schema",
     "definition_fields",
+    "direct_subschemas",
     "example_input",
     "is_error_variant",
+    "linear_time",
     "measure",
+    "mismatch_error",
     "parse_json",
+    "pattern_mismatches",
     "pointer_of",
+    "protocol",
+    "relocated",
+    "schema_error",
     "variants",
 ]

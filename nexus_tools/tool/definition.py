@@ -66,7 +66,7 @@ class ToolDefinition:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The document as `/meta` answers it: every field, `timeout` in milliseconds."""
+        """The document as `/meta` has it: every field, `timeout` in milliseconds."""
         return {
             "fqn": str(self.fqn),
             "type": self.type.value,

@@ -6,17 +6,18 @@ checked, so what comes back is valid.
 """
 
 from collections.abc import Iterator
-from itertools import islice
+from fractions import Fraction
+from itertools import chain, islice
+from math import ceil, floor
 from typing import Any
 from urllib.parse import quote
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool.example_number import integer_candidates, number_candidates
-from nexus_tools.tool.example_text import text_candidates
-from nexus_tools.tool.pattern_cost import linear_time
+from nexus_tools.tool.example_pattern import matching_texts
 from nexus_tools.tool.schema import check_input_schema
 from nexus_tools.tool.schema_document import Schema, SchemaDocument
 from nexus_tools.tool.strict_json import canonical_json
+from nexus_tools.tool.validation_cost import linear_time
 
 _MAX_TRIES = 400
 # Subschemas looked at, over all tries: a stranger's schema may branch without end.
@@ -56,9 +57,9 @@ class _Candidates:
         )
         self._pointers = {id(schema): place for place, schema in document.subschemas.items()}
         self._by_type = {
-            "string": lambda schema, _: text_candidates(schema),
-            "integer": lambda schema, _: integer_candidates(schema),
-            "number": lambda schema, _: number_candidates(schema),
+            "string": lambda schema, _: _text_candidates(schema),
+            "integer": lambda schema, _: _integer_candidates(schema),
+            "number": lambda schema, _: _number_candidates(schema),
             "boolean": lambda *_: iter((False, True)),
             "null": lambda *_: iter((None,)),
             "object": self._objects,
@@ -220,3 +221,118 @@ def _common_types(mine: str | list[str], theirs: str | list[str]) -> list[str]:
     allowed = [theirs] if isinstance(theirs, str) else theirs
     common = [name for name in listed if name in allowed]
     return common or (["integer"] if "integer" in (*listed, *allowed) else listed)
+
+
+# --- Texts that satisfy `format`, `pattern` and the bounds on length
+
+_VARIATIONS = 12
+_MAX_LENGTH = 100_000
+
+_FORMATS = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "PT1H",
+    "email": "ada@example.com",
+    "idn-email": "ada@example.com",
+    "hostname": "example.com",
+    "idn-hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com/",
+    "uri-reference": "https://example.com/",
+    "iri": "https://example.com/",
+    "iri-reference": "https://example.com/",
+    "uri-template": "https://example.com/{name}",
+    "uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "json-pointer": "/name",
+    "relative-json-pointer": "0/name",
+    "regex": "a+",
+    "byte": "YWJj",
+    "base64": "YWJj",
+    "base64url": "YWJj",
+    "json-string": "{}",
+    "ipv4network": "192.0.2.0/24",
+    "ipv6network": "2001:db8::/32",
+    "ipvanyaddress": "192.0.2.1",
+    "file-path": "example.txt",
+    "directory-path": ".",
+}
+
+
+def _text_candidates(schema: dict[str, Any]) -> Iterator[str]:
+    """What `format` and `pattern` ask for, then plain words cut or filled to length."""
+    if schema.get("format") in _FORMATS:
+        yield _FORMATS[schema["format"]]
+    shortest = min(schema.get("minLength", 0), _MAX_LENGTH)
+    longest = schema.get("maxLength", _MAX_LENGTH)
+    if "pattern" in schema:
+        yield from matching_texts(schema["pattern"], shortest)
+    for number in range(_VARIATIONS):
+        suffix = str(number) if number else ""
+        word = "example"[: max(0, longest - len(suffix))] + suffix
+        yield word.ljust(shortest, "x")
+
+
+# --- Numbers within the bounds of a schema, near 1 where the bounds allow it
+
+_NEIGHBOURS = 12
+
+
+def _integer_candidates(schema: dict[str, Any]) -> Iterator[int]:
+    """Whole multiples of `multipleOf`, from the one nearest to 1 outwards."""
+    step = _exact(schema.get("multipleOf", 1))
+    whole = step * step.denominator
+    return (int(value) for value in _multiples(whole, schema) if _is_allowed(value, schema))
+
+
+def _number_candidates(schema: dict[str, Any]) -> Iterator[int | float]:
+    """Whole numbers first, then multiples of `multipleOf` or fractions between the bounds."""
+    if "multipleOf" in schema:
+        others = _multiples(_exact(schema["multipleOf"]), schema)
+    else:
+        others = _between(schema)
+    fractions = (float(value) for value in others if _is_allowed(value, schema))
+    return chain(_integer_candidates(schema), fractions)
+
+
+def _multiples(step: Fraction, schema: dict[str, Any]) -> Iterator[Fraction]:
+    low, high = _bounds(schema)
+    start = ceil(1 / step)
+    start = start if high is None else min(start, floor(high / step))
+    start = start if low is None else max(start, ceil(low / step))
+    for offset in range(_NEIGHBOURS):
+        yield (start + offset) * step
+        yield (start - offset) * step
+
+
+def _between(schema: dict[str, Any]) -> Iterator[Fraction]:
+    low, high = _bounds(schema)
+    if low is not None and high is not None:
+        yield from (low + (high - low) * part / 8 for part in (4, 2, 6, 0, 8))
+    elif low is not None or high is not None:
+        yield low if low is not None else high or Fraction(0)
+
+
+def _bounds(schema: dict[str, Any]) -> tuple[Fraction | None, Fraction | None]:
+    """The tightest lower and upper bound, whether or not they are included."""
+    lows = [_exact(schema[key]) for key in ("minimum", "exclusiveMinimum") if key in schema]
+    highs = [_exact(schema[key]) for key in ("maximum", "exclusiveMaximum") if key in schema]
+    return max(lows, default=None), min(highs, default=None)
+
+
+def _is_allowed(value: Fraction, schema: dict[str, Any]) -> bool:
+    low, high = _bounds(schema)
+    return (
+        (low is None or low <= value)
+        and (high is None or value <= high)
+        and value not in [_exact(schema[k]) for k in _EXCLUSIVE if k in schema]
+    )
+
+
+def _exact(number: float) -> Fraction:
+    """The number as it is written: 0.1 is a tenth."""
+    return Fraction(str(number))
+
+
+_EXCLUSIVE = ("exclusiveMinimum", "exclusiveMaximum")

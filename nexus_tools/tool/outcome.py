@@ -1,4 +1,4 @@
-"""What came back from an invocation: a variant with ports, or a failure with a reason."""
+"""What an invocation came to: an answer of the tool, or a failure with a reason."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class FailureReason(StrEnum):
-    """Why an invocation has no outcome of the tool's own, as the Move module `invocation` says."""
+    """Why an invocation has no answer of the tool's own, as the Move module `invocation` says."""
 
     TOOL_NOT_REGISTERED = "tool_not_registered"
     DEFINITION_MISMATCH = "definition_mismatch"
@@ -17,11 +17,16 @@ class FailureReason(StrEnum):
     OUTPUT_INVALID = "output_invalid"
     OUTPUT_TOO_LARGE = "output_too_large"
     UNAUTHORIZED = "unauthorized"
+    EXPIRED = "expired"
+    """No leader closed it in time: nobody writes this reason, it is how the invocation ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """One variant and its ports by name; variants that start with `err` are error variants."""
+class Answer:
+    """What a tool gave: one variant and its ports by name.
+
+    Variants that start with `err` are error variants.
+    """
 
     variant: str
     ports: dict[str, Any]
@@ -32,16 +37,19 @@ class Outcome:
         return is_error_variant(self.variant)
 
     def as_json(self) -> dict[str, Any]:
-        """As a tool answers it: `{variant: {port: value}}`."""
+        """As a tool gives it: `{variant: {port: value}}`."""
         return {self.variant: self.ports}
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No outcome: the reason, and a detail for people."""
+    """No answer: the reason, and a detail for people."""
 
     reason: FailureReason
     detail: str
+
+
+Outcome = Answer | Failure
 
 
 def is_error_variant(name: str) -> bool:

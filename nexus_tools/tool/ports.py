@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
-from nexus_tools.tool.outcome import Outcome
+from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schema import CheckedSchema, check_input_schema, check_output_schema
-from nexus_tools.tool.strict_json import measure, pointer_of
+from nexus_tools.tool.strict_json import MAX_DEPTH, Extent, measure, pointer_of
 from nexus_tools.tool.validation_cost import MAX_STEPS
 
 if TYPE_CHECKING:
@@ -49,14 +49,16 @@ class InterfaceValidator:
         """The names of the variants, in the order of the schema."""
         return self._variants
 
-    def check_input(self, value: Any) -> None:
+    def check_input(self, value: Any, json_bytes: int | None = None) -> None:
         """Raise `ValidationError` (`input_invalid`) unless `value` is an input of the tool.
 
-        `details["failures"]` lists `{pointer, message}` of what is wrong.
+        `details["failures"]` lists `{pointer, message}` of what is wrong. `json_bytes` says that
+        `parse_json` has read the value from a text of that size: then it need not be measured
+        where even the most that such a text can hold is checked in time.
         """
-        self._input.check(value, "input_invalid", "the input does not match")
+        self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
-    def check_output(self, value: Any) -> Outcome:
+    def check_output(self, value: Any) -> Answer:
         """The outcome in `{variant: {port: value}}`, or `ValidationError` (`output_invalid`)."""
         code, what = "output_invalid", "the output does not match"
         if not isinstance(value, dict) or len(value) != 1:
@@ -68,27 +70,33 @@ class InterfaceValidator:
             message = f"{str(variant)[:80]!r} is no variant of the tool; it has {known}"
             raise mismatch_error(code, what, [Mismatch("", message)])
         self._output.check(value, code, what)
-        return Outcome(variant, ports)
+        return Answer(variant, ports)
 
 
 class _Gate:
     """One schema, and whether a value may pass."""
 
-    __slots__ = ("_cost", "_validator")
+    __slots__ = ("_cost", "_free_nodes", "_validator")
 
     def __init__(self, schema: CheckedSchema) -> None:
         self._cost = schema.cost
         self._validator = schema.validator
+        # So many nodes are affordable at any depth; in JSON text each takes a byte at least.
+        self._free_nodes = MAX_STEPS // self._cost.steps(Extent(nodes=1, depth=MAX_DEPTH))
 
-    def check(self, value: Any, code: str, what: str) -> None:
+    def check(self, value: Any, code: str, what: str, json_bytes: int | None = None) -> None:
+        is_free = json_bytes is not None and json_bytes <= self._free_nodes
+        if is_free and self._validator.is_valid(value):
+            return
         try:
-            steps = self._cost.steps(measure(value))
+            extent = measure(value)
         except ValidationError as error:
             raise mismatch_error(code, what, [Mismatch("", error.message)]) from error
-        if steps > MAX_STEPS:
+        if extent.nodes > self._free_nodes and self._cost.steps(extent) > MAX_STEPS:
             message = "the value is too large or too deep for this schema to be checked in time"
             raise mismatch_error(code, what, [Mismatch("", message)])
         if not self._validator.is_valid(value):
+            steps = self._cost.steps(extent)
             raise mismatch_error(code, what, self._described(value, steps))
 
     def _described(self, value: Any, steps: int) -> list[Mismatch]:

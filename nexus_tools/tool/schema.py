@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.tool.mismatch import Mismatch
-from nexus_tools.tool.pattern_cost import linear_time, pattern_mismatches
 from nexus_tools.tool.schema_document import SchemaDocument, schema_error
 from nexus_tools.tool.strict_json import pointer_of
-from nexus_tools.tool.validation_cost import ValidationCost
+from nexus_tools.tool.validation_cost import ValidationCost, linear_time, pattern_mismatches
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator

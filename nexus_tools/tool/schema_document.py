@@ -5,14 +5,15 @@ and what it points to is a subschema that was checked with the rest (JSON Schema
 sections 8.2 and 9.2).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool.metaschema import metaschema_mismatches
-from nexus_tools.tool.mismatch import Mismatch, mismatch_error
+from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.strict_json import canonical_json, measure, pointer_of
 
 Schema = dict[str, Any] | bool
@@ -47,6 +48,11 @@ _SINGLE = (
 _LISTED = ["allOf", "anyOf", "oneOf", "prefixItems"]
 _NAMED = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]
 
+# What RFC 3986 lets stand in a fragment as it is.
+_FRAGMENT = "/?~!$&'()*+,;=:@-._"
+_REFERENCES = ("$ref", "$dynamicRef")
+ANCHORS = ("$anchor", "$dynamicAnchor")
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaDocument:
@@ -62,7 +68,7 @@ class SchemaDocument:
         if not isinstance(schema, dict):
             raise schema_error([Mismatch("", "a schema is a JSON object here")])
         _check_size(schema)
-        mismatches = metaschema_mismatches(schema)
+        mismatches = _metaschema_mismatches(schema)
         if mismatches:
             raise schema_error(mismatches)
         subschemas = dict(_walk(schema))
@@ -105,7 +111,7 @@ class SchemaDocument:
     def _broken_rules(self, pointer: str, schema: Schema) -> Iterator[Mismatch]:
         if isinstance(schema, bool):
             return
-        for keyword in ("$ref", "$dynamicRef"):
+        for keyword in _REFERENCES:
             if keyword in schema:
                 yield from self._broken_reference(pointer, keyword, schema[keyword])
         if schema.get("$schema", DIALECT).rstrip("#") != DIALECT:
@@ -146,7 +152,7 @@ def _check_size(schema: dict[str, Any]) -> None:
         raise schema_error([Mismatch("", message)])
 
 
-def children(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def direct_subschemas(pointer: str, schema: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """The direct subschemas: their keyword, pointer and schema."""
     for keyword in _SINGLE:
         if keyword in schema:
@@ -171,7 +177,9 @@ def _walk(root: dict[str, Any]) -> Iterator[tuple[str, Schema]]:
         pointer, schema = pending.pop()
         yield pointer, schema
         if isinstance(schema, dict):
-            pending.extend((place, member) for _, place, member in children(pointer, schema))
+            pending.extend(
+                (place, member) for _, place, member in direct_subschemas(pointer, schema)
+            )
 
 
 def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
@@ -181,7 +189,7 @@ def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
         (schema[keyword], pointer, f"{pointer}/{keyword}")
         for pointer, schema in subschemas.items()
         if isinstance(schema, dict)
-        for keyword in ("$anchor", "$dynamicAnchor")
+        for keyword in ANCHORS
         if keyword in schema
     ]
     for name, pointer, place in places:
@@ -189,3 +197,60 @@ def _anchors(subschemas: dict[str, Schema]) -> dict[str, str]:
             message = f"the anchor {name[:80]!r} stands elsewhere already"
             raise schema_error([Mismatch(place, message)])
     return found
+
+
+def relocated(document: SchemaDocument, place: Callable[[str], str]) -> dict[str, Any]:
+    """A copy of a schema whose references lead to where `place` says that their targets stand.
+
+    `place` is given the JSON pointer of a subschema and gives its new one; moving is the
+    caller's. References by anchor become references by pointer, so that two schemas in one document
+    cannot disagree on an anchor.
+    """
+    copy = SchemaDocument.parse(deepcopy(document.root))
+    for subschema in copy.subschemas.values():
+        if isinstance(subschema, dict):
+            _relocate(copy, subschema, place)
+    return copy.root
+
+
+def _relocate(
+    document: SchemaDocument, subschema: dict[str, Any], place: Callable[[str], str]
+) -> None:
+    for keyword in _REFERENCES:
+        if keyword in subschema:
+            pointer = place(document.resolve(subschema[keyword]))
+            subschema[keyword] = "#" + quote(pointer, safe=_FRAGMENT)
+    for keyword in ANCHORS:
+        subschema.pop(keyword, None)
+
+
+# --- Whether it is a schema at all
+
+
+def _metaschema_mismatches(schema: dict[str, Any]) -> list[Mismatch]:
+    """Where `schema` breaks the metaschema; empty if it is valid.
+
+    jsonschema-rs decides, in microseconds; jsonschema then describes. A schema that names another
+    dialect is measured by draft 2020-12 all the same.
+    """
+    import jsonschema_rs  # noqa: PLC0415 - native code, needed only where a schema is checked
+
+    if not isinstance(schema.get("$schema", ""), str):
+        return [Mismatch("/$schema", "the name of a dialect is a string")]
+    plain = {key: value for key, value in schema.items() if key != "$schema"}
+    try:
+        jsonschema_rs.meta.validate(plain)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+        return _described(plain) or [Mismatch("", str(error).partition("\n")[0])]
+    return []
+
+
+def _described(schema: dict[str, Any]) -> list[Mismatch]:
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - costs 0.1 s, needed on errors
+
+    errors = Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
+    mismatches = [
+        Mismatch(pointer_of(list(error.absolute_path)), error.message)
+        for error in islice(errors, MAX_MISMATCHES)
+    ]
+    return sorted(mismatches, key=lambda mismatch: mismatch.pointer)

@@ -1,25 +1,53 @@
-"""Make a tool: `@tool` on a function, `Variant` for its answers, `ToolServer` to serve it."""
+"""Make a tool: `@tool` on a function, `Variant` for its answers, `serving` or `serve` to serve it.
 
+What serves is imported when it is first asked for: the tests of an author need no web server.
+"""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.late import late_names
 from nexus_tools.toolkit.authoring import FunctionTool, tool
-from nexus_tools.toolkit.call import Call
-from nexus_tools.toolkit.invoke import Limits
-from nexus_tools.toolkit.loading import load
-from nexus_tools.toolkit.recent import RecentInvocations
-from nexus_tools.toolkit.server import ToolServer
-from nexus_tools.toolkit.serving import run, serve
-from nexus_tools.toolkit.tool import Tool
+from nexus_tools.toolkit.tool import Call, Health, Tool
 from nexus_tools.toolkit.variant import Variant
+
+if TYPE_CHECKING:
+    from nexus_tools.toolkit.conformance import Check, FailedError, Probe, Status, check_tool
+    from nexus_tools.toolkit.hosting import run, serve, serving
+    from nexus_tools.toolkit.invoke import Limits
+    from nexus_tools.toolkit.loading import load
+    from nexus_tools.toolkit.recent import RecentInvocations
+    from nexus_tools.toolkit.server import ToolServer
 
 __all__ = [
     "Call",
+    "Check",
+    "FailedError",
     "FunctionTool",
+    "Health",
     "Limits",
+    "Probe",
     "RecentInvocations",
+    "Status",
     "Tool",
     "ToolServer",
     "Variant",
+    "check_tool",
     "load",
     "run",
     "serve",
+    "serving",
     "tool",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    globals(),
+    {
+        "conformance": ("Check", "FailedError", "Probe", "Status", "check_tool"),
+        "hosting": ("run", "serve", "serving"),
+        "invoke": ("Limits",),
+        "loading": ("load",),
+        "recent": ("RecentInvocations",),
+        "server": ("ToolServer",),
+    },
+)

@@ -12,9 +12,8 @@ from pydantic_core import PydanticSerializationError
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import DEFAULT_TIMEOUT_MS, ToolFqn
-from nexus_tools.toolkit.call import Call
 from nexus_tools.toolkit.signature import Signature
-from nexus_tools.toolkit.tool import Health, Tool, tool_invalid
+from nexus_tools.toolkit.tool import Call, Health, Tool, tool_invalid
 from nexus_tools.toolkit.variant import Variant
 
 # Threads that sync functions of one tool may occupy; more calls wait within their timeout.
@@ -22,7 +21,7 @@ _MAX_THREADS = 40
 
 
 class FunctionTool(Tool):
-    """A tool as its author wrote it: `function` answers, in a worker thread unless it is async."""
+    """A tool as its author wrote it: `function` runs, in a worker thread unless it is async."""
 
     def __init__(
         self,
@@ -50,12 +49,12 @@ class FunctionTool(Tool):
             health=health,
         )
 
-    def arguments(self, ports: Any, call: Call) -> dict[str, Any]:
+    def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
         """The function's arguments from an input, checked against the schema and the types."""
-        self._validator.check_input(ports)
+        self._validator.check_input(ports, json_bytes)
         return self._signature.arguments(ports, call)
 
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the function, and take its variant apart."""
         if self._is_async:
             returned = await self.function(**arguments)
@@ -73,7 +72,10 @@ class FunctionTool(Tool):
             message = f"the tool returned {type(returned).__name__}, which is none of {known}"
             raise ValidationError("output_invalid", message)
         try:
-            ports = returned.model_dump(mode="json", by_alias=True, warnings=False)
+            # As `model_dump`, without a look at options that are not used here.
+            ports = returned.__pydantic_serializer__.to_python(
+                returned, mode="json", by_alias=True, warnings=False
+            )
         except PydanticSerializationError as error:
             message = f"the variant {returned.variant_name} cannot be written as JSON: {error}"
             raise ValidationError("output_invalid", message) from error
@@ -86,7 +88,7 @@ def tool(
     """Make the decorated function, sync or async, a `Tool`.
 
     Parameters are ports, the docstring is the description, the return annotation is the union of
-    the variants. `timeout_ms` is 1 000 to 120 000. `health` answers, sync or async, whether the
+    the variants. `timeout_ms` is 1 000 to 120 000. `health` says, sync or async, whether the
     tool is ready: one truth or several by name. Raises `ValidationError` with code `tool_invalid`
     (or `fqn_invalid`) when the function cannot be a tool.
     """

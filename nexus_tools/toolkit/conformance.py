@@ -1,27 +1,137 @@
 """Whether a tool at a URL keeps the protocol: the checks of `tool validate`, one row each."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
+from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import httpx
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import (
     InterfaceValidator,
+    SchemaDocument,
     ToolDefinition,
     ToolFqn,
     check_input_schema,
     check_output_schema,
     definition_fields,
     example_input,
+    parse_json,
+    protocol,
 )
-from nexus_tools.tool.schema_document import SchemaDocument
-from nexus_tools.toolkit.probe import FailedError, Probe, Reply, SkippedError
+
+MAX_RESPONSE_BYTES = 10 * 2**20
+_GET_TIMEOUT_S = 10.0
+# What the network may add to the tool's own time limit.
+_MARGIN_S = 5.0
+
+
+class FailedError(Exception):
+    """The check at hand fails, with what to do about it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class SkippedError(Exception):
+    """There is nothing to check: an earlier check failed, or the rule does not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The response of the tool, and after how many milliseconds."""
+
+    status: int
+    body: bytes
+    elapsed_ms: float
+
+    def json(self) -> Any:
+        """The body; `FailedError` if it is no JSON."""
+        try:
+            return parse_json(self.body)
+        except ValidationError as error:
+            raise FailedError(f"the response is not JSON: {error.message}") from error
+
+
+@dataclass(slots=True)
+class Probe:
+    """The tool at the base URL `url`, and what earlier checks learned about it."""
+
+    url: str
+    http: httpx.AsyncClient
+    health: Reply | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    definition: ToolDefinition | None = None
+
+    def known_meta(self) -> Mapping[str, Any]:
+        """What `/meta` said, or `SkippedError` if it said nothing usable."""
+        if not self.meta:
+            raise SkippedError("the definition could not be read")
+        return self.meta
+
+    def known_definition(self) -> ToolDefinition:
+        """The valid definition, or `SkippedError`."""
+        if self.definition is None:
+            raise SkippedError("the definition is not valid")
+        return self.definition
+
+    async def get(self, path: str) -> Reply:
+        """Ask for `{url}{path}`; redirects are responses like any other."""
+        return await self._send("GET", path, _GET_TIMEOUT_S)
+
+    async def invoke(self, body: bytes) -> Reply:
+        """Send a tool call with `body`, and wait as long as the tool says that it needs."""
+        timeout_s = self.known_definition().timeout_ms / 1_000 + _MARGIN_S
+        key = str(uuid4())
+        headers = {
+            "Content-Type": protocol.JSON,
+            protocol.INVOCATION_HEADER: key,
+            protocol.IDEMPOTENCY_KEY_HEADER: key,
+            protocol.TOOL_HEADER: str(self.known_definition().fqn),
+        }
+        return await self._send("POST", protocol.INVOKE, timeout_s, content=body, headers=headers)
+
+    async def _send(self, method: str, path: str, timeout_s: float, **request: Any) -> Reply:
+        started = perf_counter()
+        try:
+            async with (
+                asyncio.timeout(timeout_s),
+                self.http.stream(
+                    method, self.url + path, timeout=timeout_s, follow_redirects=False, **request
+                ) as response,
+            ):
+                body = await _limited(response)
+        except TimeoutError as error:
+            raise FailedError(f"{method} {path} took longer than {timeout_s:g} s") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            problem = str(error) or type(error).__name__
+            raise FailedError(
+                f"{method} {path} is not answered: {problem}",
+                "is the server running, and is the URL right?",
+            ) from error
+        return Reply(response.status_code, body, (perf_counter() - started) * 1_000)
+
+
+async def _limited(response: httpx.Response) -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > MAX_RESPONSE_BYTES:
+            raise FailedError(f"a response is longer than {MAX_RESPONSE_BYTES} bytes")
+    return bytes(body)
+
+
+# --- The checks
+
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SCHEMAS = ("input_schema", "output_schema")
@@ -68,7 +178,7 @@ async def _row(name: str, check: Callable[[Probe], Awaitable[str]], probe: Probe
 
 
 async def _reachable(probe: Probe) -> str:
-    probe.health = await probe.get("/health")
+    probe.health = await probe.get(protocol.HEALTH)
     return f"answered within {probe.health.elapsed_ms:.0f} ms"
 
 
@@ -87,18 +197,18 @@ async def _healthy(probe: Probe) -> str:
     if probe.health is None:
         raise SkippedError("the tool is not reachable")
     if probe.health.status != HTTPStatus.OK:
-        message = f"GET /health answers {probe.health.status}, not 200"
+        message = f"GET {protocol.HEALTH} answers {probe.health.status}, not 200"
         raise FailedError(message, "200 says that the tool can be invoked now")
-    reply = await probe.get("/health")
+    reply = await probe.get(protocol.HEALTH)
     return f"200 after {reply.elapsed_ms:.0f} ms"
 
 
 async def _definition(probe: Probe) -> str:
     if probe.health is None:
         raise SkippedError("the tool is not reachable")
-    reply = await probe.get("/meta")
+    reply = await probe.get(protocol.META)
     if reply.status != HTTPStatus.OK:
-        raise FailedError(f"GET /meta answers {reply.status}, not 200")
+        raise FailedError(f"GET {protocol.META} answers {reply.status}, not 200")
     document = reply.json()
     # Kept before it is checked, so that later rows say what else is wrong.
     probe.meta = document if isinstance(document, Mapping) else {}
@@ -147,17 +257,20 @@ async def _valid_input(probe: Probe) -> str:
     reply = await probe.invoke(_encoded(example))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.OK:
-        message = f"POST /invoke answers {reply.status} to {_encoded(example)[:200].decode()}"
+        message = (
+            f"POST {protocol.INVOKE} answers {reply.status} to {_encoded(example)[:200].decode()}"
+        )
         raise FailedError(message, "an input that the schema allows is answered with a variant")
-    outcome = InterfaceValidator(definition).check_output(reply.json())
-    return f"answered {outcome.variant} after {reply.elapsed_ms:.0f} ms"
+    answer = InterfaceValidator(definition).check_output(reply.json())
+    return f"answered {answer.variant} after {reply.elapsed_ms:.0f} ms"
 
 
 async def _bad_input(probe: Probe) -> str:
     reply = await probe.invoke(_encoded(_wrong_input(probe.known_definition().input_schema)))
     _refuse_unauthorized(reply)
     if reply.status != HTTPStatus.UNPROCESSABLE_ENTITY:
-        message = f"POST /invoke answers {reply.status} to an input that does not match, not 422"
+        call = f"POST {protocol.INVOKE}"
+        message = f"{call} answers {reply.status} to an input that does not match, not 422"
         raise FailedError(message, "check the input against the schema before the tool runs")
     return "refused with 422"
 

@@ -1,25 +1,30 @@
-"""`POST /invoke`: reads the input, runs the tool within its time, answers the outcome.
+"""`POST /invoke`: reads the input, runs the tool within its time, responds with its answer.
 
 A plain ASGI application, because this is the path that is hot.
 """
 
 import traceback
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any
 
-import structlog
 from starlette.types import Receive, Scope, Send
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import parse_json
-from nexus_tools.toolkit.answer import Answer, ProblemError
+from nexus_tools.logs import get_logger
+from nexus_tools.tool import Problem, parse_json, protocol
 from nexus_tools.toolkit.recent import RecentInvocations
-from nexus_tools.toolkit.request import ClientGoneError, InvokeHead, read_body
+from nexus_tools.toolkit.request import (
+    ClientGoneError,
+    InvokeHead,
+    body_part,
+    check_length,
+    rest_of_body,
+)
+from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.time_limit import TimeLimit
 from nexus_tools.toolkit.tool import Tool
 
-_log = structlog.get_logger("nexus_tools.toolkit")
+_log = get_logger("nexus_tools.toolkit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +47,18 @@ class Slots:
 
     def __enter__(self) -> None:
         if not self.is_open:
-            raise self._problem(
-                HTTPStatus.SERVICE_UNAVAILABLE, "not_ready", "the tool is not ready"
-            )
+            raise self._problem(Problem.NOT_READY, "the tool is not ready")
         if self.running >= self.limits.max_running:
             detail = f"{self.running} invocations are running, which is all this server takes"
-            raise self._problem(HTTPStatus.TOO_MANY_REQUESTS, "busy", detail)
+            raise self._problem(Problem.BUSY, detail)
         self.running += 1
 
     def __exit__(self, *_: object) -> None:
         self.running -= 1
 
-    def _problem(self, status: HTTPStatus, code: str, detail: str) -> ProblemError:
+    def _problem(self, problem: Problem, detail: str) -> ProblemError:
         retry = ((b"retry-after", str(self.limits.retry_after_s).encode()),)
-        return ProblemError(status, code, detail, headers=retry)
+        return ProblemError(problem, detail, headers=retry)
 
 
 class InvokeEndpoint:
@@ -64,6 +67,7 @@ class InvokeEndpoint:
     def __init__(self, tool: Tool, slots: Slots, recent: RecentInvocations) -> None:
         self._tool = tool
         self._name = str(tool.fqn)
+        self._name_bytes = self._name.encode()
         self._slots = slots
         self._recent = recent
         self._time_limit = TimeLimit(tool.timeout_ms / 1_000)
@@ -74,83 +78,92 @@ class InvokeEndpoint:
         self._log = _log.bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Serve one tool call.
+
+        What nearly every call needs is done here and not in coroutines of its own: each costs as
+        much as checking the input.
+        """
         try:
             head = InvokeHead.parse(scope["headers"])
-            self._check_tool(head)
+            if head.tool is not None and head.tool != self._name_bytes:
+                raise self._unknown_tool()
             limits = self._slots.limits
-            body = await read_body(
-                receive, head.content_length, limits.max_body_bytes, limits.body_timeout_s
-            )
+            check_length(head.content_length, limits.max_body_bytes)
+            body, is_complete = body_part(await receive(), limits.max_body_bytes)
+            if not is_complete:
+                body = await rest_of_body(
+                    receive, body, limits.max_body_bytes, limits.body_timeout_s
+                )
             if head.key is None:
-                answer = await self._run(head, body)
+                response = await self._run(head, body)
             else:
-                answer = await self._run_once(f"{self._name} {head.key}", head, body)
+                response = await self._run_once(f"{self._name} {head.key}", head, body)
         except ProblemError as problem:
             self._log.info(
                 "refused", tool=self._name, status=problem.status.value, code=problem.code
             )
-            answer = problem.answer()
+            response = problem.response()
         except ClientGoneError:
             return
-        await answer.send(send)
+        start, content = response.messages()
+        await send(start)
+        await send(content)
 
-    def _check_tool(self, head: InvokeHead) -> None:
-        if head.tool is not None and head.tool != self._name:
-            detail = f"this is {self._name}, not the tool that Nexus-Tool names"
-            raise ProblemError(HTTPStatus.NOT_FOUND, "tool_unknown", detail)
+    def _unknown_tool(self) -> ProblemError:
+        detail = f"this is {self._name}, not the tool that {protocol.TOOL_HEADER} names"
+        return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
-    async def _run_once(self, key: str, head: InvokeHead, body: bytes) -> Answer:
-        """Run the invocation, or give the answer that its key had before."""
+    async def _run_once(self, key: str, head: InvokeHead, body: bytes) -> Response:
+        """Run the invocation, or give the response that its key had before."""
         stored = self._recent.begin(key, body)
         if stored is not None:
             return stored
         try:
-            answer = await self._run(head, body)
+            response = await self._run(head, body)
         except BaseException:
             self._recent.abandon(key)
             raise
-        self._recent.finish(key, answer)
-        return answer
+        self._recent.finish(key, response)
+        return response
 
     def _arguments(self, head: InvokeHead, body: bytes) -> dict[str, Any]:
         try:
-            return self._tool.arguments(parse_json(body), head.call)
+            return self._tool.arguments(parse_json(body), head.call, len(body))
         except ValidationError as error:
             failures = error.details.get("failures", [{"pointer": "", "message": error.message}])
             raise ProblemError(
-                HTTPStatus.UNPROCESSABLE_ENTITY,
-                error.code,
+                Problem.INPUT_INVALID,
                 error.message,
+                code=error.code,
                 errors=[
                     {"pointer": "#" + failure["pointer"], "detail": failure["message"]}
                     for failure in failures
                 ],
             ) from error
 
-    async def _run(self, head: InvokeHead, body: bytes) -> Answer:
-        """Once the tool runs, what happens is its answer, an error too: it is not run again."""
+    async def _run(self, head: InvokeHead, body: bytes) -> Response:
+        """Once the tool runs, what happens is its response, an error too: it is not run again."""
         arguments = self._arguments(head, body)
         with self._slots:
             limited = self._time_limit.start()
             try:
                 with limited:
-                    outcome = await self._tool.run(arguments)
+                    answer = await self._tool.answer(arguments)
             except Exception as error:  # noqa: BLE001 - the edge to an author's code
                 return self._broken(error, head, timed_out=limited.is_expired)
-        self._log.debug("invoked", tool=self._name, invocation=head.key, variant=outcome.variant)
-        return Answer.of_outcome(outcome)
+        self._log.debug("invoked", tool=self._name, invocation=head.key, variant=answer.variant)
+        return Response.of_answer(answer)
 
-    def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Answer:
-        """The answer when the tool is too slow or breaks; what broke stays in the server's log."""
+    def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
+        """The response when the tool is too slow or breaks; the cause stays in the server's log."""
         if timed_out:
             detail = f"the tool took longer than {self._tool.timeout_ms} ms"
-            self._log.warning("timed_out", tool=self._name, invocation=head.key)
-            return ProblemError(HTTPStatus.GATEWAY_TIMEOUT, "timed_out", detail).answer()
-        invalid = isinstance(error, ValidationError) and error.code == "output_invalid"
-        code = "output_invalid" if invalid else "tool_broke"
+            self._log.warning(Problem.TIMED_OUT.code, tool=self._name, invocation=head.key)
+            return ProblemError(Problem.TIMED_OUT, detail).response()
+        invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
+        problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_BROKE
         # As text: log processors that render exceptions may print the values of variables.
         cause = "".join(traceback.format_exception(error))
-        self._log.error(code, tool=self._name, invocation=head.key, cause=cause)
+        self._log.error(problem.code, tool=self._name, invocation=head.key, cause=cause)
         detail = "the tool broke; its operator finds the cause in the log"
-        return ProblemError(HTTPStatus.INTERNAL_SERVER_ERROR, code, detail).answer()
+        return ProblemError(problem, detail).response()

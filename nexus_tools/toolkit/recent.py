@@ -2,35 +2,35 @@
 
 Follows the IETF draft "The Idempotency-Key HTTP Header Field": the same key with another request is
 a mistake of the client (422), with one that still runs a conflict (409), and otherwise gets the
-answer of the first, whether that was an outcome or an error.
+response of the first, whether that was an outcome or a problem.
 """
 
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from http import HTTPStatus
 from time import monotonic
 
-from nexus_tools.toolkit.answer import Answer, ProblemError
+from nexus_tools.tool import Problem
+from nexus_tools.toolkit.response import ProblemError, Response
 
 _DIGEST_BYTES = 32
 
 
 @dataclass(slots=True)
 class _Invocation:
-    """One key: what was asked, and what was answered once it is.
+    """One key: what was asked, and the response once there is one.
 
     `request` is the body, or its SHA-256 unless the body is shorter than that.
     """
 
     request: bytes
-    answer: Answer | None = None
+    response: Response | None = None
     expires_at: float = 0.0
 
 
 class RecentInvocations:
-    """Remembers answers for `lifetime_s` seconds, at most `max_count` and `max_bytes` of them.
+    """Remembers responses for `lifetime_s` seconds, at most `max_count` and `max_bytes` of them.
 
     Keys of running invocations are kept in any case; the server bounds how many run.
     """
@@ -48,18 +48,18 @@ class RecentInvocations:
         self._max_bytes = max_bytes
         self._clock = clock
         self._known: dict[str, _Invocation] = {}
-        # The keys of those that were answered, in the order in which they are forgotten.
-        self._answered: deque[str] = deque()
+        # The keys of those that have a response, in the order in which they are forgotten.
+        self._complete: deque[str] = deque()
         self._bytes = 0
 
-    def begin(self, key: str, body: bytes) -> Answer | None:
-        """The stored answer, or none: then the invocation counts as running from now on.
+    def begin(self, key: str, body: bytes) -> Response | None:
+        """The stored response, or none: then the invocation counts as running from now on.
 
         Raises `ProblemError` for a key that is running or belongs to another request.
         """
         request = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
         known = self._known.get(key)
-        if known is not None and known.answer is not None:
+        if known is not None and known.response is not None:
             now = self._clock()
             if known.expires_at <= now:
                 self._forget_old(now)
@@ -69,20 +69,20 @@ class RecentInvocations:
             return None
         if known.request != request:
             detail = "this idempotency key belongs to a request with another body"
-            raise ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "key_reused", detail, errors=[])
-        if known.answer is None:
+            raise ProblemError(Problem.KEY_REUSED, detail, errors=[])
+        if known.response is None:
             detail = "an invocation with this idempotency key is already running"
-            raise ProblemError(HTTPStatus.CONFLICT, "already_running", detail)
-        return known.answer
+            raise ProblemError(Problem.ALREADY_RUNNING, detail)
+        return known.response
 
-    def finish(self, key: str, answer: Answer) -> None:
-        """Store the answer of a running invocation."""
+    def finish(self, key: str, response: Response) -> None:
+        """Store the response of a running invocation."""
         now = self._clock()
         invocation = self._known[key]
-        invocation.answer = answer
+        invocation.response = response
         invocation.expires_at = now + self._lifetime_s
-        self._answered.append(key)
-        self._bytes += len(answer.body)
+        self._complete.append(key)
+        self._bytes += len(response.body)
         self._forget_old(now)
 
     def abandon(self, key: str) -> None:
@@ -90,11 +90,11 @@ class RecentInvocations:
         self._known.pop(key, None)
 
     def _forget_old(self, now: float) -> None:
-        while self._answered:
-            oldest = self._known[self._answered[0]]
-            fits = len(self._answered) <= self._max_count and self._bytes <= self._max_bytes
+        while self._complete:
+            oldest = self._known[self._complete[0]]
+            fits = len(self._complete) <= self._max_count and self._bytes <= self._max_bytes
             if fits and oldest.expires_at > now:
                 return
-            del self._known[self._answered.popleft()]
-            assert oldest.answer is not None
-            self._bytes -= len(oldest.answer.body)
+            del self._known[self._complete.popleft()]
+            assert oldest.response is not None
+            self._bytes -= len(oldest.response.body)

@@ -1,31 +1,37 @@
 """A server of tools: an ASGI application with `/health`, `/meta` and `/invoke` for each tool."""
 
 import asyncio
+import re
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
 
-import structlog
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
+from starlette.responses import Response as HttpResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import ToolDefinition
-from nexus_tools.toolkit.answer import Answer, ProblemError
+from nexus_tools.logs import get_logger
+from nexus_tools.tool import (
+    Problem,
+    ToolDefinition,
+    protocol,
+)
 from nexus_tools.toolkit.invoke import InvokeEndpoint, Limits, Slots
-from nexus_tools.toolkit.origin import request_origin
 from nexus_tools.toolkit.recent import RecentInvocations
+from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.tool import Tool
 
 Lifespan = Callable[["ToolServer"], AbstractAsyncContextManager[None]]
 
-_log = structlog.get_logger("nexus_tools.toolkit")
+_log = get_logger("nexus_tools.toolkit")
 
 _HEALTH_TIMEOUT_S = 5.0
 
@@ -48,13 +54,13 @@ class ToolServer:
         recent: RecentInvocations | None = None,
     ) -> None:
         self.tools = _by_path(tools)
-        self._public_url = None if public_url is None else public_url.rstrip("/")
+        self._public_url = public_url
         self._lifespan = lifespan
         self._slots = Slots(limits or Limits())
         self._slots.is_open = lifespan is None
         recent = recent or RecentInvocations()
         self._invoke = {
-            _join(path, "/invoke"): InvokeEndpoint(tool, self._slots, recent)
+            protocol.endpoint(path, protocol.INVOKE): InvokeEndpoint(tool, self._slots, recent)
             for path, tool in self.tools.items()
         }
         self._app = self._starlette()
@@ -63,11 +69,12 @@ class ToolServer:
 
     def definitions(self, root_url: str) -> list[ToolDefinition]:
         """The definitions of all tools for a server whose root is reached at `root_url`."""
-        root = root_url.rstrip("/")
-        return [tool.definition(_url(root, path)) for path, tool in self.tools.items()]
+        return [
+            tool.definition(protocol.tool_url(root_url, path)) for path, tool in self.tools.items()
+        ]
 
     def refuse(self) -> None:
-        """Take no more invocations: they are answered with 503, as is `/health`."""
+        """Take no more invocations: they are refused with 503, as is `/health`."""
         self._slots.is_open = False
 
     @asynccontextmanager
@@ -84,7 +91,7 @@ class ToolServer:
                 self.refuse()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; the hot path goes around the router."""
+        """Serve a request; the hot path goes around the router."""
         if scope["type"] == "http" and scope["method"] == "POST":
             path: str = scope["path"]
             endpoint = self._invoke.get(path.removeprefix(scope.get("root_path", "")))
@@ -94,13 +101,13 @@ class ToolServer:
         await self._app(scope, receive, send)
 
     def _starlette(self) -> Starlette:
-        routes: list[BaseRoute] = [Route("/tools", self._list)]
+        routes: list[BaseRoute] = [Route(protocol.TOOLS, self._list)]
         for path, tool in self.tools.items():
-            invoke = self._invoke[_join(path, "/invoke")]
+            invoke = self._invoke[protocol.endpoint(path, protocol.INVOKE)]
             routes += [
-                Route(_join(path, "/health"), _Health(tool, self._slots)),
-                Route(_join(path, "/meta"), self._meta_of(path, tool)),
-                Route(_join(path, "/invoke"), invoke, methods=["POST"]),
+                Route(protocol.endpoint(path, protocol.HEALTH), _Health(tool, self._slots)),
+                Route(protocol.endpoint(path, protocol.META), self._meta_of(path, tool)),
+                Route(protocol.endpoint(path, protocol.INVOKE), invoke, methods=["POST"]),
             ]
         app = Starlette(
             routes=routes,
@@ -114,15 +121,15 @@ class ToolServer:
         app.router.redirect_slashes = False
         return app
 
-    async def _list(self, _: Request) -> Response:
+    async def _list(self, _: Request) -> HttpResponse:
         return JSONResponse(list(self.tools))
 
-    def _meta_of(self, path: str, tool: Tool) -> Callable[[Request], Response]:
-        def meta(request: Request) -> Response:
+    def _meta_of(self, path: str, tool: Tool) -> Callable[[Request], HttpResponse]:
+        def meta(request: Request) -> HttpResponse:
             root = self._public_url
             if root is None:
                 root = request_origin(request) + request.scope.get("root_path", "")
-            return JSONResponse(tool.definition(_url(root, path)).as_json())
+            return JSONResponse(tool.definition(protocol.tool_url(root, path)).as_json())
 
         return meta
 
@@ -135,7 +142,7 @@ class _Health:
         self._slots = slots
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the tool's own checks and answer."""
+        """Run the tool's own checks, and say what came of them."""
         checks = {"server": self._slots.is_open} | await self._checks()
         ready = all(checks.values())
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
@@ -165,31 +172,23 @@ def _by_path(tools: Sequence[Tool]) -> dict[str, Tool]:
     return {f"/{tool.fqn.name if names[tool.fqn.name] == 1 else tool.fqn}": tool for tool in tools}
 
 
-def _join(path: str, endpoint: str) -> str:
-    return path.rstrip("/") + endpoint
-
-
-def _url(root: str, path: str) -> str:
-    return root + path.rstrip("/")
-
-
 @asynccontextmanager
 async def _nothing() -> AsyncIterator[None]:
     yield
 
 
-def _response(answer: Answer) -> Response:
-    response = Response(answer.body, answer.status)
-    response.raw_headers.extend(answer.headers)
-    return response
+def _response(response: Response) -> HttpResponse:
+    made = HttpResponse(response.body, response.status)
+    made.raw_headers.extend(response.headers)
+    return made
 
 
-def _problem(_: Request, error: Exception) -> Response:
+def _problem(_: Request, error: Exception) -> HttpResponse:
     assert isinstance(error, ProblemError)
-    return _response(error.answer())
+    return _response(error.response())
 
 
-def _http_problem(_: Request, error: Exception) -> Response:
+def _http_problem(_: Request, error: Exception) -> HttpResponse:
     """What the router itself refuses: an unknown path, a wrong method."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
@@ -197,9 +196,41 @@ def _http_problem(_: Request, error: Exception) -> Response:
         (name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()
     )
     code = status.name.lower()
-    return _response(ProblemError(status, code, error.detail, headers=headers).answer())
+    return _response(Response.of_problem(status, code, error.detail, headers=headers))
 
 
-def _unexpected(_: Request, __: Exception) -> Response:
-    status = HTTPStatus.INTERNAL_SERVER_ERROR
-    return _response(ProblemError(status, "server_broke", "the server broke").answer())
+def _unexpected(_: Request, __: Exception) -> HttpResponse:
+    return _response(ProblemError(Problem.SERVER_BROKE, "the server broke").response())
+
+
+# --- Under which address a server was reached, for the `url` in `/meta`
+
+
+# A name or IPv4 address, or an IPv6 address in brackets; then perhaps a port.
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253})|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?"
+)
+
+
+def request_origin(request: Request) -> str:
+    """Scheme and host as the client sees them: behind a proxy, as `X-Forwarded-…` says.
+
+    Raises `ProblemError` 400 when the headers say nothing or nonsense, since the response repeats
+    them.
+    """
+    host = _first(request.headers, "x-forwarded-host") or request.headers.get("host", "")
+    scheme = _first(request.headers, "x-forwarded-proto") or request.url.scheme
+    if not _HOST.fullmatch(host):
+        raise _bad_header("the host of this request is missing or malformed")
+    if scheme not in ("http", "https"):
+        raise _bad_header("X-Forwarded-Proto is neither http nor https")
+    return f"{scheme}://{host}"
+
+
+def _first(headers: Headers, name: str) -> str:
+    """The value that the proxy nearest to the client wrote, where several are in line."""
+    return headers.get(name, "").split(",")[0].strip()
+
+
+def _bad_header(detail: str) -> ProblemError:
+    return ProblemError(Problem.HEADER_INVALID, detail)

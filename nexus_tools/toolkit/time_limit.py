@@ -2,6 +2,10 @@
 
 A timer for each invocation would take longer than many tools do. All have the same time, so that
 the one that began first is the first whose time is over.
+
+Worked example, with a limit of 10 s: A begins at 0 and sets the timer to 10, B begins at 3 and
+finds it set. A is done at 4 and leaves the timer as it is. At 10 it finds B in front, whose time is
+over at 13, and is set to that: two timers were set, and none was taken back.
 """
 
 import asyncio

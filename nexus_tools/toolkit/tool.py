@@ -1,8 +1,10 @@
-"""A tool as a server sees it: a name, an interface, and something that answers."""
+"""A tool as a server sees it: a name, an interface, something that runs; and its call."""
 
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from nexus_tools.errors import ValidationError
@@ -10,23 +12,37 @@ from nexus_tools.tool import (
     DEFAULT_TIMEOUT_MS,
     MAX_TIMEOUT_MS,
     MIN_TIMEOUT_MS,
+    Answer,
     InterfaceValidator,
-    Outcome,
     ToolDefinition,
     ToolFqn,
     ToolType,
 )
-from nexus_tools.toolkit.call import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The context of one invocation: a parameter annotated with `Call` receives it.
+
+    `invocation` is the id of the invocation on chain, `deadline` the moment after which nobody
+    waits any more, `max_outcome_bytes` what the requester pays for. All are absent in tests and
+    for callers that do not say them.
+    """
+
+    invocation: str | None = None
+    deadline: datetime | None = None
+    max_outcome_bytes: int | None = None
+
 
 Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, bool]]]
 
 
 class Tool(ABC):
-    """What a `ToolServer` serves: it checks what goes in and out, a subclass answers.
+    """What a `ToolServer` serves: it checks what goes in and out, a subclass runs.
 
     Raises `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when a definition cannot be
     made of it: `timeout_ms` is 1 000 to 120 000, the schemas obey the rules of tools. `health`
-    answers, sync or async, whether the tool is ready: one truth or several by name.
+    says, sync or async, whether the tool is ready: one truth or several by name.
     """
 
     def __init__(
@@ -53,12 +69,20 @@ class Tool(ABC):
             raise tool_invalid(self.fqn, error) from error
 
     @abstractmethod
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Do the work: from arguments as `arguments` gives them to `{variant: {port: value}}`."""
 
-    def arguments(self, ports: Any, call: Call) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
-        """What `answer` is given, from an input that is checked against the schema."""
-        self._validator.check_input(ports)
+    def arguments(
+        self,
+        ports: Any,
+        call: Call,  # noqa: ARG002 - for subclasses
+        json_bytes: int | None = None,
+    ) -> dict[str, Any]:
+        """What `run` is given, from an input that is checked against the schema.
+
+        `json_bytes` is the size of the text that `parse_json` read the input from, if it did.
+        """
+        self._validator.check_input(ports, json_bytes)
         return dict(ports)
 
     def definition(self, url: str) -> ToolDefinition:
@@ -75,17 +99,17 @@ class Tool(ABC):
             }
         )
 
-    async def invoke(self, ports: Mapping[str, Any], call: Call | None = None) -> Outcome:
+    async def invoke(self, ports: Mapping[str, Any], call: Call | None = None) -> Answer:
         """Run the tool as the server does, without its time limit.
 
         Raises `ValidationError` with code `input_invalid` or `output_invalid`, and whatever the
         tool's own code raises.
         """
-        return await self.run(self.arguments(ports, call or Call()))
+        return await self.answer(self.arguments(ports, call or Call()))
 
-    async def run(self, arguments: Mapping[str, Any]) -> Outcome:
-        """Answer, and check the answer."""
-        return self._validator.check_output(await self.answer(arguments))
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        """Run, and check what came of it. Raises `output_invalid`, and what `run` raises."""
+        return self._validator.check_output(await self.run(arguments))
 
     async def check_health(self) -> dict[str, bool]:
         """The tool's own checks by name, all true if it is ready to be invoked."""

@@ -17,7 +17,8 @@ from benchmarks.figure import Figure, table
 # How long each part may take, in seconds; the sum is what a whole run takes at most.
 PARTS = {
     "vm": 60,
-    "transactions": 80,
+    "transactions": 60,
+    "verbs": 240,
     "ethereum": 180,
     "state": 120,
     "invocations": 60,

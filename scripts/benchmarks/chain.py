@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.processes import home, nexus_tools, started
+from benchmarks.processes import Process, home, nexus_tools, started
 from nexus_tools.client import Coin, KeyPair, Network, SuiClient, request_sui
-from nexus_tools.registry import Deployment, load_package, publish
+from nexus_tools.package import Deployment, load_package, publish
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.signature import SignatureScheme
@@ -19,18 +19,23 @@ _COINS_PER_TRANSACTION = 200
 @contextmanager
 def localnet(folder: Path) -> Iterator[Network]:
     """`nexus-tools localnet start`, until the block is left."""
+    with localnet_process(folder) as (network, _):
+        yield network
+
+
+@contextmanager
+def localnet_process(folder: Path) -> Iterator[tuple[Network, Process]]:
+    """The same, with the process in which the node is."""
     command = nexus_tools("localnet", "start", "--port", "0", "--json")
     with started(command, folder / "localnet.log", home(folder)) as process:
         url = process.document()["url"]
-        yield Network("localnet", url, url)
+        yield Network("localnet", url, url), process
 
 
 async def funded_key(network: Network, amount_mist: int) -> KeyPair:
-    """A new key, to which the faucet has given the amount at least."""
+    """A new key, to which the faucet of a localnet has given the amount."""
     key = KeyPair.from_secret(SignatureScheme.ED25519, os.urandom(32))
-    given = 0
-    while given < amount_mist:
-        given += sum(gift.amount for gift in await request_sui(network, key.address))
+    await request_sui(network, key.address, amount_mist)
     return key
 
 

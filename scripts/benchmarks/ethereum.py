@@ -21,7 +21,8 @@ from benchmarks.signed import COIN_MIST, Content, call_of, signed, transfer
 from nexus_tools.client import KeyPair
 from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.localnet.node import Node
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.package import load_package, publish
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.object import AddressOwner, MovePackage, ObjectReference, Shared
@@ -32,6 +33,7 @@ ROUNDS = 5
 EACH = 100
 STARTS = 3
 START_S = 0.5
+PACKAGE_MIST = 1_000_000_000
 
 _PEER = "eth-tester"
 # coincurve is what makes its signatures fast.
@@ -43,7 +45,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     """Start-up, transfers, calls."""
     peer_command = [str(_peer_python()), str(SCRIPTS / "benchmarks" / "ethereum_peer.py")]
     yield _start(folder, peer_command)
-    ours = _Ours()
+    ours = InProcess()
     with started(peer_command, folder / "eth-tester.log") as peer:
         peer.line()
         for name in ("transfer", "call"):
@@ -115,7 +117,11 @@ def _peer_rate(peer: Process, name: str) -> float:
     return EACH / float(peer.ask([name, EACH]))
 
 
-class _Ours:
+def _publish_package(builder: TransactionBuilder, recipient: Address) -> None:
+    publish(builder, load_package(), recipient)
+
+
+class InProcess:
     """A node in this process, and a key with coins on it."""
 
     def __init__(self) -> None:
@@ -131,23 +137,37 @@ class _Ours:
             self._execute(data, signature)
         return EACH / (perf_counter() - begin)
 
-    def _coins(self, count: int) -> list[ObjectReference]:
-        given = self._node.fund(self._key.address, *[COIN_MIST] * count)
+    def _coins(self, count: int, mist: int = COIN_MIST) -> list[ObjectReference]:
+        given = self._node.fund(self._key.address, *[mist] * count)
         own = AddressOwner(self._key.address)
         return [value.reference() for value in given.output_objects if value.owner == own]
 
     def _publish(self) -> Content:
         """Publish the counter; the call that increases it."""
 
-        def publish(builder: TransactionBuilder) -> None:
+        def publish_counter(builder: TransactionBuilder) -> None:
             cap = builder.publish([compiled("counter")], [MOVE_STDLIB, SUI_FRAMEWORK])
             builder.transfer_objects([cap], self._key.address)
 
-        [(data, signature)] = signed(self._key, self._coins(1), publish)
-        written = self._execute(data, signature).output_objects
+        written = self._send(publish_counter).output_objects
         [package] = [value.id for value in written if isinstance(value.data, MovePackage)]
         [counter] = [value for value in written if isinstance(value.owner, Shared)]
         return call_of(package, SharedObject(counter.id, counter.version, mutable=True))
+
+    def transfer(self) -> None:
+        """One transfer."""
+        self._send(self._contents["transfer"])
+
+    def publish_package(self) -> None:
+        """Publish our own package, which registers nothing yet."""
+        [coin] = self._coins(1, PACKAGE_MIST)
+        content = partial(_publish_package, recipient=self._key.address)
+        [(data, signature)] = signed(self._key, [coin], content, PACKAGE_MIST)
+        self._execute(data, signature)
+
+    def _send(self, content: Content) -> ExecutedTransaction:
+        [(data, signature)] = signed(self._key, self._coins(1), content)
+        return self._execute(data, signature)
 
     def _execute(self, data: bytes, signature: bytes) -> ExecutedTransaction:
         executed = self._node.execute(data, [signature])

@@ -1,4 +1,4 @@
-"""Invocations per second, from the request on chain to the outcome on chain.
+"""Invocations per second, from the request on chain to the outcome on chain, and what they compute.
 
 Localnet, tool server and one Leader run as users run them, each in a process of its own and set up
 with the command line. A requester sends all requests of a round, several with one transaction, and
@@ -6,7 +6,7 @@ follows the events until the last invocation is settled.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,39 +15,61 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks import chain
-from benchmarks.figure import Figure, at_least
-from benchmarks.processes import home, nexus_tools, run, started
+from benchmarks.figure import Figure, at_least, at_most
+from benchmarks.processes import Process, home, nexus_tools, run, started
 from benchmarks.requests import request_many
 from nexus_tools.client import EventRecord, Network, SuiClient, follow_events
-from nexus_tools.registry import Deployment, Tool, ToolRegistry, event_filter, parse_event
-from nexus_tools.registry.events import InvocationExpired, InvocationFailed, InvocationSettled
+from nexus_tools.package import Deployment, event_filter, parse_event
+from nexus_tools.package.move.invocation import (
+    InvocationExpired,
+    InvocationFailed,
+    InvocationSettled,
+)
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
 
 TARGET_PER_S = 60
+TARGET_LEADER_MS = 2.2
 ROUNDS = 3
 INVOCATIONS = 300
 PER_REQUEST = 50
 
 _FQN = ToolFqn.parse("xyz.example.math.divide@1")
 _SUI_FOR_SETUP = "50"
+_AFTERWARDS_S = 0.3
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """One figure."""
-    with chain.localnet(folder) as network, _stage(folder) as deployment:
-        rates, latencies = asyncio.run(_rounds(network, deployment))
+    """The rate of a crowd, the latency of one alone, and CPU time of each process per closing."""
+    with chain.localnet_process(folder) as (network, node), _stage(folder) as stage:
+        processes = {"Leader": stage.leader, "node": node, "tool server": stage.tools}
+        rounds, alone = asyncio.run(_rounds(network, stage.deployment, list(processes.values())))
     note = f"{INVOCATIONS} a round, requested {PER_REQUEST} with one transaction; one Leader"
-    target = at_least(TARGET_PER_S)
-    yield Figure("invocations settled", median(rates), "/s", target=target, note=note)
-    yield Figure("invocations latency alone", median(latencies) * 1e3, "ms")
+    rate = median(INVOCATIONS / one.seconds for one in rounds)
+    yield Figure("invocations settled", rate, "/s", target=at_least(TARGET_PER_S), note=note)
+    yield Figure("invocations latency alone", median(alone) * 1e3, "ms")
+    for place, name in enumerate(processes):
+        cpu_ms = median(one.cpu_s[place] for one in rounds) / INVOCATIONS * 1e3
+        target = at_most(TARGET_LEADER_MS) if name == "Leader" else None
+        yield Figure(f"invocations CPU of the {name}", cpu_ms, "ms each", target=target)
 
 
 # --- The stage
 
 
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What stands on it beside the localnet."""
+
+    deployment: Deployment
+    leader: Process
+    tools: Process
+
+
 @contextmanager
-def _stage(folder: Path) -> Iterator[Deployment]:
+def _stage(folder: Path) -> Iterator[_Stage]:
     """The package published, the tools of the examples registered, and a Leader that works."""
     own = home(folder)
 
@@ -66,22 +88,41 @@ def _stage(folder: Path) -> Iterator[Deployment]:
         command("leader", "register", "--name", "bench", "--yes")
         with started(lead, folder / "leader.log", own) as leader:
             leader.logged(" works")
-            yield deployment
+            yield _Stage(deployment, leader, tools)
 
 
 # --- The rounds
 
 
-async def _rounds(network: Network, deployment: Deployment) -> tuple[list[float], list[float]]:
-    """Settled invocations per second, for each round; seconds that one takes alone."""
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """How long a crowd took, and the CPU time of each process meanwhile."""
+
+    seconds: float
+    cpu_s: tuple[float, ...]
+
+
+async def _rounds(
+    network: Network, deployment: Deployment, processes: Sequence[Process]
+) -> tuple[list[_Round], list[float]]:
+    """Each round of a crowd; seconds that one invocation takes alone."""
     key = await chain.funded_key(network, 100 * chain.SUI)
     async with SuiClient(network, key) as client, SuiClient(network) as observer:
         tool = await ToolRegistry(client, deployment).get(_FQN)
         crowd = _Crowd(client, observer, deployment, tool)
         # The first ones open connections and read what a Leader remembers afterwards.
         alone = [await crowd.seconds(1) for _ in range(8)]
-        rates = [INVOCATIONS / await crowd.seconds(INVOCATIONS) for _ in range(ROUNDS)]
-        return rates, alone[3:]
+        rounds = [await _round(crowd, processes) for _ in range(ROUNDS)]
+        return rounds, alone[3:]
+
+
+async def _round(crowd: "_Crowd", processes: Sequence[Process]) -> _Round:
+    before = [process.cpu_s for process in processes]
+    seconds = await crowd.seconds(INVOCATIONS)
+    # The Leader still reads and writes down what the observer has seen.
+    await asyncio.sleep(_AFTERWARDS_S)
+    after = [process.cpu_s for process in processes]
+    return _Round(seconds, tuple(b - a for a, b in zip(before, after, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

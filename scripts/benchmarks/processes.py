@@ -96,6 +96,13 @@ class Process:
         """The id of the process."""
         return self._process.pid
 
+    @property
+    def cpu_s(self) -> float:
+        """The seconds that all its threads have computed."""
+        # After the name, which may have spaces: the state, and ten fields on, user and system time.
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def line(self, timeout_s: float = _READY_S) -> str:
         """The next line that it writes. Raises `ProcessFailed`."""
         deadline = monotonic() + timeout_s

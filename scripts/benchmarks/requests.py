@@ -4,17 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nexus_tools.client import SuiClient
-from nexus_tools.registry import (
-    DEFAULT_OUTCOME_BYTES,
-    Deployment,
-    LeaderRegistry,
-    Ports,
-    Tool,
-    add_request,
-    parse_event,
-    quote_mist,
-)
-from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.package import Deployment, parse_event, ports_of
+from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry import DEFAULT_OUTCOME_BYTES, LeaderRegistry, add_request, quote_mist
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
@@ -26,7 +19,7 @@ async def request_many(
     settings = await LeaderRegistry(client, deployment).settings()
     builder = TransactionBuilder()
     for each in inputs:
-        ports = Ports.of(each)
+        ports = ports_of(each)
         cost = quote_mist(settings, tool, ports.size(), DEFAULT_OUTCOME_BYTES)
         add_request(
             builder,
@@ -34,7 +27,7 @@ async def request_many(
             tool,
             ports,
             max_outcome_bytes=DEFAULT_OUTCOME_BYTES,
-            funds_mist=cost,
+            payment_mist=cost,
         )
     executed = await client.execute(builder)
     parsed = [parse_event(deployment, event) for event in executed.events]

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import grpc.aio
 
 from nexus_tools.client import Network
-from nexus_tools.localnet.rpc.messages import Procedure, load_messages
+from nexus_tools.sui.rpc import Procedure, load_messages
 
 CONNECTIONS = 4
 IN_FLIGHT = 16

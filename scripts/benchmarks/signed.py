@@ -37,12 +37,15 @@ def call_of(package: Address, counter: SharedObject) -> Content:
 
 
 def signed(
-    key: KeyPair, coins: Sequence[ObjectReference], content: Content
+    key: KeyPair,
+    coins: Sequence[ObjectReference],
+    content: Content,
+    budget_mist: int = _BUDGET_MIST,
 ) -> Iterator[tuple[bytes, bytes]]:
     """A transaction for each coin, and its signature."""
     for coin in coins:
         builder = TransactionBuilder()
         content(builder)
-        gas = GasData((coin,), key.address, _GAS_PRICE, _BUDGET_MIST)
+        gas = GasData((coin,), key.address, _GAS_PRICE, budget_mist)
         data = TransactionData(builder.finish(), key.address, gas, NoExpiration()).encode()
         yield data, key.sign(data)

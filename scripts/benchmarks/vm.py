@@ -15,7 +15,7 @@ from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_least_of_peer, compared
 from benchmarks.rounds import interleaved
 from genuine import Call, call_genuine
-from nexus_tools.localnet.bytecode.relocate import relocate
+from nexus_tools.bytecode import relocate
 from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Context, Machine, Meter, Reference
 from nexus_tools.sui.address import ZERO, Address
@@ -126,19 +126,19 @@ class _Ours:
         return meter.instructions
 
     def _call(self, kernel: str, meter: Meter) -> int:
-        function = self._machine.function(_PACKAGE, MODULE, kernel)
+        function = self._machine.types.function(_PACKAGE, MODULE, kernel)
         assert function is not None, f"there is no kernel {kernel}"
         runtime = ObjectRuntime(
             TransactionContext(ZERO, Digest(bytes(32)), 0, 0, 1, 1, _BUDGET, None),
             {},
             lambda _: None,
-            self._machine.decode,
+            self._machine.types.decode,
             NativeGas(_BUDGET, meter),
         )
         arguments: list[Any] = [KERNELS.get(kernel, 0)]
         if len(function.parameters) > 1:
             arguments.append(Reference([runtime.transaction.as_move_value()], 0))
-        context = Context(self._machine, meter, runtime)
+        context = Context(self._machine.types, meter, runtime)
         [value] = self._machine.call(function, (), arguments, context)
         return int(value)
 

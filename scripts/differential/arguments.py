@@ -10,10 +10,20 @@ from typing import Any, ClassVar
 
 from differential import curves
 from differential.dynamic_fields import DynamicFields
-from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.bytecode import Ability
 from nexus_tools.localnet.vm import Function, Machine, ReferenceType, Variant, substitute
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
-from nexus_tools.sui.type_tag import SUI, Primitive, StructTag, TypeTag, VectorTag, coin_tag
+from nexus_tools.sui.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.type_tag import (
+    OPTION,
+    STRING,
+    SUI,
+    Primitive,
+    StructTag,
+    TypeTag,
+    VectorTag,
+    balance_tag,
+    coin_tag,
+)
 
 TEXTS = [b"", b"abc", b"hello world", b"0x2A", b"ff00", b"123", b"AbC", bytes(32), b"ABC def"]
 BYTES = [*TEXTS, "añ€".encode(), b"\xff\xfe", b"\xe2\x82", b"\x80", b"\xc0\xaf", b"\xed\xa0\x80"]
@@ -22,11 +32,10 @@ _LENGTHS_OF_STRUCTS = [0, 1, 2, 3]
 _LONG = 300
 _ID_SIZE = 32
 
-_STRING = StructTag(MOVE_STDLIB, "string", "String", ())
-_OPTION = StructTag(MOVE_STDLIB, "option", "Option", (Primitive.U64,))
+_OPTION = StructTag(*OPTION, (Primitive.U64,))
 _CLOCK = StructTag(SUI_FRAMEWORK, "clock", "Clock", ())
 _BAG = StructTag(SUI_FRAMEWORK, "bag", "Bag", ())
-_BALANCE = StructTag(SUI_FRAMEWORK, "balance", "Balance", (SUI,))
+_BALANCE = balance_tag(SUI)
 _SYSTEM_STATE = StructTag(SUI_SYSTEM, "sui_system_state_inner", "SuiSystemStateInnerV2", ())
 _VALIDATOR = StructTag(SUI_SYSTEM, "validator", "Validator", ())
 TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
@@ -36,7 +45,7 @@ TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
     Primitive.BOOL,
     VectorTag(Primitive.U8),
     VectorTag(VectorTag(Primitive.U64)),
-    _STRING,
+    STRING,
     _OPTION,
     SUI,
     _BALANCE,
@@ -69,7 +78,7 @@ class Arguments:
         return tuple(chosen)
 
     def _is_able(self, type_: TypeTag, constraints: Ability) -> bool:
-        return constraints & self._machine.abilities(type_) == constraints
+        return constraints & self._machine.types.abilities(type_) == constraints
 
     def values(self, function: Function, type_arguments: Sequence[TypeTag]) -> list[object]:
         """A value for each parameter; for a reference the value that it points to.
@@ -90,8 +99,8 @@ class Arguments:
         for type_, value in zip(function.parameters, values, strict=True):
             concrete: Any = substitute(type_, type_arguments)
             is_struct = isinstance(concrete, StructTag)
-            if is_struct and Ability.KEY in self._machine.abilities(concrete):
-                found.append(Address(self._machine.encode(concrete, value)[:_ID_SIZE]))
+            if is_struct and Ability.KEY in self._machine.types.abilities(concrete):
+                found.append(Address(self._machine.types.encode(concrete, value)[:_ID_SIZE]))
         return found
 
     def value(self, type_: Any) -> Any:
@@ -129,7 +138,7 @@ class Arguments:
         return chance.choice(small + large)
 
     def _datatype(self, type_: StructTag) -> object:
-        definition = self._machine.datatype(type_)
+        definition = self._machine.types.datatype(type_)
         assert definition is not None
         tag = None
         fields = definition.fields

@@ -7,20 +7,10 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from nexus_tools.localnet.natives.crypto.curves import (
-    G1,
-    G2,
-    GT,
-    SCALARS,
-    PointGroup,
-    PreparedKey,
-    from_arkworks,
-    groth16_bls12381,
-    groth16_bn254,
-    pairing,
-)
-from nexus_tools.localnet.natives.crypto.curves import bn254 as bn
-from nexus_tools.localnet.natives.crypto.curves.bls12381 import ORDER
+from nexus_tools.localnet.crypto import bn254 as bn
+from nexus_tools.localnet.crypto.bls12381 import G1, G2, ORDER, SCALARS, PointGroup, pairing
+from nexus_tools.localnet.crypto.bls12381_target import GT, from_arkworks
+from nexus_tools.localnet.crypto.groth16 import PreparedKey, prepare_bls12381_key, prepare_bn254_key
 
 Values = Sequence[object]
 Draw = Callable[[Random, Values], list[object]]
@@ -135,13 +125,13 @@ _CURVES = (
         ORDER,
         G2.encode(G2.generator()),
         lambda factor: G1.encode(G1.multiply(G1.generator(), factor)),
-        groth16_bls12381.prepare_key,
+        prepare_bls12381_key,
     ),
     _Curve(
         bn.ORDER,
         bn.encode_g2(_BN254_G2),
         lambda factor: bn.encode_g1(bn.G1.multiply(factor, bn.G1.generator)),
-        groth16_bn254.prepare_key,
+        prepare_bn254_key,
     ),
 )
 

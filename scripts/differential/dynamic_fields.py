@@ -29,10 +29,10 @@ class DynamicFields:
     ) -> None:
         """Give the object `parent` a field; `key` and `value` are types with values."""
         (key_type, name), (value_type, content) = key, value
-        encoded = machine.encode(key_type, name)
+        encoded = machine.types.encode(key_type, name)
         child = dynamic_field_id(parent, TYPE_TAG.encode(key_type), encoded)
         type_ = StructTag(SUI_FRAMEWORK, "dynamic_field", "Field", (key_type, value_type))
-        contents = bytes(child) + encoded + machine.encode(value_type, content)
+        contents = bytes(child) + encoded + machine.types.encode(value_type, content)
         self.put(Address(parent), type_, contents)
 
     def put(self, parent: Address, type_: StructTag, contents: bytes) -> None:

@@ -17,7 +17,7 @@ from differential.exposure import (
 from differential.localnet_vm import LocalnetVm
 from differential.wrapper import wrap
 from genuine import Call, Outcome, call_genuine
-from nexus_tools.localnet.bytecode import CompiledModule, deserialize, serialize
+from nexus_tools.bytecode import CompiledModule, deserialize, serialize
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.vm import Function, substitute
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
@@ -71,8 +71,8 @@ class ExposedPackages:
             self._genuine[address, module.name] = (module, wrap(module, wrappers_of(address)))
         rows = [row for name, row in self._genuine.items() if name[0] == address]
         machine = self.vm.machine
-        machine.publish(package_of(address, [serialize(module) for module, _ in rows]))
-        machine.publish(
+        machine.types.publish(package_of(address, [serialize(module) for module, _ in rows]))
+        machine.types.publish(
             package_of(wrappers_of(address), [serialize(wrapper) for _, wrapper in rows])
         )
         self._files.cache_clear()
@@ -83,14 +83,14 @@ class ExposedPackages:
 
     def functions(self, package: Address, module: str) -> Iterator[Function]:
         """The wrappers of a module's functions."""
-        loaded = self.vm.machine.package(wrappers_of(package))
+        loaded = self.vm.machine.types.package(wrappers_of(package))
         found = loaded.module(module) if loaded else None
         assert found is not None
         yield from found.functions()
 
     def function(self, package: Address, module: str, name: str) -> Function:
         """The wrapper of one function."""
-        found = self.vm.machine.function(wrappers_of(package), module, name)
+        found = self.vm.machine.types.function(wrappers_of(package), module, name)
         assert found is not None
         return found
 
@@ -102,7 +102,7 @@ class ExposedPackages:
         types: list[Any] = [substitute(type_, type_arguments) for type_ in function.parameters]
         arguments = tuple(
             [
-                (str(type_), machine.encode(type_, value))
+                (str(type_), machine.types.encode(type_, value))
                 for type_, value in zip(types, values, strict=True)
             ]
         )

@@ -5,23 +5,24 @@ runs the private ones too. Nothing else of the module is changed.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
+
 from assembler import Assembler
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Code,
     CompiledModule,
     FunctionDefinition,
     Instruction,
     ModuleHandle,
+    Opcode,
     ReferenceToken,
     Signature,
     SignatureToken,
     VectorToken,
     Visibility,
 )
-from nexus_tools.localnet.bytecode.opcode import Opcode
 
 # Natives that the wheel has in `sui::event` for tests. Declared without a type parameter, the
 # second gives the bytes of all events.

@@ -1,19 +1,20 @@
 """Hashes that both machines know, in the place of those which the wheel takes by value only."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from assembler import Assembler
-from nexus_tools.localnet.bytecode import CompiledModule
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Code,
+    CompiledModule,
     FunctionDefinition,
     Instruction,
+    Opcode,
     ReferenceToken,
     VectorToken,
     Visibility,
 )
-from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 
 _MODULE = "hash"

@@ -1,8 +1,10 @@
 """The localnet's Move machine, asked as the genuine one is."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from differential.exposure import EVENT_BYTES, EVENT_COUNT
 from genuine import ABORTED, LIMIT, RETURNED, Outcome
@@ -10,11 +12,13 @@ from genuine.machine import EPOCH, EPOCH_TIMESTAMP_MS, GAS_BUDGET, GAS_PRICE, SE
 from nexus_tools.localnet.natives import (
     NATIVES,
     EmittedEvent,
+    LimitExceeded,
+    MalformedArgument,
     NativeGas,
     ObjectRuntime,
     TransactionContext,
+    UnsupportedNative,
 )
-from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.vm import (
     AnyNative,
     Context,
@@ -105,7 +109,7 @@ class LocalnetVm:
         runtime = self._runtime()
         for object_id in new_ids:
             runtime.record_new_id(object_id)
-        context = Context(self.machine, Meter(_BUDGET), runtime)
+        context = Context(self.machine.types, Meter(_BUDGET), runtime)
         arguments = [
             borrow(copy_value(value)) if isinstance(type_, ReferenceType) else copy_value(value)
             for type_, value in zip(function.parameters, values, strict=True)
@@ -135,7 +139,7 @@ class LocalnetVm:
     ) -> Outcome:
         types: list[Any] = [substitute(type_, type_arguments) for type_ in function.returns]
         pairs = zip(types, results, strict=True)
-        values = tuple([self.machine.encode(type_, value) for type_, value in pairs])
+        values = tuple([self.machine.types.encode(type_, value) for type_, value in pairs])
         return Outcome(RETURNED, values=values)
 
     def _runtime(self) -> _ShownRuntime:
@@ -150,7 +154,7 @@ class LocalnetVm:
             None,
         )
         gas = NativeGas(_NATIVE_GAS)
-        return _ShownRuntime(transaction, {}, self._find, self.machine.decode, gas)
+        return _ShownRuntime(transaction, {}, self._find, self.machine.types.decode, gas)
 
     def _watched(self, key: NativeName, native: AnyNative) -> AnyNative:
         if isinstance(native, TypedNative):

@@ -56,7 +56,7 @@ def noting(package: Address) -> Iterator[list[NotedCall]]:
         runtime: ObjectRuntime = context.runtime
         encoded = tuple(
             [
-                machine.encode(_target(substitute(type_, type_arguments)), _pointed(value))
+                machine.types.encode(_target(substitute(type_, type_arguments)), _pointed(value))
                 for type_, value in zip(function.parameters, arguments, strict=True)
             ]
         )
@@ -87,7 +87,7 @@ def _used_fields(machine: Machine, runtime: ObjectRuntime) -> Iterator[tuple[Add
     """The fields that the transaction has used, as they are now."""
     for child, field in runtime.children.used():
         if field.cell:
-            contents = machine.encode(field.type, field.cell[0])
+            contents = machine.types.encode(field.type, field.cell[0])
             yield child, (field.parent, field.type, contents)
 
 
@@ -117,7 +117,7 @@ def tell_again(
         function = packages.function(package, call.module, call.function)
         types: list[Any] = [substitute(type_, call.type_arguments) for type_ in function.parameters]
         values = [
-            machine.decode(type_, _by_nobody(data, call.sender))
+            machine.types.decode(type_, _by_nobody(data, call.sender))
             for type_, data in zip(types, call.arguments, strict=True)
         ]
         called = (package, call.module, call.function, values, call.type_arguments)

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from assembler import Assembler
 from differential.exposure import EVENT_BYTES, EVENT_COUNT, pointed
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     Code,
     CompiledModule,
     FunctionDefinition,
     FunctionHandle,
     Instruction,
+    Opcode,
     ReferenceToken,
     Signature,
     SignatureToken,
@@ -23,7 +24,6 @@ from nexus_tools.localnet.bytecode.module import (
     VectorToken,
     Visibility,
 )
-from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 
 _BYTES = VectorToken("u8")

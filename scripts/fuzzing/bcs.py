@@ -142,7 +142,7 @@ def _move_value(net: Network, tag: TypeTag) -> Callable[[bytes], bytes]:
 
     def read_and_write(data: bytes) -> bytes:
         try:
-            return machine.encode(tag, machine.decode(tag, data))
+            return machine.types.encode(tag, machine.types.decode(tag, data))
         except ExecutionFailure as error:
             raise BcsError(str(error)) from error
 

@@ -10,8 +10,12 @@ from differential.arguments import Arguments
 from differential.dynamic_fields import DynamicFields
 from fuzzing.finding import Broken
 from fuzzing.move_values import can_be_made, check_type, containers, type_argument
-from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
-from nexus_tools.localnet.natives.errors import UnsupportedNative
+from nexus_tools.localnet.natives import (
+    NativeGas,
+    ObjectRuntime,
+    TransactionContext,
+    UnsupportedNative,
+)
 from nexus_tools.localnet.vm import (
     Context,
     Function,
@@ -36,7 +40,7 @@ _ENDS = (MoveAbort, PrimitiveError, OutOfGas, UnsupportedNative)
 
 def call_all(machine: Machine, package: Address, module: str, chance: random.Random) -> int:
     """Call the functions of a module, each once or not at all; how many were called."""
-    loaded = machine.package(package)
+    loaded = machine.types.package(package)
     found = loaded.module(module) if loaded else None
     assert found is not None
     return sum(_call(machine, function, chance) for function in found.functions())
@@ -72,7 +76,7 @@ def _look_at_results(
     """Results and what references lead to have their types, and no two values share a part."""
     runtime = _runtime(machine)
     results = machine.call(
-        function, type_arguments, values, Context(machine, Meter(_BUDGET), runtime)
+        function, type_arguments, values, Context(machine.types, Meter(_BUDGET), runtime)
     )
     returned = [substitute(each, type_arguments) for each in function.returns]
     kept = [pair for pair in zip(types, values, strict=True) if isinstance(pair[0], ReferenceType)]
@@ -90,8 +94,8 @@ def _look_at_results(
 
 
 def _check_bytes(machine: Machine, type_: Any, value: Any) -> None:
-    data = machine.encode(type_, value)
-    if machine.decode(type_, data) != copy_value(value):
+    data = machine.types.encode(type_, value)
+    if machine.types.decode(type_, data) != copy_value(value):
         raise Broken(f"a value is not read back from its bytes: {type_}")
 
 
@@ -99,4 +103,4 @@ def _runtime(machine: Machine) -> ObjectRuntime:
     transaction = TransactionContext(
         Address.of(0), Digest(bytes(32)), 0, 0, 1000, 1000, _BUDGET, None
     )
-    return ObjectRuntime(transaction, {}, lambda _: None, machine.decode, NativeGas(10**9))
+    return ObjectRuntime(transaction, {}, lambda _: None, machine.types.decode, NativeGas(10**9))

@@ -3,51 +3,24 @@
 Each takes a module and three numbers, with which it chooses a place and what to put there.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from fuzzing.rows import with_row
-from nexus_tools.localnet.bytecode.module import Code, CompiledModule, Instruction, VecOperand
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.bytecode import (
+    LITERAL_BYTES,
+    OPERAND_KINDS,
+    Code,
+    CompiledModule,
+    Instruction,
+    Opcode,
+    OperandKind,
+    VecOperand,
+)
 
-_LITERALS = {
-    Opcode.LD_U8: 8,
-    Opcode.LD_U16: 16,
-    Opcode.LD_U32: 32,
-    Opcode.LD_U64: 64,
-    Opcode.LD_U128: 128,
-    Opcode.LD_U256: 256,
-}
-# The tables of which operands are indices; others are locals, jump tables, places in the code.
-_TABLES = {
-    Opcode.LD_CONST: "constants",
-    Opcode.CALL: "function_handles",
-    Opcode.CALL_GENERIC: "function_instantiations",
-    Opcode.PACK: "struct_definitions",
-    Opcode.UNPACK: "struct_definitions",
-    Opcode.PACK_GENERIC: "struct_instantiations",
-    Opcode.UNPACK_GENERIC: "struct_instantiations",
-    Opcode.MUT_BORROW_FIELD: "field_handles",
-    Opcode.IMM_BORROW_FIELD: "field_handles",
-    Opcode.MUT_BORROW_FIELD_GENERIC: "field_instantiations",
-    Opcode.IMM_BORROW_FIELD_GENERIC: "field_instantiations",
-    **{opcode: "signatures" for opcode in Opcode if opcode.name.startswith("VEC_")},
-    **{
-        opcode: "variant_instantiations" if "GENERIC" in opcode.name else "variant_handles"
-        for opcode in Opcode
-        if "PACK_VARIANT" in opcode.name
-    },
-}
-_WITH_OPERAND = re.compile(
-    "LD_(U|CONST)|BR|(COPY|MOVE|ST)_LOC|.*BORROW|CALL|PACK|UNPACK|VEC_|VARIANT|.*DEPRECATED"
-)
-_WITHOUT_OPERAND = tuple(opcode for opcode in Opcode if not _WITH_OPERAND.match(opcode.name))
-_LOCALS = tuple(
-    opcode
-    for opcode in Opcode
-    if opcode.name in ("COPY_LOC", "MOVE_LOC", "ST_LOC", "MUT_BORROW_LOC", "IMM_BORROW_LOC")
-)
+_WITHOUT_OPERAND = tuple(opcode for opcode in Opcode if opcode not in OPERAND_KINDS)
+_LOCALS = tuple(opcode for opcode, kind in OPERAND_KINDS.items() if kind is OperandKind.LOCAL)
 
 
 def _in_code(
@@ -127,9 +100,12 @@ def _operand(module: CompiledModule, function: int, place: int, to: int) -> Comp
             other = VecOperand((row.operand.type + to) % len(module.signatures), to % 4)
             return Instruction(row.opcode, other)
         assert row.operand is not None
-        if row.opcode in _LITERALS:
-            return Instruction(row.opcode, (row.operand ^ (1 << to)) % (1 << _LITERALS[row.opcode]))
-        table = getattr(module, _TABLES.get(row.opcode, ""), ())
+        kind = OPERAND_KINDS[row.opcode]
+        if kind is OperandKind.LITERAL:
+            bits = 8 * LITERAL_BYTES[row.opcode]
+            return Instruction(row.opcode, (row.operand ^ (1 << to)) % (1 << bits))
+        # What is no index of a table is a local, a jump table or a place in the code.
+        table = module.signatures if kind is OperandKind.ELEMENT else getattr(module, kind, ())
         nearby = max(0, row.operand + to % 9 - 4)
         return Instruction(row.opcode, nearby % (len(table) or count))
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from fuzzing.mutation import one_of, weighted
 from fuzzing.network import NOTHING, SUI, Network, argument
-from nexus_tools.localnet.bytecode.module import Visibility
+from nexus_tools.bytecode import Visibility
 from nexus_tools.localnet.vm import Function, ReferenceType, substitute
 from nexus_tools.sui import transaction as tx
 from nexus_tools.sui.address import CLOCK, Address
-from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
+from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.object import MovePackage, Object
 from nexus_tools.sui.type_tag import GAS_COIN, STRING, Primitive, StructTag, VectorTag
 from nexus_tools.sui.type_tag import SUI as SUI_TAG
@@ -100,7 +100,7 @@ def _names(net: Network) -> list[Function]:
     return [
         function
         for package in (net.probe, net.registry, Address.of(2))
-        for function in net.node.machine.functions(package)
+        for function in net.node.machine.types.functions(package)
         if package != Address.of(2) or function.module.name in _FRAMEWORK
         if function.visibility is Visibility.PUBLIC or function.is_entry or package == net.probe
     ]

@@ -5,9 +5,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from nexus_tools.localnet.bytecode import deserialize, relocate
+from nexus_tools.bytecode import deserialize, relocate
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.registry import load_package
+from nexus_tools.package import load_package
 from nexus_tools.sui.address import Address
 
 PACKAGE = Address.of(0xC0DE)

@@ -4,15 +4,15 @@ Each mutation takes a module and three numbers, with which it chooses a place an
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fuzzing.code_mutation import CODE_MUTATIONS
 from fuzzing.mutation import one_of
 from fuzzing.rows import with_row
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     CompiledModule,
     Constant,
@@ -202,7 +202,7 @@ def _index(module: CompiledModule, table: int, place: int, seed: int) -> Compile
     name = _INDICES[table % len(_INDICES)]
 
     def change(row: Any) -> Any:
-        field = fields(row)[seed % 2].name
+        field = row.__struct_fields__[seed % 2]
         return replace(row, **{field: max(0, getattr(row, field) + seed // 2 % 5 - 2)})
 
     rows: Any = with_row(getattr(module, name), place, change)

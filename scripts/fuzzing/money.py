@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from nexus_tools.localnet.vm import Machine, Variant, substitute
-from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.object import MoveObject, Object
-from nexus_tools.sui.type_tag import SUI, StructTag, VectorTag
+from nexus_tools.sui.type_tag import SUI, StructTag, VectorTag, balance_tag
 
-_BALANCE = StructTag(SUI_FRAMEWORK, "balance", "Balance", (SUI,))
+_BALANCE = balance_tag(SUI)
 
 
 def total_mist(machine: Machine, objects: Iterable[Object | None]) -> int:
@@ -19,7 +18,7 @@ def total_mist(machine: Machine, objects: Iterable[Object | None]) -> int:
         total += value.storage_rebate
         if isinstance(value.data, MoveObject):
             type_ = value.data.type
-            total += _in_value(machine, type_, machine.decode(type_, value.data.contents))
+            total += _in_value(machine, type_, machine.types.decode(type_, value.data.contents))
     return total
 
 
@@ -32,7 +31,7 @@ def _in_value(machine: Machine, type_: Any, value: Any) -> int:
         return sum(_in_value(machine, type_.element, item) for item in value)
     if not isinstance(type_, StructTag):
         return 0
-    definition = machine.datatype(type_)
+    definition = machine.types.datatype(type_)
     assert definition is not None
     if isinstance(value, Variant):
         assert definition.variants is not None

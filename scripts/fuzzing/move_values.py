@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fuzzing.finding import Broken
-from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.bytecode import Ability
 from nexus_tools.localnet.vm import Machine, ReferenceType, Variant, substitute
 from nexus_tools.sui.type_tag import STRING, Primitive, StructTag, TypeTag, VectorTag
 
@@ -22,7 +22,7 @@ _TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
 
 def type_argument(machine: Machine, chance: random.Random, constraints: Ability) -> TypeTag | None:
     """A type with these abilities."""
-    fitting = [each for each in _TYPE_ARGUMENTS if constraints in machine.abilities(each)]
+    fitting = [each for each in _TYPE_ARGUMENTS if constraints in machine.types.abilities(each)]
     return chance.choice(fitting) if fitting else None
 
 
@@ -33,7 +33,7 @@ def can_be_made(machine: Machine, type_: Any) -> bool:
     if isinstance(type_, VectorTag):
         return can_be_made(machine, type_.element)
     if isinstance(type_, StructTag):
-        definition = machine.datatype(type_)
+        definition = machine.types.datatype(type_)
         if definition is None or type_.name in _NOT_MADE_UP or Ability.KEY in definition.abilities:
             return False
         fields = [substitute(each, type_.type_params) for each in definition.field_types()]
@@ -56,7 +56,7 @@ def _has_form(machine: Machine, type_: Any, value: Any) -> bool:
     if isinstance(type_, VectorTag):
         return type(value) is (bytearray if type_.element is Primitive.U8 else list)
     if isinstance(type_, StructTag):
-        definition = machine.datatype(type_)
+        definition = machine.types.datatype(type_)
         assert definition is not None
         variants = _variants(machine, type_)
         if definition.variants is None:
@@ -81,7 +81,7 @@ def _parts(machine: Machine, type_: Any, value: Any) -> Iterator[tuple[Any, Any]
 
 def _variants(machine: Machine, type_: StructTag) -> list[list[Any]]:
     """The types of the fields, for each variant; a struct is as if it had one."""
-    definition = machine.datatype(type_)
+    definition = machine.types.datatype(type_)
     assert definition is not None
     if definition.variants is None:
         variants = [definition.fields or ()]

@@ -10,7 +10,7 @@ from nexus_tools.localnet.execution import Executor, machine_over
 from nexus_tools.localnet.ledger import ExecutedTransaction, Ledger, Snapshot
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.node.faucet import KEY_SETTING
-from nexus_tools.registry import load_package
+from nexus_tools.package import load_package
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, blake2b256

@@ -23,8 +23,7 @@ from differential.programs import (
 from fuzzing.finding import Broken
 from nexus_tools.errors import NexusError
 from nexus_tools.localnet.compiler import MoveBuilder
-from nexus_tools.localnet.verifier import verify_module
-from nexus_tools.localnet.verifier.sui import verify_sui_module
+from nexus_tools.localnet.verifier import verify_module, verify_sui_module
 from packages import framework_modules
 
 _ROUNDS = 4

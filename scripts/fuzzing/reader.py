@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from fuzzing.corpus import framework_files, user_packages
 from fuzzing.finding import Broken
 from fuzzing.mutation import mutated, weighted
-from nexus_tools.localnet.bytecode import (
+from nexus_tools.bytecode import (
     AlreadyPublished,
     MalformedModule,
     UnpublishableModule,

@@ -19,7 +19,7 @@ from fuzzing.mutation import apply, edits, weighted
 from fuzzing.served import Served, served
 from fuzzing.transaction_data import transactions
 from fuzzing.wire import Wire
-from nexus_tools.localnet.rpc.messages import Procedure
+from nexus_tools.sui.rpc import Procedure
 from nexus_tools.sui.transaction import TransactionData
 
 _TAKE_TRANSACTIONS = ("ExecuteTransaction", "SimulateTransaction")

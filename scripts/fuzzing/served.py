@@ -12,7 +12,7 @@ from typing import TypeVar
 from fuzzing.finding import Broken
 from fuzzing.network import Network, network
 from nexus_tools.localnet.rpc import Server
-from nexus_tools.localnet.rpc.messages import Messages, load_messages
+from nexus_tools.sui.rpc import Messages, load_messages
 
 T = TypeVar("T")
 _SETTLING_SECONDS = 5

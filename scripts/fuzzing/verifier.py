@@ -7,10 +7,10 @@ same name; or 255 and a module that is like one of the framework, which is verif
 import hashlib
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fuzzing.calls import call_all
 from fuzzing.corpus import PACKAGE, framework_files, user_packages
@@ -19,10 +19,9 @@ from fuzzing.module_mutation import mutants
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import DEPENDENCIES, network, transaction
 from genuine import ACCEPTED, NOT_COMPARED, callable_functions, verdict
-from nexus_tools.localnet.bytecode import CompiledModule, MalformedModule, deserialize, serialize
+from nexus_tools.bytecode import CompiledModule, MalformedModule, deserialize, serialize
 from nexus_tools.localnet.natives import NATIVES
-from nexus_tools.localnet.verifier import VerificationError, verify_module
-from nexus_tools.localnet.verifier.sui import verify_sui_module
+from nexus_tools.localnet.verifier import VerificationError, verify_module, verify_sui_module
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.execution_status import ErrorKind, Failure
@@ -123,9 +122,9 @@ def _machine() -> Machine:
 
 def _call(module: CompiledModule, files: dict[str, bytes]) -> int:
     machine = _machine()
-    machine.publish(package_of(PACKAGE, files.values()))
+    machine.types.publish(package_of(PACKAGE, files.values()))
     seed = hashlib.blake2b(files[module.name], digest_size=8).digest()
     try:
         return call_all(machine, PACKAGE, module.name, random.Random(seed))
     finally:
-        machine.forget(PACKAGE)
+        machine.types.forget(PACKAGE)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from genuine.machine import Call, ask
-from nexus_tools.localnet.bytecode.module import CompiledModule, ReferenceToken, Visibility
+from nexus_tools.bytecode import CompiledModule, ReferenceToken, Visibility
 from nexus_tools.sui.address import Address
 
 ACCEPTED, UNREADABLE = "ACCEPTED", "UNREADABLE"

@@ -11,7 +11,7 @@ from nexus_tools.errors import NexusError, ValidationError
 class Echo(BridgedTool):
     """A tool that says what it is given."""
 
-    async def answer(self, arguments):
+    async def run(self, arguments):
         return {"ok": dict(arguments)}
 
 

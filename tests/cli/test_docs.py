@@ -7,8 +7,8 @@ import click
 import pytest
 
 from nexus_tools.cli.app import app
-from nexus_tools.cli.settings import KEYS
 from nexus_tools.errors import NexusError
+from nexus_tools.settings import KEYS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
 SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run", "--help"}

@@ -19,7 +19,7 @@ def test_1_failed_because_the_user_declined(author, registered):
     assert author.json("tool", "show", registered)["state"] == "active"
 
 
-def test_a_question_that_is_answered_yes_is_done(author, registered):
+def test_what_the_user_agrees_to_is_done(author, registered):
     result = answer(author, "y\n", "tool", "unregister", registered)
     assert result.returncode == 0
     assert "Simulated: unregistered" in result.stderr
@@ -35,7 +35,7 @@ def test_3_not_found(author):
 
 
 def test_4_not_now(author, registered):
-    assert author.fails("tool", "claim", registered, "--yes") == (4, "release_not_started")
+    assert author.fails("tool", "claim", registered, "--yes") == (4, "not_unregistered")
 
 
 def test_5_refused_on_chain(author, definition, meta_file):

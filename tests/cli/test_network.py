@@ -2,7 +2,13 @@ def test_the_usual_networks_and_the_own_ones_are_listed(home):
     home.json("network", "use", "own", "--url", "http://127.0.0.1:1234")
     networks = {row["name"]: row for row in home.json("network", "list")}
     assert {"localnet", "devnet", "testnet", "mainnet", "own"} == set(networks)
-    assert networks["own"] == {"name": "own", "url": "http://127.0.0.1:1234", "current": True}
+    assert networks["own"] == {
+        "name": "own",
+        "url": "http://127.0.0.1:1234",
+        "current": True,
+        "source": "nexus-tools",
+    }
+    assert networks["testnet"]["source"] == "well-known"
 
 
 def test_a_network_that_nobody_knows_is_not_used(home):
@@ -10,7 +16,7 @@ def test_a_network_that_nobody_knows_is_not_used(home):
     assert not home.config_file.exists()
 
 
-def test_a_network_that_does_not_answer_is_unreachable(home):
+def test_a_network_that_does_not_respond_is_unreachable(home):
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("network", "show") == (6, "node_unreachable")
 

@@ -19,6 +19,16 @@ def test_what_the_environment_says_is_named(home):
     assert document["from_environment"] == ["wallet"]
 
 
+def test_a_misspelt_variable_is_wrong_usage(home):
+    result = home.run("config", "show", "--json", NEXUS_TOOLS_NETWROK="testnet")
+    assert (result.code, result.error["code"]) == (2, "variable_unknown")
+    assert result.error["hint"] == "did you mean NEXUS_TOOLS_NETWORK?"
+
+
+def test_help_is_given_whatever_the_environment_says(home):
+    assert home.run("network", "use", "--help", NEXUS_TOOLS_NETWROK="testnet").code == 0
+
+
 def test_a_setting_is_kept_in_the_file(home):
     home.json("config", "set", "network", "testnet")
     assert home.settings["network"] == "testnet"

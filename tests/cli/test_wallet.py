@@ -22,7 +22,7 @@ def test_keys_are_listed_without_secrets(home):
         ("one", "ed25519", True),
         ("two", "secp256k1", False),
     ]
-    assert all(set(row) == {"alias", "address", "scheme", "active"} for row in rows)
+    assert all(set(row) == {"alias", "address", "scheme", "active", "source"} for row in rows)
 
 
 def test_another_key_can_be_used(home):

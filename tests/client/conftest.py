@@ -2,13 +2,17 @@ import asyncio
 from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
+import grpc
+import grpc.aio
 import pytest
 
-from nexus_tools.client import KeyPair, Patience, SuiClient
+from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.client.connection import Connection
+from nexus_tools.package import Deployment
 from nexus_tools.pytest_plugin import LocalnetFixture
-from nexus_tools.registry import Deployment
+from nexus_tools.sui.rpc import load_messages
 
 SUI = 1_000_000_000
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
@@ -30,6 +34,12 @@ class Chain:
     @property
     def network(self):
         return self.net.network
+
+    @property
+    def administered(self):
+        """What the admin's functions of `tool_registry` begin with."""
+        deployment = self.deployment
+        return deployment.package, deployment.tool_registry, deployment.admin_cap
 
     def client(self, signer=None, **options):
         return SuiClient(self.network, signer, patience=QUICK, **options)
@@ -61,16 +71,91 @@ async def bob(chain):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """How often each remote method was called."""
+    """How often each procedure was called."""
     counter = Counter()
     original = Connection.call
 
-    async def counting(self, method, message):
-        counter[method.__name__] += 1
-        return await original(self, method, message)
+    async def counting(self, name, **fields):
+        counter[name.rpartition("/")[2]] += 1
+        return await original(self, name, **fields)
 
     monkeypatch.setattr(Connection, "call", counting)
     return counter
+
+
+# --- Nodes that fail
+
+
+class Gateway(grpc.GenericRpcHandler):
+    """Forwards what it is asked to a node, and fails as it is told."""
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._failures = {}
+        self.requests = Counter()
+        self.network = None
+        self._asked = asyncio.Condition()
+
+    def fail(self, name, status, text="so it is", *, count=1_000, late=False):
+        """Fail with the next requests for a procedure; `late`, after the node has done it."""
+        self._failures[name] = [(status, text, late)] * count
+
+    def mend(self, name):
+        """Fail no more."""
+        self._failures.pop(name)
+
+    async def asked(self, name, count):
+        """Wait until a procedure was called so often."""
+        async with self._asked:
+            await self._asked.wait_for(lambda: self.requests[name] >= count)
+
+    def service(self, details):
+        procedure = load_messages().procedures[details.method]
+        name = details.method.rpartition("/")[2]
+        if procedure.streaming:
+            forward = self._channel.unary_stream(details.method)
+            return grpc.unary_stream_rpc_method_handler(partial(self._stream, name, forward))
+        forward = self._channel.unary_unary(details.method)
+        return grpc.unary_unary_rpc_method_handler(partial(self._call, name, forward))
+
+    async def _call(self, name, forward, request, context):
+        failure = await self._next_failure(name)
+        if failure is None or failure[2]:
+            try:
+                response = await forward(request)
+            except grpc.RpcError as error:
+                await context.abort(error.code(), error.details())
+        if failure is not None:
+            await context.abort(*failure[:2])
+        return response
+
+    async def _stream(self, name, forward, request, context):
+        failure = await self._next_failure(name)
+        if failure is not None:
+            await context.abort(*failure[:2])
+        async for frame in forward(request):
+            yield frame
+
+    async def _next_failure(self, name):
+        self.requests[name] += 1
+        async with self._asked:
+            self._asked.notify_all()
+        left = self._failures.get(name)
+        return left.pop() if left else None
+
+
+@pytest.fixture
+async def gateway(chain):
+    """A gateway before the node of the chain; `gateway.network` is how it is reached."""
+    async with grpc.aio.insecure_channel(chain.net.url.removeprefix("http://")) as channel:
+        gateway = Gateway(channel)
+        server = grpc.aio.server()
+        server.add_generic_rpc_handlers((gateway,))
+        port = server.add_insecure_port("127.0.0.1:0")
+        gateway.network = Network("localnet", f"http://127.0.0.1:{port}")
+        await server.start()
+        yield gateway
+        await server.stop(None)
 
 
 # --- Bad connections
@@ -84,6 +169,8 @@ class Relay:
         self._tls = tls
         self._server = None
         self._writers = set()
+        self._tasks = set()
+        self.connections = 0
         self.port = 0
 
     @asynccontextmanager
@@ -102,6 +189,7 @@ class Relay:
         self._server.close()
         self.cut()
         await self._server.wait_closed()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def cut(self):
         for writer in self._writers:
@@ -109,6 +197,8 @@ class Relay:
         self._writers.clear()
 
     async def _connect(self, reader, writer):
+        self.connections += 1
+        self._tasks.add(asyncio.current_task())
         there, back = await asyncio.open_connection("127.0.0.1", self._target)
         self._writers |= {writer, back}
         await asyncio.gather(self._copy(reader, back), self._copy(there, writer))

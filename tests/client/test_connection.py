@@ -1,4 +1,6 @@
+import asyncio
 import ipaddress
+import socket
 import ssl
 from datetime import UTC, datetime, timedelta
 
@@ -7,19 +9,20 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from grpclib.const import Status
-from grpclib.exceptions import GRPCError
+from grpc import StatusCode
 
 from nexus_tools.client import Network, Patience, SuiClient, UnsupportedByNodeError
-from nexus_tools.client.messages import rpc
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
     RefusedOnChainError,
     UnreachableError,
+    UsageError,
 )
+from nexus_tools.sui.builder import TransactionBuilder
 
 QUICK = Patience(attempts=3, first_pause_s=0.001)
+ALL = {"paths": ["*"]}
 
 
 # --- Patience
@@ -32,52 +35,128 @@ def test_pauses_double_up_to_the_longest_and_vary_by_half():
 
 
 @pytest.fixture
-def failing(monkeypatch):
-    """Lets the next `count` requests for the gas price fail; gives how many there were."""
-    original = rpc().LedgerServiceStub.get_epoch
-    requests = []
-
-    def fail(status, count):
-        async def get_epoch(self, message, **options):
-            requests.append(message)
-            if len(requests) <= count:
-                raise GRPCError(status, "so it is")
-            return await original(self, message, **options)
-
-        monkeypatch.setattr(rpc().LedgerServiceStub, "get_epoch", get_epoch)
-        return requests
-
-    return fail
+async def client(gateway):
+    async with SuiClient(gateway.network, patience=QUICK) as client:
+        yield client
 
 
-async def test_a_node_that_is_busy_for_a_moment_is_asked_again(failing, alice):
-    requests = failing(Status.UNAVAILABLE, 2)
-    assert await alice.gas_price() > 0
-    assert len(requests) == 3
+async def test_a_node_that_is_busy_for_a_moment_is_asked_again(gateway, client):
+    gateway.fail("GetEpoch", StatusCode.UNAVAILABLE, count=2)
+    assert await client.gas_price() > 0
+    assert gateway.requests["GetEpoch"] == 3
 
 
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (Status.UNAVAILABLE, (UnreachableError, "node_unreachable", 3)),
-        (Status.RESOURCE_EXHAUSTED, (UnreachableError, "node_busy", 3)),
-        (Status.INTERNAL, (UnreachableError, "node_unreachable", 1)),
-        (Status.NOT_FOUND, (NotFoundError, "not_found", 1)),
-        (Status.UNIMPLEMENTED, (UnsupportedByNodeError, "node_unsupported", 1)),
-        (Status.PERMISSION_DENIED, (NotAllowedError, "node_refused_access", 1)),
-        (Status.INVALID_ARGUMENT, (RefusedOnChainError, "refused_by_node", 1)),
+        (StatusCode.UNAVAILABLE, (UnreachableError, "node_unreachable", 3)),
+        (StatusCode.CANCELLED, (UnreachableError, "node_unreachable", 3)),
+        (StatusCode.RESOURCE_EXHAUSTED, (UnreachableError, "node_busy", 3)),
+        (StatusCode.INTERNAL, (UnreachableError, "node_unreachable", 1)),
+        (StatusCode.NOT_FOUND, (NotFoundError, "not_found", 1)),
+        (StatusCode.UNIMPLEMENTED, (UnsupportedByNodeError, "node_unsupported", 1)),
+        (StatusCode.PERMISSION_DENIED, (NotAllowedError, "node_refused_access", 1)),
+        (StatusCode.INVALID_ARGUMENT, (RefusedOnChainError, "refused_by_node", 1)),
     ],
 )
 async def test_every_failure_has_its_class_and_only_passing_ones_are_repeated(
-    failing, chain, status, expected
+    gateway, client, status, expected
 ):
     kind, code, count = expected
-    requests = failing(status, 99)
-    async with SuiClient(chain.network, patience=QUICK) as client:
-        with pytest.raises(kind) as caught:
-            await client.gas_price()
+    gateway.fail("GetEpoch", status)
+    with pytest.raises(kind) as caught:
+        await client.gas_price()
     assert caught.value.code == code
-    assert len(requests) == count
+    assert gateway.requests["GetEpoch"] == count
+
+
+async def test_a_reason_that_is_longer_than_grpc_takes_by_default_arrives(gateway, client):
+    gateway.fail("GetEpoch", StatusCode.INVALID_ARGUMENT, "because " * 5_000)
+    with pytest.raises(RefusedOnChainError, match=r"(because ){5000}"):
+        await client.gas_price()
+
+
+# --- Time
+
+
+async def test_a_node_that_does_not_answer_in_time_is_unreachable(silent_port):
+    network = Network("silent", f"http://127.0.0.1:{silent_port}")
+    patience = Patience(attempts=2, first_pause_s=0.001, call_timeout_s=0.05)
+    async with SuiClient(network, patience=patience) as client:
+        with pytest.raises(UnreachableError) as caught:
+            await client.gas_price()
+    assert caught.value.code == "node_unreachable"
+
+
+@pytest.fixture
+def silent_port():
+    """A port that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+async def test_a_call_that_is_cancelled_ends_at_once_and_harms_no_other(client):
+    waiting = asyncio.create_task(client.gas_price())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await client.gas_price() > 0
+
+
+async def test_what_is_under_way_when_the_client_is_closed_is_told_so(chain):
+    async with SuiClient(chain.network, patience=QUICK) as client:
+        stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints")
+        reading = asyncio.create_task(read_all(stream))
+        await asyncio.wait({reading}, timeout=0.01)
+    with pytest.raises(UsageError, match="not open"):
+        await reading
+
+
+async def read_all(stream):
+    async for _ in stream:
+        pass
+
+
+# --- Connections
+
+
+async def test_a_lost_connection_is_made_again_by_the_next_call(chain, relay_before):
+    async with relay_before(chain) as relay:
+        network = Network("localnet", f"http://127.0.0.1:{relay.port}")
+        async with SuiClient(network, patience=QUICK) as client:
+            for _ in range(3):
+                assert await client.gas_price() > 0
+                relay.cut()
+
+
+async def test_a_node_that_comes_while_a_call_is_tried_again_is_found(chain, relay_before):
+    async with relay_before(chain) as relay:
+        port = relay.port
+        await relay.stop()
+        network = Network("localnet", f"http://127.0.0.1:{port}")
+        patience = Patience(attempts=1_000, first_pause_s=0.001, longest_pause_s=0.01)
+        async with SuiClient(network, patience=patience) as client:
+            waiting = asyncio.create_task(client.gas_price())
+            await asyncio.wait({waiting}, timeout=0.05)
+            assert not waiting.done()
+            await relay.start(port)
+            assert await waiting > 0
+
+
+async def test_two_hundred_subscriptions_share_a_connection(chain, bob):
+    async with SuiClient(chain.network) as client:
+        streams = [
+            client.connection.stream("SubscriptionService/SubscribeCheckpoints", read_mask=ALL)
+            for _ in range(200)
+        ]
+        first = await asyncio.gather(*map(anext, streams))
+        assert len(first) == 200
+        await bob.execute(TransactionBuilder())
+        second = await asyncio.gather(*map(anext, streams))
+        assert len({frame.checkpoint.sequence_number for frame in second}) == 1
+        for stream in streams:
+            await stream.aclose()
 
 
 # --- TLS
@@ -127,6 +206,19 @@ async def test_a_node_behind_tls_is_reached_if_its_certificate_is_trusted(
     tls_port, certificate, chain, monkeypatch
 ):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    network = Network("private", f"https://127.0.0.1:{tls_port}")
+    async with SuiClient(network, patience=QUICK) as client:
+        assert await client.chain_id() == chain.deployment.chain_id
+
+
+async def test_a_folder_of_certificates_is_trusted_if_it_is_named(
+    tls_port, certificate, chain, monkeypatch, tmp_path
+):
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    (folder / "5ed36f99.0").write_bytes(certificate.read_bytes())
+    (folder / "5ed36f99.1").write_text("no certificate")
+    monkeypatch.setenv("SSL_CERT_DIR", str(folder))
     network = Network("private", f"https://127.0.0.1:{tls_port}")
     async with SuiClient(network, patience=QUICK) as client:
         assert await client.chain_id() == chain.deployment.chain_id

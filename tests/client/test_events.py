@@ -1,263 +1,64 @@
-import asyncio
-from contextlib import aclosing
-from dataclasses import replace
-
 import pytest
-from grpclib.const import Status
-from grpclib.exceptions import GRPCError
 
-from nexus_tools.client import (
-    Cursor,
-    EventFilter,
-    EventRecord,
-    Network,
-    Patience,
-    Progress,
-    SuiClient,
-    follow_events,
+from nexus_tools.client import Cursor, EventFilter
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.event import Event
+from nexus_tools.sui.rpc import load_messages
+from nexus_tools.sui.type_tag import StructTag
+
+PACKAGE, OTHER = Address.of(0xAA), Address.of(0xBB)
+
+
+def event(package, module, name):
+    return Event(OTHER, "caller", Address.of(1), StructTag(package, module, name), b"")
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [Cursor.beginning(), Cursor.after_checkpoint(7), Cursor(5, 2, 1, b"\0opaque\xff")],
 )
-from nexus_tools.client.event_checkpoints import CheckpointSource
-from nexus_tools.client.messages import rpc
-from nexus_tools.errors import RefusedOnChainError
-from nexus_tools.registry import ToolRegistry, event_filter, parse_event
-from nexus_tools.registry.calls import tool_registry as registry_calls
-from nexus_tools.sui.builder import TransactionBuilder
-
-QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+def test_a_cursor_survives_as_text(cursor):
+    assert Cursor.parse(str(cursor)) == cursor
 
 
-@pytest.fixture
-async def emit(alice, chain):
-    """Emits events that carry the given numbers, all in one transaction."""
-    settings = await ToolRegistry(alice, chain.deployment).settings()
-
-    async def emit(*numbers):
-        builder = TransactionBuilder()
-        for number in numbers:
-            changed = replace(settings, collateral_mist=number)
-            registry_calls.configure(builder, chain.deployment, changed)
-        await alice.execute(builder)
-
-    return emit
+@pytest.mark.parametrize("text", ["", "5", "[1,2]", '["a",1,2,null]', "[1,2,3,4]", "{}"])
+def test_what_is_no_cursor_is_refused(text):
+    with pytest.raises(ValidationError) as caught:
+        Cursor.parse(text)
+    assert caught.value.code == "cursor_invalid"
 
 
-def number_of(chain, record):
-    return parse_event(chain.deployment, record.event).collateral_mist
+def test_places_are_in_the_order_of_the_chain():
+    places = [
+        Cursor.beginning(),
+        Cursor(0, 0, 0),
+        Cursor(5, 0, 9),
+        Cursor(5, 1, 0),
+        Cursor.after_checkpoint(5),
+        Cursor(6, 0, 0),
+    ]
+    positions = [place.position for place in places]
+    assert positions == sorted(positions)
+    assert len(set(positions)) == len(positions)
 
 
-async def take(chain, items, count):
-    """The numbers of the next `count` events."""
-    numbers = []
-    async for item in items:
-        if isinstance(item, EventRecord):
-            numbers.append(number_of(chain, item))
-        if len(numbers) == count:
-            return numbers
-    raise AssertionError("the events ended")
+def test_a_filter_looks_at_where_the_type_was_defined():
+    accept = EventFilter(PACKAGE, ("events",), ("Requested", "Settled"))
+    assert accept.matches(event(PACKAGE, "events", "Settled"))
+    assert not accept.matches(event(OTHER, "events", "Settled"))
+    assert not accept.matches(event(PACKAGE, "other", "Settled"))
+    assert not accept.matches(event(PACKAGE, "events", "Failed"))
+    assert EventFilter(PACKAGE).matches(event(PACKAGE, "other", "Failed"))
 
 
-@pytest.fixture
-def everything(chain):
-    return event_filter(chain.deployment)
+def test_names_of_events_need_a_module():
+    with pytest.raises(ValidationError):
+        EventFilter(PACKAGE, names=("Settled",))
 
 
-# --- Order, past and present
-
-
-async def test_past_events_come_first_and_present_ones_follow(bob, chain, emit, everything):
-    await emit(1)
-    await emit(2, 3)
-    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-        assert await take(chain, items, 3) == [1, 2, 3]
-        await emit(4, 5)
-        assert await take(chain, items, 2) == [4, 5]
-
-
-async def test_without_a_cursor_only_what_happens_from_now_on_comes(bob, chain, emit, everything):
-    await emit(1)
-    async with aclosing(follow_events(bob, everything)) as items:
-        assert isinstance(await anext(items), Progress)
-        await emit(2)
-        assert await take(chain, items, 1) == [2]
-
-
-async def test_a_record_says_where_its_event_stands(bob, emit, everything):
-    async with aclosing(follow_events(bob, everything, timestamps=True)) as items:
-        await anext(items)
-        await emit(1, 2)
-        records = [item async for item in _first_events(items, 2)]
-    executed = await bob.transaction(records[0].transaction_digest)
-    assert [record.event for record in records] == list(executed.events)
-    assert [record.event_index for record in records] == [0, 1]
-    assert {record.checkpoint for record in records} == {executed.checkpoint}
-    assert {record.timestamp_ms for record in records} == {executed.timestamp_ms}
-
-
-async def _first_events(items, count):
-    async for item in items:
-        if isinstance(item, EventRecord):
-            yield item
-            count -= 1
-        if not count:
-            return
-
-
-async def test_events_that_do_not_match_are_left_out_but_progress_is_made(bob, chain, emit):
-    nothing = EventFilter(chain.deployment.original_id, ("events",), ("ToolRegistered",))
-    async with aclosing(follow_events(bob, nothing)) as items:
-        first = await anext(items)
-        await emit(1)
-        second = await anext(items)
-    assert isinstance(first, Progress)
-    assert isinstance(second, Progress)
-    assert second.cursor.position > first.cursor.position
-
-
-async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everything, monkeypatch):
-    monkeypatch.setattr("nexus_tools.client.event_index.LIST_LIMIT", 7)
-    for start in (0, 20):
-        await emit(*range(start, start + 20))
-    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-        assert await take(chain, items, 40) == list(range(40))
-
-
-# --- Cursors
-
-
-async def test_every_cursor_resumes_behind_its_own_item(bob, chain, emit, everything):
-    await emit(1, 2)
-    await emit(3)
-    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-        cursors = [item.cursor async for item in _first_events(items, 3)]
-    await emit(4)
-    for place, cursor in enumerate(cursors):
-        for each in (cursor, Cursor.parse(str(cursor)), cursor.without_token()):
-            async with aclosing(follow_events(bob, everything, each)) as items:
-                expected = [1, 2, 3, 4][place + 1 :]
-                assert await take(chain, items, len(expected)) == expected
-
-
-async def test_the_token_of_another_node_is_given_up_and_the_place_is_kept(
-    bob, chain, emit, everything
-):
-    await emit(1, 2)
-    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-        [first] = [item async for item in _first_events(items, 1)]
-    foreign = Cursor(*first.cursor.position, token=b"another node's")
-    async with aclosing(follow_events(bob, everything, foreign)) as items:
-        assert await take(chain, items, 1) == [2]
-
-
-# --- Disconnections
-
-
-@pytest.fixture
-async def relay(chain, relay_before):
-    async with relay_before(chain) as relay:
-        yield relay
-
-
-@pytest.fixture
-async def distant(relay):
-    network = Network("localnet", f"http://127.0.0.1:{relay.port}")
-    async with SuiClient(network, patience=QUICK) as client:
-        yield client
-
-
-async def test_a_cut_connection_loses_and_repeats_nothing(distant, relay, chain, emit, everything):
-    async with aclosing(follow_events(distant, everything)) as items:
-        await anext(items)
-        for number in range(1, 6):
-            await emit(number)
-            assert await take(chain, items, 1) == [number]
-            relay.cut()
-            await emit(100 + number, 200 + number)
-            assert await take(chain, items, 2) == [100 + number, 200 + number]
-
-
-async def test_a_node_that_is_away_for_a_while_is_waited_for(
-    distant, relay, chain, emit, everything
-):
-    async with aclosing(follow_events(distant, everything)) as items:
-        await anext(items)
-        port = relay.port
-        await relay.stop()
-        waiting = asyncio.create_task(take(chain, items, 2))
-        await emit(1)
-        await emit(2)
-        assert not waiting.done()
-        await relay.start(port)
-        assert await waiting == [1, 2]
-
-
-async def test_a_silent_stream_counts_as_broken(chain, emit, everything, monkeypatch):
-    subscriptions = asyncio.Semaphore(0)
-    original = rpc().SubscriptionServiceStub.subscribe_events
-
-    def subscribe(*arguments, **options):
-        subscriptions.release()
-        return original(*arguments, **options)
-
-    monkeypatch.setattr(rpc().SubscriptionServiceStub, "subscribe_events", subscribe)
-    patience = Patience(first_pause_s=0.001, longest_pause_s=0.01, silence_s=0.05)
-    async with (
-        SuiClient(chain.network, patience=patience) as client,
-        aclosing(follow_events(client, everything)) as items,
-    ):
-        await anext(items)
-        waiting = asyncio.create_task(take(chain, items, 1))
-        for _ in range(3):
-            await subscriptions.acquire()
-        await emit(1)
-        assert await waiting == [1]
-
-
-# --- Nodes without an index of events
-
-
-def answering(status, text):
-    """A method of a node that answers with this error."""
-
-    async def method(*_arguments, **_options):
-        raise GRPCError(status, text)
-        yield
-
-    return method
-
-
-async def test_without_an_index_checkpoints_tell_the_same(
-    bob, chain, emit, everything, monkeypatch
-):
-    disabled = answering(Status.UNIMPLEMENTED, "ledger history indexing is disabled")
-    monkeypatch.setattr(rpc().LedgerServiceStub, "list_events", disabled)
-    await emit(1)
-    await emit(2, 3)
-    async with aclosing(follow_events(bob, everything, Cursor(0, 0, 0, b"token"))) as items:
-        assert await take(chain, items, 3) == [1, 2, 3]
-        await emit(4, 5)
-        assert await take(chain, items, 2) == [4, 5]
-
-
-async def test_both_ways_give_the_same_records(bob, emit, everything, monkeypatch):
-    await emit(1, 2)
-    await emit(3)
-
-    async def records():
-        async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-            found = [item async for item in _first_events(items, 3)]
-        return [
-            (item.cursor.position, item.event, item.transaction_digest, item.event_index)
-            for item in found
-        ]
-
-    indexed = await records()
-    monkeypatch.setattr("nexus_tools.client.events.IndexSource", CheckpointSource)
-    assert await records() == indexed
-
-
-async def test_a_filter_that_the_node_refuses_is_an_error(bob, everything, monkeypatch):
-    refuse = answering(Status.INVALID_ARGUMENT, "no such filter")
-    monkeypatch.setattr(rpc().LedgerServiceStub, "list_events", refuse)
-    with pytest.raises(RefusedOnChainError, match="no such filter"):
-        async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
-            await anext(items)
+def test_the_node_is_asked_for_each_type_as_an_alternative():
+    asked = EventFilter(PACKAGE, ("events",), ("A", "B")).message()
+    message = load_messages().message("sui.rpc.v2.EventFilter")(**asked)
+    types = [term.literals[0].event_type.event_type for term in message.terms]
+    assert types == [f"{PACKAGE}::events::A", f"{PACKAGE}::events::B"]

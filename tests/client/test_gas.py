@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from nexus_tools.client import Coin, in_sui
+from nexus_tools.client import Coin
 from nexus_tools.client.gas import GasCoins, budget_for, withdrawn
 from nexus_tools.errors import NotNowError
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
@@ -78,13 +78,6 @@ def test_a_budget_covers_computation_storage_and_a_thousand_units():
 def test_a_rebate_larger_than_the_storage_does_not_pay_for_computation():
     cost = GasCostSummary(1_000_000, 1_000_000, 9_000_000, 90_000)
     assert budget_for(cost, 750) == 1_000_000 + 750_000
-
-
-def test_amounts_are_printed_exactly():
-    assert in_sui(1_500_000_000) == "1.5"
-    assert in_sui(1) == "0.000000001"
-    assert in_sui(20_000_000_000) == "20"
-    assert in_sui(0) == "0"
 
 
 # --- Coins

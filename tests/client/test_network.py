@@ -3,14 +3,14 @@ import sys
 
 import pytest
 
-from nexus_tools.client import LOCALNET, MAINNET, NETWORKS, known_network
+from nexus_tools.client import LOCALNET, MAINNET, NETWORKS
 from nexus_tools.client.network import Endpoint
-from nexus_tools.errors import NotFoundError, UsageError
+from nexus_tools.errors import UsageError
 
 
 def test_the_presets_are_the_four_networks():
     assert set(NETWORKS) == {"localnet", "devnet", "testnet", "mainnet"}
-    assert known_network("testnet").url == "https://fullnode.testnet.sui.io:443"
+    assert NETWORKS["testnet"].url == "https://fullnode.testnet.sui.io:443"
 
 
 def test_a_localnet_is_plaintext_and_mainnet_is_not():
@@ -33,14 +33,9 @@ def test_what_is_no_url_of_a_node_is_refused(url):
     assert caught.value.code == "network_url_invalid"
 
 
-def test_an_unknown_network_is_not_found():
-    with pytest.raises(NotFoundError, match="nonet"):
-        known_network("nonet")
-
-
-def test_importing_the_client_loads_neither_pysui_nor_grpclib():
+def test_importing_the_client_loads_neither_pysui_nor_grpc():
     code = "import sys, nexus_tools.client, nexus_tools.registry\nprint(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert not {"pysui", "grpclib", "httpx", "pysui_fastcrypto"} & set(loaded)
+    assert not {"pysui", "grpc", "google.protobuf", "httpx", "pysui_fastcrypto"} & set(loaded)

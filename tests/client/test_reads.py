@@ -2,8 +2,8 @@ import pytest
 
 from nexus_tools.client import Network, request_sui
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
-from nexus_tools.registry import Publisher
-from nexus_tools.registry.ids import fqn_field_id
+from nexus_tools.package import Publisher, fqn_field_id
+from nexus_tools.package.move.admin import AdminCap
 from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
@@ -39,7 +39,7 @@ async def test_no_objects_are_read_without_a_request(alice):
 async def test_owned_objects_are_listed_by_type(alice, chain):
     [coin] = await alice.owned_objects(chain.bob.address, GAS_COIN)
     assert coin.owner == AddressOwner(chain.bob.address)
-    kind = chain.deployment.type("tool_registry", "AdminCap")
+    kind = chain.deployment.type_of(AdminCap)
     [cap] = await alice.owned_objects(chain.alice.address, kind)
     assert cap.id == chain.deployment.admin_cap
     assert await alice.owned_objects(NOBODY) == ()
@@ -106,7 +106,7 @@ async def test_a_dynamic_field_is_listed_with_key_and_value(alice, chain):
     from nexus_tools.registry import LeaderRegistry
 
     registry = LeaderRegistry(alice, chain.deployment)
-    _, leader = await registry.register_leader("first")
+    _, leader = await registry.register("first")
     table = (await registry.state()).leaders.id
     [field] = await alice.dynamic_fields(table)
     assert field.key == leader

@@ -1,19 +1,21 @@
 import asyncio
 
 import pytest
-from grpclib.exceptions import StreamTerminatedError
+from grpc import StatusCode
+from msgspec.structs import astuple
 
+from nexus_tools.client import Patience, SuiClient
 from nexus_tools.client.connection import Connection
-from nexus_tools.client.messages import rpc
 from nexus_tools.errors import (
     NotAllowedError,
     RefusedOnChainError,
     UnreachableError,
 )
-from nexus_tools.registry.calls import tool_registry as registry_calls
+from nexus_tools.package.move import tool_registry as registry_calls
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
+QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 SUI_MIST = 1_000_000_000
 CAROL = Address.of(0xCA401)
 
@@ -55,7 +57,7 @@ async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, 
     with pytest.raises(RefusedOnChainError) as caught:
         await bob.execute(pay(1), budget=1)  # less than the least budget
     assert caught.value.code == "refused_by_node"
-    assert calls["execute_transaction"] == 1
+    assert calls["ExecuteTransaction"] == 1
     await bob.execute(pay(1))
 
 
@@ -64,7 +66,7 @@ async def test_an_owned_object_that_another_program_has_used_is_read_again(alice
 
     def configure():
         builder = TransactionBuilder()
-        registry_calls.configure(builder, chain.deployment, settings)
+        registry_calls.configure(builder, *chain.administered, *astuple(settings))
         return builder
 
     await alice.execute(configure())
@@ -90,43 +92,26 @@ async def test_an_object_that_another_program_gave_away_is_not_used(alice, chain
 
 
 @pytest.fixture
-def losing_answers(monkeypatch):
-    """Lets the node execute, and loses its next `count` answers."""
-    stub = rpc().TransactionExecutionServiceStub
-    original = stub.execute_transaction
-    left = 0
-
-    async def execute(self, message, **options):
-        nonlocal left
-        response = await original(self, message, **options)
-        if left:
-            left -= 1
-            raise StreamTerminatedError("Connection lost")
-        return response
-
-    def lose(count):
-        nonlocal left
-        left = count
-
-    monkeypatch.setattr(stub, "execute_transaction", execute)
-    return lose
+async def distant_bob(gateway, chain):
+    async with SuiClient(gateway.network, chain.bob, patience=QUICK) as client:
+        yield client
 
 
-async def test_a_lost_answer_is_asked_for_again_and_nothing_is_paid_twice(bob, losing_answers):
-    losing_answers(2)
-    await bob.execute(pay(7))
-    assert await bob.balance(CAROL) == 7
+async def test_a_lost_answer_is_asked_for_again_and_nothing_is_paid_twice(gateway, distant_bob):
+    gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, count=2, late=True)
+    await distant_bob.execute(pay(7))
+    assert await distant_bob.balance(CAROL) == 7
 
 
 async def test_after_a_transaction_of_unknown_fate_the_client_looks_at_the_chain(
-    bob, losing_answers
+    gateway, distant_bob
 ):
-    losing_answers(100)
+    gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
     with pytest.raises(UnreachableError):
-        await bob.execute(pay(7))
-    losing_answers(0)
-    await bob.execute(pay(7))
-    assert await bob.balance(CAROL) == 14
+        await distant_bob.execute(pay(7))
+    gateway.mend("ExecuteTransaction")
+    await distant_bob.execute(pay(7))
+    assert await distant_bob.balance(CAROL) == 14
 
 
 # --- Many at once
@@ -143,14 +128,14 @@ async def test_with_several_gas_coins_transactions_are_on_their_way_at_once(chai
     inside, most = 0, 0
     original = Connection.call
 
-    async def observing(self, method, message):
+    async def observing(self, name, **fields):
         nonlocal inside, most
-        if method.__name__ != "execute_transaction":
-            return await original(self, method, message)
+        if not name.endswith("/ExecuteTransaction"):
+            return await original(self, name, **fields)
         inside += 1
         most = max(most, inside)
         try:
-            return await original(self, method, message)
+            return await original(self, name, **fields)
         finally:
             inside -= 1
 
@@ -170,7 +155,7 @@ async def test_transactions_with_an_owned_object_in_common_never_collide(chain):
 
         async def configure():
             builder = TransactionBuilder()
-            registry_calls.configure(builder, chain.deployment, settings)
+            registry_calls.configure(builder, *chain.administered, *astuple(settings))
             await client.execute(builder, budget=20_000_000)
 
         await asyncio.gather(*(configure() for _ in range(8)))

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import astuple
 
 from nexus_tools.client import KeyPair
 from nexus_tools.client.resolution import KnownObjects, resolve
@@ -8,9 +9,10 @@ from nexus_tools.errors import (
     NotNowError,
     RefusedOnChainError,
 )
-from nexus_tools.registry.calls import fqn as fqn_calls
-from nexus_tools.registry.calls import tool_registry as registry_calls
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.package.move import fqn as fqn_calls
+from nexus_tools.package.move import tool_registry as registry_calls
+from nexus_tools.package.move.tool_registry import ToolSettingsChanged
+from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
@@ -55,9 +57,9 @@ async def test_an_executed_transaction_is_found_by_its_digest(bob):
 
 async def test_events_are_decoded(alice, chain):
     builder = TransactionBuilder()
-    registry_calls.configure(builder, chain.deployment, await _settings(alice, chain))
+    registry_calls.configure(builder, *chain.administered, *astuple(await _settings(alice, chain)))
     [event] = (await alice.execute(builder)).events
-    assert event.type == chain.deployment.type("events", "ToolSettingsChanged")
+    assert event.type == chain.deployment.type_of(ToolSettingsChanged)
 
 
 async def _settings(client, chain):
@@ -71,14 +73,14 @@ async def test_transactions_in_a_row_read_nothing_but_simulate_and_execute(bob, 
     calls.clear()
     for _ in range(5):
         await bob.execute(pay(1))
-    assert calls == {"simulate_transaction": 5, "execute_transaction": 5}
+    assert calls == {"SimulateTransaction": 5, "ExecuteTransaction": 5}
 
 
 async def test_with_a_budget_nothing_is_simulated(bob, calls):
     await bob.execute(pay(1), budget=5_000_000)
     calls.clear()
     await bob.execute(pay(1), budget=5_000_000)
-    assert calls == {"execute_transaction": 1}
+    assert calls == {"ExecuteTransaction": 1}
 
 
 async def test_an_owned_object_is_used_again_without_reading_it(alice, chain, calls):
@@ -86,13 +88,46 @@ async def test_an_owned_object_is_used_again_without_reading_it(alice, chain, ca
 
     async def configure():
         builder = TransactionBuilder()
-        registry_calls.configure(builder, chain.deployment, settings)
+        registry_calls.configure(builder, *chain.administered, *astuple(settings))
         await alice.execute(builder)
 
     await configure()
     calls.clear()
     await configure()
-    assert calls == {"simulate_transaction": 1, "execute_transaction": 1}
+    assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
+
+
+async def test_a_shared_object_that_was_read_is_not_read_again_to_be_named(bob, chain, calls):
+    await bob.execute(pay(1))
+    await bob.object(chain.deployment.tool_registry)
+    calls.clear()
+    builder = TransactionBuilder()
+    builder.object(chain.deployment.tool_registry, mutable=False)
+    await bob.execute(builder)
+    assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
+
+
+async def test_the_clock_is_named_without_reading_it(bob, calls):
+    await bob.execute(pay(1))
+    calls.clear()
+    builder = TransactionBuilder()
+    clock = builder.object(CLOCK, mutable=False)
+    builder.move_call(SUI_FRAMEWORK, "clock", "timestamp_ms", [clock])
+    await bob.execute(builder)
+    assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
+
+
+async def test_an_object_that_was_read_before_it_changed_hands_is_used_by_its_new_owner(alice, bob):
+    def give(object_id, recipient):
+        builder = TransactionBuilder()
+        builder.transfer_objects([builder.object(object_id)], recipient)
+        return builder
+
+    [coin] = (await alice.execute(pay(1, alice.address))).created_of("coin", "Coin")
+    assert (await bob.object(coin)).owner == AddressOwner(alice.address)
+    await alice.execute(give(coin, bob.address))
+    await bob.execute(give(coin, CAROL))
+    assert (await bob.object(coin)).owner == AddressOwner(CAROL)
 
 
 async def test_many_small_coins_pay_together(chain):
@@ -152,8 +187,8 @@ async def test_a_simulation_changes_nothing(bob, chain):
 
 async def test_inspection_needs_neither_key_nor_coins(chain):
     builder = TransactionBuilder()
-    fqn_calls.is_valid(builder, chain.deployment, "xyz.example.add@1")
-    fqn_calls.is_valid(builder, chain.deployment, "xyz.example.add@01")
+    fqn_calls.is_valid(builder, chain.deployment.package, "xyz.example.add@1")
+    fqn_calls.is_valid(builder, chain.deployment.package, "xyz.example.add@01")
     async with chain.client() as client:
         assert (await client.inspect(builder)).results == ((b"\x01",), (b"\x00",))
 
@@ -192,7 +227,7 @@ async def test_what_would_fail_is_never_signed(bob, chain, calls):
         await bob.execute(failing())
     assert caught.value.code == "insufficient_coin_balance"
     assert caught.value.details["command"] == 1
-    assert calls["execute_transaction"] == 0
+    assert calls["ExecuteTransaction"] == 0
     assert await bob.balance(chain.bob.address) == before
 
 
@@ -201,7 +236,7 @@ async def test_after_a_failed_simulation_the_next_transaction_reads_nothing_anew
         await bob.execute(failing())
     calls.clear()
     await bob.execute(pay(1))
-    assert calls == {"simulate_transaction": 1, "execute_transaction": 1}
+    assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
 async def test_a_transaction_that_fails_on_chain_costs_gas_and_is_reported(bob, chain):
@@ -215,14 +250,14 @@ async def test_a_transaction_that_fails_on_chain_costs_gas_and_is_reported(bob, 
 
 async def test_an_abort_says_where_and_with_which_number(alice, chain):
     builder = TransactionBuilder()
-    registry_calls.migrate(builder, chain.deployment)
+    registry_calls.migrate(builder, *chain.administered)
     with pytest.raises(RefusedOnChainError) as caught:
         await alice.execute(builder)
     assert caught.value.code == "move_abort"
     assert caught.value.details | {"command": 0} == {
         "command": 0,
         "package": str(chain.deployment.original_id),
-        "module": "tool_registry",
+        "module": "version",
         "function": "migrate",
         "abort": 1,
     }
@@ -232,7 +267,7 @@ async def test_too_little_sui_is_found_out_before_anything_is_sent(bob, calls):
     with pytest.raises(NotNowError) as caught:
         await bob.execute(pay(2_000 * SUI_MIST))
     assert caught.value.code == "not_enough_sui"
-    assert "execute_transaction" not in calls
+    assert "ExecuteTransaction" not in calls
 
 
 async def test_an_object_of_somebody_else_is_not_used(bob, chain):

@@ -3,6 +3,7 @@ from threading import Thread
 
 import pytest
 
+from nexus_tools.client import Network
 from nexus_tools.client.unbound import UnboundClient
 from nexus_tools.errors import UnreachableError
 from nexus_tools.sui.address import Address
@@ -49,40 +50,37 @@ async def test_it_can_be_used_in_async_with_as_other_clients(client):
     assert await client.balance(BOB) == 1
 
 
-async def test_no_connection_is_left_behind(client):
-    await asyncio.gather(client.chain_id(), client.balance(BOB))
-    await client.execute(transfer(1))
-    assert client.connection.idle
+def test_all_event_loops_share_one_connection(chain, relay_before):
+    async def read_through_relay():
+        async with relay_before(chain) as relay:
+            network = Network("localnet", f"http://127.0.0.1:{relay.port}")
+            client = UnboundClient(network)
+            await asyncio.gather(*(client.chain_id() for _ in range(5)))
+            await asyncio.to_thread(lambda: asyncio.run(client.chain_id()))
+            return relay.connections
+
+    assert asyncio.run(read_through_relay()) == 1
 
 
-async def test_a_call_that_was_prepared_on_a_connection_that_has_ended_is_made_on_another(client):
-    from nexus_tools.client.messages import rpc
-
-    connection = client.connection
-    prepared = connection.call(connection.ledger.get_service_info, rpc().GetServiceInfoRequest())
-    first = await client.chain_id()
-    assert connection.idle
-    assert (await prepared).chain_id == first
-    assert connection.idle
-
-
-async def test_a_call_that_fails_leaves_no_connection(chain):
-    silent = UnboundClient(type(chain.network)("nowhere", "http://127.0.0.1:1"))
-    with pytest.raises(UnreachableError):
-        await silent.chain_id()
-    assert silent.connection.idle
-
-
-async def test_a_stream_that_is_left_leaves_no_connection(client):
-    from nexus_tools.client.messages import mask, rpc
-
-    connection = client.connection
-    request = rpc().SubscribeCheckpointsRequest(read_mask=mask("sequence_number"))
-    stream = connection.stream(connection.subscription.subscribe_checkpoints, request)
-    first = asyncio.ensure_future(anext(stream))
+async def test_a_call_that_is_cancelled_ends_at_once_and_harms_no_other(client):
+    waiting = asyncio.create_task(client.chain_id())
     await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert await client.chain_id()
+
+
+async def test_a_node_that_is_not_there_is_unreachable(chain):
+    silent = UnboundClient(Network("nowhere", "http://127.0.0.1:1"))
+    with pytest.raises(UnreachableError, match=r"127\.0\.0\.1:1"):
+        await silent.chain_id()
+
+
+async def test_a_stream_lives_in_the_loop_that_reads_it(client):
+    name = "SubscriptionService/SubscribeCheckpoints"
+    stream = client.connection.stream(name, read_mask={"paths": ["sequence_number"]})
+    before = await anext(stream)
     await client.execute(transfer(1))
-    assert (await first).cursor > 0
-    assert not connection.idle
+    assert (await anext(stream)).cursor > before.cursor
     await stream.aclose()
-    assert connection.idle

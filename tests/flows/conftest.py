@@ -13,9 +13,10 @@ import pytest
 
 from nexus_tools.client import KeyPair, Network, SuiClient, request_sui
 from nexus_tools.leader import Leader
-from nexus_tools.leader.settings import LeaderSettings
+from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.registry import Deployment, LeaderRegistry, Publisher, load_package
+from nexus_tools.package import Deployment, Publisher, load_package
+from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.signature import SignatureScheme
 
 SUI = 1_000_000_000
@@ -92,7 +93,7 @@ def serve(serve_app):
 @pytest.fixture
 async def leader(stage, tmp_path):
     """A Leader that is registered and runs."""
-    settings = LeaderSettings(
+    settings = LeaderConfig(
         journal=tmp_path / "journal.sqlite",
         allow_http=True,
         allowed_networks=(ip_network("127.0.0.0/8"),),
@@ -101,7 +102,7 @@ async def leader(stage, tmp_path):
         leaders = LeaderRegistry(client, stage.deployment)
         caps = await leaders.caps()
         if not caps:
-            _, cap = await leaders.register_leader("flows", activate=True)
+            _, cap = await leaders.register("flows", activate=True)
             caps = (cap,)
         daemon = Leader(settings, client, stage.people["leader"], stage.deployment, caps[0])
         task = asyncio.create_task(daemon.run())

@@ -72,7 +72,7 @@ async def call(requester, stage, record, inputs):
     invocations = Invocations(requester, stage.deployment)
     _, invocation = await invocations.request(record, inputs)
     async with asyncio.timeout(60):
-        return await invocations.wait(invocation)
+        return await invocations.closed(invocation)
 
 
 @pytest.mark.parametrize("system", CALLS)

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from nexus_tools.errors import NotNowError
-from nexus_tools.registry import Invocations, Registration, ToolRegistry, ToolState
-from nexus_tools.registry.objects.invocation import Failed, Settled
+from nexus_tools.package import ToolState
+from nexus_tools.package.move.invocation import State
+from nexus_tools.registry import Invocations, Registration, ToolRegistry
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import ToolServer, Variant, tool
 
@@ -55,15 +56,15 @@ async def call(requester, stage, record, inputs):
     invocations = Invocations(requester, stage.deployment)
     _, invocation = await invocations.request(record, inputs)
     async with asyncio.timeout(30):
-        return await invocations.wait(invocation)
+        return await invocations.closed(invocation)
 
 
-async def test_a_requested_call_is_carried_to_the_tool_and_settled_with_its_outcome(
+async def test_an_invocation_is_carried_to_the_tool_and_settled_with_its_answer(
     registry, register, requester, stage, leader
 ):
     fqn = await register("settled")
     closed = await call(requester, stage, await registry.get(fqn), {"a": 40, "b": 2})
-    assert isinstance(closed.state, Settled)
+    assert isinstance(closed.state, State.Settled)
     assert closed.state.variant == "ok"
     assert closed.state.ports.as_json() == {"result": 42}
     assert closed.state.leader == leader
@@ -82,7 +83,7 @@ async def test_inputs_that_do_not_fit_the_schema_fail_without_a_call(
 ):
     fqn = await register("inputs")
     closed = await call(requester, stage, await registry.get(fqn), {"a": "forty", "b": 2})
-    assert isinstance(closed.state, Failed)
+    assert isinstance(closed.state, State.Failed)
     assert closed.state.reason == "input_invalid"
 
 
@@ -99,7 +100,7 @@ async def test_collateral_comes_back_after_the_delay_and_not_before(
     registry, register, author, advance_clock
 ):
     fqn = await register("claim")
-    assert (await registry.get(fqn)).bond.balance_mist == SUI
+    assert (await registry.get(fqn)).collateral.balance_mist == SUI
 
     await registry.unregister(fqn)
     assert (await registry.get(fqn)).state is ToolState.UNREGISTERED

@@ -7,7 +7,7 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
-from nexus_tools.tool import Failure, FailureReason, Outcome, ToolDefinition, ToolFqn
+from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition, ToolFqn
 
 DAY_MS = 24 * 60 * 60 * 1000
 STEPS = 60
@@ -52,19 +52,21 @@ class Economy:
     async def start(self):
         self.before = await self.balances()
         self.locked_before = await self.locked()
-        sent, self.cap = await self.leaders.register_leader("economy", activate=True)
+        sent, self.cap = await self.leaders.register("economy", activate=True)
         self.gas_mist += sent.cost.net
 
     async def balances(self):
         return sum([await client.balance(client.address) for client in self.clients])
 
     async def locked(self):
-        """The bonds of all tools and leaders, and the funds of the invocations that are there."""
-        tools = sum(tool.bond.balance_mist for tool in await self.tools.list() if tool.bond)
+        """The collateral of all tools and leaders, and what is in all invocations."""
+        tools = sum(
+            tool.collateral.balance_mist for tool in await self.tools.list() if tool.collateral
+        )
         leader = await self.leaders.get(self.cap) if self.cap else None
         invocations = [await self.invocations.get(each) for each in (*self.open, *self.closed)]
-        bond = leader.record.bond.balance_mist if leader else 0
-        return tools + bond + sum(invocation.funds_mist for invocation in invocations)
+        collateral = leader.record.collateral.balance_mist if leader else 0
+        return tools + collateral + sum(invocation.refund_mist for invocation in invocations)
 
     # --- What people do
 
@@ -93,9 +95,9 @@ class Economy:
 
     async def close(self):
         invocation = self.chance.choice(self.open)
-        outcome = Outcome("ok", {"text": "x" * self.chance.randrange(300)})
+        outcome = Answer("ok", {"text": "x" * self.chance.randrange(300)})
         if self.chance.random() < 0.3:
-            outcome = Failure(FailureReason.UNREACHABLE, "nobody answers")
+            outcome = Failure(FailureReason.UNREACHABLE, "nobody is there")
         await self.pay(self.closing.close(self.cap, {invocation: outcome}))
         self.open.remove(invocation)
         self.closed.append(invocation)
@@ -135,7 +137,7 @@ async def people(stage, advance_clock):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_bonds_and_funds_are_what_went_in_minus_what_went_out(stage, people, seed):
+async def test_collateral_and_refunds_are_what_went_in_minus_what_went_out(stage, people, seed):
     economy = Economy(stage, people, random.Random(seed))
     await economy.start()
     for _ in range(STEPS):
@@ -156,7 +158,7 @@ async def earnings(stage, people):
     tool = await tools.get(ToolFqn.parse("xyz.money.earnings.echo@1"))
     for other in (await leaders.state()).active:
         await leaders.deactivate(other)
-    _, cap = await leaders.register_leader("earnings", activate=True)
+    _, cap = await leaders.register("earnings", activate=True)
 
     async def earn(outcome):
         _, invocation = await Invocations(requester, stage.deployment).request(
@@ -171,15 +173,15 @@ async def earnings(stage, people):
 
 @pytest.mark.parametrize("size", [0, 1, 200, 2_000, 20_000, 65_000])
 async def test_settling_earns_a_leader_more_than_it_costs(earnings, size):
-    assert await earnings(Outcome("ok", {"text": "x" * size})) > 0
+    assert await earnings(Answer("ok", {"text": "x" * size})) > 0
 
 
 async def test_settling_as_many_ports_as_there_can_be_earns_more_than_it_costs(earnings):
-    assert await earnings(Outcome("ok", {f"port_{number}": 1 for number in range(32)})) > 0
+    assert await earnings(Answer("ok", {f"port_{number}": 1 for number in range(32)})) > 0
 
 
 @pytest.mark.parametrize("size", [0, 200, 2_000])
 async def test_failing_earns_less_than_settling(earnings, size):
     failing = await earnings(Failure(FailureReason.HTTP_ERROR, "x" * size))
-    settling = await earnings(Outcome("ok", {"text": "x" * size}))
+    settling = await earnings(Answer("ok", {"text": "x" * size}))
     assert failing < settling

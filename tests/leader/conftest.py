@@ -12,21 +12,21 @@ import pytest
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.leader import Leader
 from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.guarded_transport import SystemResolver, guarded_client
-from nexus_tools.leader.invoker import Invoker, ToolCall
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.http_client import SystemResolver, guarded_client
+from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.settings import LeaderSettings
+from nexus_tools.leader.tool_call import ToolCall
+from nexus_tools.package import parse_event, ports_of
+from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
-    Ports,
     Registration,
     ToolRegistry,
     add_request,
-    parse_event,
     quote_mist,
 )
-from nexus_tools.registry.events import InvocationRequested
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.signature import SignatureScheme
@@ -52,8 +52,8 @@ def add_tool():
 
 
 @pytest.fixture
-def settings(tmp_path):
-    return LeaderSettings(
+def config(tmp_path):
+    return LeaderConfig(
         journal=tmp_path / "journal.sqlite",
         allow_http=True,
         allowed_networks=LOOPBACK,
@@ -93,10 +93,10 @@ async def _read_request(reader):
 
 @pytest.fixture
 async def serve_bytes():
-    """A server that reads one request per connection and leaves the rest to `answer`."""
+    """A server that reads one request per connection and leaves the rest to `respond`."""
     async with AsyncExitStack() as stack:
 
-        async def serve(answer):
+        async def serve(respond):
             found = RawServer("", [])
             connections = set()
 
@@ -104,7 +104,7 @@ async def serve_bytes():
                 connections.add(asyncio.current_task())
                 try:
                     found.requests.append(await _read_request(reader))
-                    await answer(writer, len(found.requests))
+                    await respond(writer, len(found.requests))
                     await writer.drain()
                 except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                     pass
@@ -128,16 +128,16 @@ async def serve_bytes():
 
 @pytest.fixture
 def respond():
-    """Makes the handler of a raw server that answers with status, headers and body."""
+    """Makes the handler of a raw server that responds with status, headers and body."""
 
     def make(status=200, body=b"", headers=()):
         lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", "Connection: close"]
         head = "\r\n".join([*lines, *headers]) + "\r\n\r\n"
 
-        async def answer(writer, _number):
+        async def respond(writer, _number):
             writer.write(head.encode() + body)
 
-        return answer
+        return respond
 
     return make
 
@@ -152,23 +152,23 @@ async def http_client():
 
 
 @pytest.fixture
-def outcome_size():
-    """The size of an outcome as the tests count it: variant and canonical ports."""
-    return lambda outcome: len(outcome.variant) + len(canonical_json(outcome.ports))
+def answer_size():
+    """The size of an answer as the tests count it: variant and canonical ports."""
+    return lambda answer: len(answer.variant) + len(canonical_json(answer.ports))
 
 
 @pytest.fixture
-def make_invoker(settings, http_client, outcome_size):
+def make_invoker(config, http_client, answer_size):
     def make(**changes):
-        changed = settings.model_copy(update=changes)
-        return Invoker(changed, http_client, outcome_size, LeaderMetrics())
+        changed = config.model_copy(update=changes)
+        return Invoker(changed, http_client, answer_size, LeaderMetrics())
 
     return make
 
 
 @pytest.fixture
 def make_call():
-    """Makes a call of the tool `add` at a URL, with 30 s of window."""
+    """Makes a tool call of `add` at a URL, with 30 s of window."""
     definition = add.definition("https://tools.example/add")
     validator = InterfaceValidator(definition)
 
@@ -180,7 +180,7 @@ def make_call():
             url=url,
             body=canonical_json({"a": 1, "b": 2} if inputs is None else inputs),
             timeout_ms=10_000,
-            answer_by=asyncio.get_running_loop().time() + window_s,
+            deadline=asyncio.get_running_loop().time() + window_s,
             max_outcome_bytes=1_000,
             validator=validator,
         )
@@ -244,14 +244,14 @@ class World:
         settings = (await LeaderRegistry(self.client, self.deployment).state()).settings
         builder = TransactionBuilder()
         for each in inputs:
-            ports = Ports.of(each)
+            ports = ports_of(each)
             add_request(
                 builder,
                 self.deployment,
                 tool,
                 ports,
                 max_outcome_bytes=max_outcome_bytes,
-                funds_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes),
+                payment_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes),
             )
         sent = await self.invocations.send(builder)
         events = [parse_event(self.deployment, event) for event in sent.events]
@@ -260,7 +260,7 @@ class World:
     async def closed(self, *ids):
         """The invocations, once all of them are closed."""
         async with asyncio.timeout(60):
-            return [await self.invocations.wait(each) for each in ids]
+            return [await self.invocations.closed(each) for each in ids]
 
     async def new_leader(self, name="leader", *, sui=100):
         """Register and activate a leader with a wallet of its own."""
@@ -268,13 +268,13 @@ class World:
         self.localnet.fund(key.address, sui * 10**9)
         async with self.client_of(key) as client:
             registry = LeaderRegistry(client, self.deployment)
-            _, cap = await registry.register_leader(name, activate=True)
+            _, cap = await registry.register(name, activate=True)
         return LeaderIdentity(cap, key, name)
 
     def client_of(self, key):
         return SuiClient(self.client.network, key, patience=PATIENCE)
 
-    def settings(self, identity, **changes):
+    def config(self, identity, **changes):
         values = {
             "journal": self.folder / f"{identity.name}.sqlite",
             "allow_http": True,
@@ -286,15 +286,15 @@ class World:
             "clock_interval_ms": 20,
             "linger_ms": 0,
         }
-        return LeaderSettings(**{**values, **changes})
+        return LeaderConfig(**{**values, **changes})
 
     @asynccontextmanager
     async def running(self, identity, *, url=None, **changes):
         """The leader while it runs; it is stopped as an operator stops it."""
         network = Network("localnet", url or self.localnet.url)
         async with SuiClient(network, patience=PATIENCE) as client:
-            settings = self.settings(identity, **changes)
-            leader = Leader(settings, client, identity.key, self.deployment, identity.cap)
+            config = self.config(identity, **changes)
+            leader = Leader(config, client, identity.key, self.deployment, identity.cap)
             task = asyncio.create_task(leader.run())
             ready = asyncio.create_task(leader.ready.wait())
             await asyncio.wait((task, ready), return_when=asyncio.FIRST_COMPLETED)

@@ -1,7 +1,7 @@
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nexus_tools.leader.assignment import assignment
-from nexus_tools.registry.events import InvocationRequested
+from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.sui.address import Address
 
 FIRST, SECOND, STRANGER = (Address.of(number) for number in (0x11, 0x12, 0x13))
@@ -19,7 +19,7 @@ def requested(*leaders):
         timeout_ms=10_000,
         expires_at_ms=100_000 + 25_000 * len(leaders),
         price_mist=0,
-        funds_mist=0,
+        payment_mist=0,
         max_outcome_bytes=1_000,
     )
 
@@ -60,5 +60,5 @@ def test_another_leader_may_interfere_only_when_its_window_is_open():
 
 def test_a_primary_that_comes_back_late_has_until_the_end_of_all_windows():
     primary = assignment(requested(FIRST, SECOND), FIRST)
-    assert primary.answer_by_ms(101_000, margin_ms=2_000) == 123_000
-    assert primary.answer_by_ms(124_000, margin_ms=2_000) == 148_000
+    assert primary.outcome_by_ms(101_000, margin_ms=2_000) == 123_000
+    assert primary.outcome_by_ms(124_000, margin_ms=2_000) == 148_000

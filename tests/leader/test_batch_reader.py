@@ -53,14 +53,14 @@ async def test_a_batch_is_never_larger_than_allowed(store):
 async def test_no_more_reads_run_at_once_than_allowed(store):
     store.gate.clear()
     reader = BatchReader(store.read, batch_size=1, parallel=2)
-    tasks = [asyncio.create_task(reader.get(key)) for key in range(5)]
+    asked = [reader.get(key) for key in range(5)]
     for _ in range(2):
         await store.asked.acquire()
     for _ in range(10):
         await asyncio.sleep(0)
     assert len(store.batches) == 2
     store.gate.set()
-    assert await asyncio.gather(*tasks) == [0, 10, 20, 30, 40]
+    assert await asyncio.gather(*asked) == [0, 10, 20, 30, 40]
 
 
 async def test_an_error_reaches_all_who_asked_and_the_next_are_served():
@@ -81,7 +81,7 @@ async def test_an_error_reaches_all_who_asked_and_the_next_are_served():
 async def test_one_who_gives_up_does_not_disturb_the_others(store):
     store.gate.clear()
     reader = BatchReader(store.read)
-    gone, waiting = (asyncio.create_task(reader.get(1)) for _ in range(2))
+    gone, waiting = reader.get(1), reader.get(1)
     await store.asked.acquire()
     gone.cancel()
     store.gate.set()

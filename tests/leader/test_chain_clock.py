@@ -19,7 +19,7 @@ class Chain:
     async def read(self):
         if self.away:
             self.refusals.release()
-            raise UnreachableError("node_unreachable", "the node does not answer")
+            raise UnreachableError("node_unreachable", "the node does not respond")
         return self.time_ms
 
 

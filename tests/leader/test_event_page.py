@@ -1,9 +1,9 @@
 import pytest
 
 from nexus_tools.client import Cursor, EventRecord, Progress
+from nexus_tools.leader.closing import Closed
 from nexus_tools.leader.event_page import EventPage
-from nexus_tools.leader.journal_entry import Ending
-from nexus_tools.registry import Deployment
+from nexus_tools.package import Deployment
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import record, string, u64, vector
 from nexus_tools.sui.digest import Digest
@@ -16,7 +16,7 @@ ME, OTHER = Address.of(0x21), Address.of(0x22)
 TOOL, REQUESTER = Address.of(0x31), Address.of(0x32)
 FQN = "xyz.example.math.add@1"
 
-# The fields of the structs in events.move, in their order.
+# The fields of the events in invocation.move, in their order.
 FIELDS = {
     "InvocationRequested": (
         *(ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS)),
@@ -35,7 +35,7 @@ FIELDS = {
 
 def event(place, name, invocation, *values, package=PACKAGE):
     contents = record(FIELDS[name]).encode((invocation, TOOL, FQN, REQUESTER, *values))
-    tag = StructTag(package, "events", name)
+    tag = StructTag(package, "invocation", name)
     cursor = Cursor(place, 0, 0)
     chain_event = Event(package, "invocation", REQUESTER, tag, contents)
     return EventRecord(cursor, chain_event, place, Digest(b"\1" * 32), 0)
@@ -47,8 +47,8 @@ def requested(place, invocation, *leaders, at_ms=1_000):
 
 
 def settled(place, invocation, leader, *, at_ms=1_200):
-    ending = (leader, "ok", at_ms, REQUESTER, 0, 4_000, 10)
-    return event(place, "InvocationSettled", invocation, *ending)
+    closed = (leader, "ok", at_ms, REQUESTER, 0, 4_000, 10)
+    return event(place, "InvocationSettled", invocation, *closed)
 
 
 def read(*items):
@@ -72,14 +72,14 @@ def test_a_page_of_progress_alone_is_empty():
     assert read(Progress(Cursor.after_checkpoint(9))).is_empty
 
 
-def test_who_closed_an_invocation_tells_how_it_ended_here():
+def test_who_closed_an_invocation_tells_how_it_was_closed_here():
     failure = (OTHER, "timed_out", "late", 1_300, 2_000, 0)
     page = read(
         settled(1, A, ME),
         settled(2, B, OTHER),
         event(3, "InvocationFailed", C, *failure),
     )
-    assert page.ended == {A: Ending.SETTLED, B: Ending.ELSEWHERE, C: Ending.ELSEWHERE}
+    assert page.closed == {A: Closed.SETTLED, B: Closed.ELSEWHERE, C: Closed.ELSEWHERE}
 
 
 def test_an_expired_invocation_was_missed_and_deleting_it_changes_nothing():
@@ -88,7 +88,7 @@ def test_an_expired_invocation_was_missed_and_deleting_it_changes_nothing():
         event(2, "InvocationDeleted", A, 0),
         event(3, "InvocationDeleted", B, 0),
     )
-    assert page.ended == {A: Ending.MISSED, B: Ending.ELSEWHERE}
+    assert page.closed == {A: Closed.MISSED, B: Closed.ELSEWHERE}
 
 
 def test_only_the_own_fees_are_counted():

@@ -20,21 +20,21 @@ async def test_a_leader_without_problems_is_alive_and_ready():
 
 
 async def test_a_leader_with_problems_is_alive_and_not_ready():
-    problems = {"settler": "no gas"}
+    problems = {"closer": "no gas"}
     async with serve_health(health_app(lambda: problems, LeaderMetrics()), 0) as port:
         assert (await ask(port, "/healthz")).status_code == 200
-        answer = await ask(port, "/readyz")
-        assert answer.status_code == 503
-        assert json.loads(answer.content)["problems"] == problems
+        response = await ask(port, "/readyz")
+        assert response.status_code == 503
+        assert json.loads(response.content)["problems"] == problems
 
 
 async def test_metrics_are_in_the_text_format_of_prometheus():
     metrics = LeaderMetrics()
-    metrics.seen.labels("primary").inc(3)
+    metrics.assigned.labels("primary").inc(3)
     async with serve_health(health_app(dict, metrics), 0) as port:
-        answer = await ask(port, "/metrics")
-    assert answer.headers["content-type"].startswith("text/plain")
-    assert 'nexus_leader_invocations_seen_total{place="primary"} 3.0' in answer.text
+        response = await ask(port, "/metrics")
+    assert response.headers["content-type"].startswith("text/plain")
+    assert 'nexus_leader_invocations_assigned_total{place="primary"} 3.0' in response.text
 
 
 async def test_two_leaders_count_each_for_itself():

@@ -1,11 +1,13 @@
 import asyncio
 import gzip
 import json
+import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nexus_tools.tool import Failure, FailureReason, Outcome
+from nexus_tools.leader.invoker import Backoff, retry_after_ms
+from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.toolkit import Variant, tool
 
 pytestmark = pytest.mark.anyio
@@ -16,12 +18,12 @@ TIMEOUT_S = 20
 
 async def test_a_tool_of_the_toolkit_is_invoked(make_invoker, make_call, serve_tools, add_tool):
     url = await serve_tools(add_tool)
-    assert await make_invoker().invoke(make_call(url)) == Outcome("ok", {"result": 3})
+    assert await make_invoker().invoke(make_call(url)) == Answer("ok", {"result": 3})
 
 
 async def test_a_base_url_may_end_in_a_slash(make_invoker, make_call, serve_tools, add_tool):
     url = await serve_tools(add_tool)
-    assert await make_invoker().invoke(make_call(url + "/")) == Outcome("ok", {"result": 3})
+    assert await make_invoker().invoke(make_call(url + "/")) == Answer("ok", {"result": 3})
 
 
 async def test_the_request_carries_the_headers_of_the_protocol(
@@ -78,11 +80,11 @@ async def test_a_status_has_its_reason_and_is_asked_once(
 async def test_a_busy_tool_is_asked_again_with_the_same_key(
     make_invoker, make_call, serve_bytes, respond, status
 ):
-    async def answer(writer, number):
+    async def reply(writer, number):
         await respond(status if number < 3 else 200, OK if number == 3 else b"")(writer, number)
 
-    server = await serve_bytes(answer)
-    assert await make_invoker().invoke(make_call(server.url)) == Outcome("ok", {"result": 3})
+    server = await serve_bytes(reply)
+    assert await make_invoker().invoke(make_call(server.url)) == Answer("ok", {"result": 3})
     keys = [
         line
         for head, _ in server.requests
@@ -98,7 +100,7 @@ async def test_a_busy_tool_is_given_up_after_the_last_attempt(
 ):
     server = await serve_bytes(respond(503))
     result = await make_invoker(max_attempts=3).invoke(make_call(server.url))
-    assert result == Failure(FailureReason.HTTP_ERROR, "the tool answered 503")
+    assert result == Failure(FailureReason.HTTP_ERROR, "the tool responded with 503")
     assert len(server.requests) == 3
 
 
@@ -108,31 +110,31 @@ async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
     server = await serve_bytes(respond(429, headers=["Retry-After: 60"]))
     async with asyncio.timeout(TIMEOUT_S):
         result = await make_invoker().invoke(make_call(server.url, window_s=30))
-    assert result == Failure(FailureReason.HTTP_ERROR, "the tool answered 429")
+    assert result == Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
     assert len(server.requests) == 1
 
 
 async def test_a_reset_connection_is_tried_again(make_invoker, make_call, serve_bytes, respond):
-    async def answer(writer, number):
+    async def reply(writer, number):
         if number == 1:
             writer.transport.abort()
         else:
             await respond(200, OK)(writer, number)
 
-    server = await serve_bytes(answer)
-    assert await make_invoker().invoke(make_call(server.url)) == Outcome("ok", {"result": 3})
+    server = await serve_bytes(reply)
+    assert await make_invoker().invoke(make_call(server.url)) == Answer("ok", {"result": 3})
     assert len(server.requests) == 2
 
 
 async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, serve_bytes, respond):
-    async def answer(writer, number):
+    async def reply(writer, number):
         if number == 1:
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
         else:
             await respond(200, OK)(writer, number)
 
-    server = await serve_bytes(answer)
-    assert await make_invoker().invoke(make_call(server.url)) == Outcome("ok", {"result": 3})
+    server = await serve_bytes(reply)
+    assert await make_invoker().invoke(make_call(server.url)) == Answer("ok", {"result": 3})
 
 
 async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
@@ -161,7 +163,7 @@ async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_cal
         b'{"ok": ' + b"[" * 200 + b"]" * 200 + b"}",
     ],
 )
-async def test_an_answer_that_is_no_outcome_is_output_invalid(
+async def test_a_response_without_an_answer_is_output_invalid(
     make_invoker, make_call, serve_bytes, respond, body
 ):
     server = await serve_bytes(respond(body=body))
@@ -171,7 +173,7 @@ async def test_an_answer_that_is_no_outcome_is_output_invalid(
     assert 0 < len(result.detail.encode()) <= 200
 
 
-async def test_a_compressed_answer_is_refused_without_inflating_it(
+async def test_a_compressed_response_is_refused_without_inflating_it(
     make_invoker, make_call, serve_bytes, respond
 ):
     bomb = gzip.compress(b" " * 50_000_000)
@@ -182,24 +184,24 @@ async def test_a_compressed_answer_is_refused_without_inflating_it(
     assert "compressed" in result.detail
 
 
-async def test_an_answer_that_declares_too_many_bytes_is_not_read(
+async def test_a_response_that_declares_too_many_bytes_is_not_read(
     make_invoker, make_call, serve_bytes
 ):
-    async def answer(writer, _number):
+    async def reply(writer, _number):
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n")
         await asyncio.Event().wait()
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     async with asyncio.timeout(TIMEOUT_S):
         result = await make_invoker().invoke(make_call(server.url))
     assert isinstance(result, Failure)
     assert result.reason is FailureReason.OUTPUT_TOO_LARGE
 
 
-async def test_an_endless_answer_is_cut_off(make_invoker, make_call, serve_bytes):
+async def test_an_endless_response_is_cut_off(make_invoker, make_call, serve_bytes):
     sent = 0
 
-    async def answer(writer, _number):
+    async def reply(writer, _number):
         nonlocal sent
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
@@ -207,7 +209,7 @@ async def test_an_endless_answer_is_cut_off(make_invoker, make_call, serve_bytes
             await writer.drain()
             sent += 65_536
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     async with asyncio.timeout(TIMEOUT_S):
         result = await make_invoker().invoke(make_call(server.url))
     assert isinstance(result, Failure)
@@ -216,27 +218,27 @@ async def test_an_endless_answer_is_cut_off(make_invoker, make_call, serve_bytes
 
 
 async def test_a_slow_drip_ends_with_the_timeout_of_the_tool(make_invoker, make_call, serve_bytes):
-    async def answer(writer, _number):
+    async def reply(writer, _number):
         writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
             writer.write(b"1\r\n \r\n")
             await writer.drain()
             await asyncio.sleep(0.01)
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     async with asyncio.timeout(TIMEOUT_S):
         result = await make_invoker().invoke(make_call(server.url, timeout_ms=200))
-    assert result == Failure(FailureReason.TIMED_OUT, "the tool did not answer within 200 ms")
+    assert result == Failure(FailureReason.TIMED_OUT, "the tool did not respond within 200 ms")
     assert len(server.requests) == 1
 
 
 async def test_a_window_that_ends_before_the_timeout_says_nothing_about_the_tool(
     make_invoker, make_call, serve_bytes
 ):
-    async def answer(_writer, _number):
+    async def reply(_writer, _number):
         await asyncio.Event().wait()
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     async with asyncio.timeout(TIMEOUT_S):
         assert await make_invoker().invoke(make_call(server.url, window_s=0.1)) is None
 
@@ -258,10 +260,10 @@ async def test_too_many_headers_are_an_http_error(make_invoker, make_call, serve
 
 
 async def test_what_is_not_http_is_an_http_error(make_invoker, make_call, serve_bytes):
-    async def answer(writer, _number):
+    async def reply(writer, _number):
         writer.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     result = await make_invoker().invoke(make_call(server.url))
     assert isinstance(result, Failure)
     assert result.reason is FailureReason.HTTP_ERROR
@@ -296,7 +298,7 @@ async def test_an_outcome_has_at_most_the_bytes_that_are_paid_for(
     )
     result = await make_invoker().invoke(call)
     if fits:
-        assert result == Outcome("ok", {"text": "x" * length})
+        assert result == Answer("ok", {"text": "x" * length})
     else:
         assert isinstance(result, Failure)
         assert result.reason is FailureReason.OUTPUT_TOO_LARGE
@@ -334,17 +336,17 @@ async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_
         tasks = [group.create_task(invoker.invoke(make_call(url))) for _ in range(6)]
         await full.wait()
         go_on.set()
-    assert [task.result() for task in tasks] == [Outcome("ok", {"result": 3})] * 6
+    assert [task.result() for task in tasks] == [Answer("ok", {"result": 3})] * 6
     assert most == 2
 
 
 async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
     make_invoker, make_call, serve_bytes
 ):
-    async def answer(writer, _number):
+    async def reply(writer, _number):
         writer.transport.abort()
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     invoker = make_invoker(max_attempts=1, breaker_failures=2, breaker_pause_ms=60_000)
     call = make_call(server.url)
     results = [await invoker.invoke(call) for _ in range(4)]
@@ -362,4 +364,37 @@ async def test_another_tool_is_not_left_alone_with_it(
     invoker = make_invoker(max_attempts=1, breaker_failures=1, breaker_pause_ms=60_000)
     await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}"))
     other = make_call(server.url, tool=Address.of(0x7002))
-    assert await invoker.invoke(other) == Outcome("ok", {"result": 3})
+    assert await invoker.invoke(other) == Answer("ok", {"result": 3})
+
+
+# --- Trying again
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "whole"), [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1_000), (500, 1_000)]
+)
+def test_a_pause_is_between_half_of_its_length_and_all_of_it(attempt, whole):
+    pauses = {Backoff(100, 1_000).pause_ms(attempt, random.Random(seed)) for seed in range(50)}
+    assert whole / 2 <= min(pauses) < max(pauses) <= whole
+
+
+@pytest.mark.parametrize(
+    ("header", "milliseconds"),
+    [
+        ("0", 0),
+        ("2", 2_000),
+        (" 120 ", 120_000),
+        ("Sat, 21 Nov 2026 12:00:05 GMT", 5_000),
+        ("Sat, 21 Nov 2026 11:00:00 GMT", 0),
+        ("", None),
+        ("-1", None),
+        ("1.5", None),
+        ("soon", None),
+        ("99999999999999999999", None),
+        ("²", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(header, milliseconds):
+    assert retry_after_ms(header, NOW) == milliseconds

@@ -9,17 +9,17 @@ import pytest
 
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal import Journal
-from nexus_tools.leader.journal_entry import Ending, SignedTransaction, Stage
+from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.journal import Journal, SignedTransaction, Stage
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.tool import Failure, FailureReason, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason
 
 pytestmark = pytest.mark.anyio
 
 IDENTITY = "chain package leader"
 TRANSACTION = SignedTransaction(Digest(b"\1" * 32), b"data", b"signature")
-OUTCOME = Outcome("ok", {"result": 2**70, "text": "é\U0001f600", "half": 0.1, "none": None})
+ANSWER = Answer("ok", {"result": 2**70, "text": "é\U0001f600", "half": 0.1, "none": None})
 
 
 def assignment_of(number):
@@ -52,9 +52,9 @@ async def reopen(tmp_path):
         await opened.pop().close()
 
 
-async def see(journal, *numbers, closed=None, cursor="c"):
-    seen = [assignment_of(number) for number in numbers]
-    return await journal.record_events(seen, closed or {}, cursor, 0)
+async def assign(journal, *numbers, closed=None, cursor="c"):
+    assigned = [assignment_of(number) for number in numbers]
+    return await journal.record_events(assigned, closed or {}, cursor, 0)
 
 
 async def test_a_new_journal_is_empty(reopen):
@@ -63,82 +63,82 @@ async def test_a_new_journal_is_empty(reopen):
 
 
 async def test_events_and_their_cursor_are_there_after_a_restart(reopen):
-    await see(await reopen(), 1, 2, cursor="[7,0,0,null]")
+    await assign(await reopen(), 1, 2, cursor="[7,0,0,null]")
     memory = await (await reopen()).recall()
     assert memory.cursor == "[7,0,0,null]"
     assert [entry.assignment for entry in memory.entries] == [assignment_of(1), assignment_of(2)]
-    assert {entry.stage for entry in memory.entries} == {Stage.SEEN}
+    assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
 async def test_an_event_that_comes_again_is_not_new(reopen):
     journal = await reopen()
-    assert await see(journal, 1) == (assignment_of(1),)
-    assert await see(journal, 1, 2) == (assignment_of(2),)
+    assert await assign(journal, 1) == (assignment_of(1),)
+    assert await assign(journal, 1, 2) == (assignment_of(2),)
 
 
 async def test_what_is_requested_and_closed_on_one_page_is_not_new(reopen):
     journal = await reopen()
-    assert await see(journal, 1, closed={Address.of(1): Ending.ELSEWHERE}) == ()
+    assert await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE}) == ()
     assert (await journal.recall()).entries == ()
 
 
 @pytest.mark.parametrize(
-    "answer", [OUTCOME, Failure(FailureReason.TIMED_OUT, "the tool did not answer")]
+    "outcome", [ANSWER, Failure(FailureReason.TIMED_OUT, "the tool did not respond")]
 )
-async def test_an_answer_is_remembered_as_it_was(reopen, answer):
+async def test_an_outcome_is_remembered_as_it_was(reopen, outcome):
     journal = await reopen()
-    await see(journal, 1)
-    await journal.invoking(Address.of(1))
-    assert (await journal.recall()).entries[0].stage is Stage.INVOKING
-    await journal.answered(Address.of(1), answer)
+    await assign(journal, 1)
+    await journal.called(Address.of(1))
+    assert (await journal.recall()).entries[0].stage is Stage.CALLED
+    await journal.known(Address.of(1), outcome)
     (entry,) = (await (await reopen()).recall()).entries
-    assert (entry.stage, entry.answer) == (Stage.ANSWERED, answer)
+    assert (entry.stage, entry.outcome) == (Stage.KNOWN, outcome)
 
 
 async def test_a_signed_transaction_is_remembered_with_its_invocations(reopen):
     journal = await reopen()
-    await see(journal, 1, 2, 3)
+    await assign(journal, 1, 2, 3)
     for number in (1, 2):
-        await journal.answered(Address.of(number), OUTCOME)
-    await journal.settling([Address.of(1), Address.of(2)], TRANSACTION)
+        await journal.known(Address.of(number), ANSWER)
+    await journal.closing([Address.of(1), Address.of(2)], TRANSACTION)
     memory = await (await reopen()).recall()
     assert memory.transactions == (TRANSACTION,)
     assert {e.assignment.invocation: (e.stage, e.digest) for e in memory.entries} == {
-        Address.of(1): (Stage.SETTLING, TRANSACTION.digest),
-        Address.of(2): (Stage.SETTLING, TRANSACTION.digest),
-        Address.of(3): (Stage.SEEN, None),
+        Address.of(1): (Stage.CLOSING, TRANSACTION.digest),
+        Address.of(2): (Stage.CLOSING, TRANSACTION.digest),
+        Address.of(3): (Stage.ASSIGNED, None),
     }
 
 
 async def test_a_transaction_that_was_executed_closes_what_it_closed(reopen):
     journal = await reopen()
-    await see(journal, 1, 2)
+    await assign(journal, 1, 2)
     for number in (1, 2):
-        await journal.answered(Address.of(number), OUTCOME)
-    await journal.settling([Address.of(1), Address.of(2)], TRANSACTION)
-    await journal.settled(TRANSACTION.digest, {Address.of(1): Ending.SETTLED}, 5_000)
+        await journal.known(Address.of(number), ANSWER)
+    await journal.closing([Address.of(1), Address.of(2)], TRANSACTION)
+    await journal.closed(TRANSACTION.digest, {Address.of(1): Closed.SETTLED}, 5_000)
     memory = await (await reopen()).recall()
     assert memory.transactions == ()
     (entry,) = memory.entries
     assert entry.assignment.invocation == Address.of(2)
-    assert (entry.stage, entry.answer, entry.digest) == (Stage.ANSWERED, OUTCOME, None)
+    assert (entry.stage, entry.outcome, entry.digest) == (Stage.KNOWN, ANSWER, None)
 
 
 async def test_a_closed_invocation_never_opens_again(reopen):
     journal = await reopen()
-    await see(journal, 1, closed={Address.of(1): Ending.ELSEWHERE})
-    await journal.invoking(Address.of(1))
-    await journal.answered(Address.of(1), OUTCOME)
-    await journal.settling([Address.of(1)], TRANSACTION)
-    assert await see(journal, 1) == ()
+    await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE})
+    await journal.called(Address.of(1))
+    await journal.known(Address.of(1), ANSWER)
+    await journal.closing([Address.of(1)], TRANSACTION)
+    assert await assign(journal, 1) == ()
     assert (await journal.recall()).entries == ()
 
 
 async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
     journal = await reopen()
-    await see(journal, 1, 2, 3)
-    await journal.settled(None, {Address.of(1): Ending.SETTLED}, 1_000)
-    await journal.settled(None, {Address.of(2): Ending.SETTLED}, 2_000)
+    await assign(journal, 1, 2, 3)
+    await journal.closed(None, {Address.of(1): Closed.SETTLED}, 1_000)
+    await journal.closed(None, {Address.of(2): Closed.SETTLED}, 2_000)
     assert await journal.prune(2_000) == 1
     assert [e.assignment.invocation for e in (await journal.recall()).entries] == [Address.of(3)]
 
@@ -188,17 +188,17 @@ async def test_an_error_of_the_database_is_told_to_the_one_who_writes(reopen, wr
     with pytest.raises(NexusError) as caught:
         await journal.record_events([broken], {}, "c", 0)
     assert caught.value.code == "journal_failed"
-    assert await see(journal, 1) == (assignment_of(1),)
+    assert await assign(journal, 1) == (assignment_of(1),)
 
 
 async def test_writes_of_many_tasks_are_all_committed(reopen):
     journal = await reopen()
-    await see(journal, *range(1, 301))
+    await assign(journal, *range(1, 301))
     async with asyncio.TaskGroup() as group:
         for number in range(1, 301):
-            group.create_task(journal.answered(Address.of(number), OUTCOME))
+            group.create_task(journal.known(Address.of(number), ANSWER))
     stages = [entry.stage for entry in (await (await reopen()).recall()).entries]
-    assert stages == [Stage.ANSWERED] * 300
+    assert stages == [Stage.KNOWN] * 300
 
 
 # The process tells on stdout what was committed, and is killed while it goes on.
@@ -206,11 +206,11 @@ VICTIM = """
 import asyncio, sys
 from pathlib import Path
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.journal import Journal
-from nexus_tools.leader.journal_entry import Ending, SignedTransaction
+from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.journal import Journal, SignedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.tool import Outcome
+from nexus_tools.tool import Answer
 
 def say(*words):
     print(*words, flush=True)
@@ -219,15 +219,15 @@ async def one(journal, number):
     invocation = Address.of(number)
     assignment = Assignment(invocation, Address.of(1), "a.b.c@1", 0, 1, 2, 3, 4, 5)
     await journal.record_events([assignment], {}, f"[{number},0,0,null]", 0)
-    say(number, "seen")
-    await journal.invoking(invocation)
-    say(number, "invoking")
-    await journal.answered(invocation, Outcome("ok", {"n": number}))
-    say(number, "answered")
+    say(number, "assigned")
+    await journal.called(invocation)
+    say(number, "called")
+    await journal.known(invocation, Answer("ok", {"n": number}))
+    say(number, "known")
     digest = Digest(number.to_bytes(32, "big"))
-    await journal.settling([invocation], SignedTransaction(digest, b"d", b"s"))
-    say(number, "settling")
-    await journal.settled(digest, {invocation: Ending.SETTLED}, 1)
+    await journal.closing([invocation], SignedTransaction(digest, b"d", b"s"))
+    say(number, "closing")
+    await journal.closed(digest, {invocation: Closed.SETTLED}, 1)
     say(number, "closed")
 
 async def main():
@@ -237,7 +237,7 @@ async def main():
 
 asyncio.run(main())
 """
-ORDER = ["seen", "invoking", "answered", "settling", "closed"]
+ORDER = ["assigned", "called", "known", "closing", "closed"]
 
 
 @pytest.mark.parametrize("stage", ORDER)
@@ -265,18 +265,18 @@ async def test_a_kill_between_any_two_stages_loses_nothing_that_was_committed(
     if last in stages:
         assert ORDER.index(stages[last].stage.value) >= ORDER.index(told[last])
     else:
-        assert told[last] in ("settling", "closed")
+        assert told[last] in ("closing", "closed")
     for number, entry in stages.items():
-        if entry.stage in (Stage.ANSWERED, Stage.SETTLING):
-            assert entry.answer == Outcome("ok", {"n": number})
+        if entry.stage in (Stage.KNOWN, Stage.CLOSING):
+            assert entry.outcome == Answer("ok", {"n": number})
     signed = {int.from_bytes(t.digest, "big") for t in memory.transactions}
-    assert signed == {n for n, e in stages.items() if e.stage is Stage.SETTLING}
+    assert signed == {n for n, e in stages.items() if e.stage is Stage.CLOSING}
     assert int(memory.cursor.strip("[").split(",")[0]) in (last, last + 1)
 
 
 async def test_the_file_is_a_write_ahead_database(reopen, tmp_path):
     journal = await reopen()
-    await see(journal, 1)
+    await assign(journal, 1)
     await journal.close()
     with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

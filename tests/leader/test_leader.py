@@ -8,7 +8,7 @@ import pytest
 
 from nexus_tools.errors import NotAllowedError, UsageError
 from nexus_tools.leader import Leader
-from nexus_tools.registry.objects import Failed, Settled
+from nexus_tools.package.move.invocation import State
 from nexus_tools.tool import FailureReason
 from nexus_tools.toolkit import Variant, tool
 
@@ -49,7 +49,7 @@ async def test_an_outcome_is_settled_with_its_variant_and_ports(world, serve_too
     async with world.running(identity):
         ids = await world.request(registered, {"a": 17, "b": 5}, {"a": 1, "b": 0})
         first, second = await world.closed(*ids)
-    assert isinstance(first.state, Settled)
+    assert isinstance(first.state, State.Settled)
     assert first.state.leader == identity.cap
     assert (first.state.variant, first.state.ports.as_json()) == ("ok", {"result": 3, "rest": 2})
     assert second.state.variant == "err_zero"
@@ -83,7 +83,7 @@ async def test_many_invocations_are_settled_with_few_transactions(world, add):
     ids = await world.request(add, *[{"a": n, "b": 1} for n in range(60)])
     async with world.running(identity, linger_ms=200, batch_size=30) as leader:
         closed = await world.closed(*ids)
-        count = leader.metrics.registry.get_sample_value("nexus_leader_settlement_size_count")
+        count = leader.metrics.registry.get_sample_value("nexus_leader_closing_size_count")
     assert [each.state.ports.as_json()["result"] for each in closed] == list(range(1, 61))
     assert count < 20
 
@@ -91,13 +91,13 @@ async def test_many_invocations_are_settled_with_few_transactions(world, add):
 # --- Failures
 
 
-async def failure_of(world, registered, *, inputs=None, max_outcome_bytes=1_000, **settings):
+async def failure_of(world, registered, *, inputs=None, max_outcome_bytes=1_000, **config):
     identity = await world.new_leader()
     wanted = {"a": 1, "b": 2} if inputs is None else inputs
     ids = await world.request(registered, wanted, max_outcome_bytes=max_outcome_bytes)
-    async with world.running(identity, **settings):
+    async with world.running(identity, **config):
         (closed,) = await world.closed(*ids)
-    assert isinstance(closed.state, Failed)
+    assert isinstance(closed.state, State.Failed)
     return closed.state
 
 
@@ -144,10 +144,10 @@ async def test_an_address_that_is_not_allowed_fails_as_unreachable_and_is_not_ca
 
 
 async def test_a_tool_that_hangs_fails_as_timed_out(world, serve_bytes, add_definition):
-    async def answer(_writer, _number):
+    async def reply(_writer, _number):
         await asyncio.Event().wait()
 
-    server = await serve_bytes(answer)
+    server = await serve_bytes(reply)
     definition = replace(add_definition(server.url), timeout_ms=1_000)
     state = await failure_of(world, await world.register_tool(definition), check_meta=False)
     assert state.reason == FailureReason.TIMED_OUT
@@ -162,7 +162,7 @@ async def test_a_tool_that_hangs_fails_as_timed_out(world, serve_bytes, add_defi
         (200, b'{"ok": {"result": 3, "more": "' + b"x" * 1_000 + b'"}}', "output_too_large"),
     ],
 )
-async def test_a_bad_answer_fails_with_its_reason(
+async def test_a_bad_response_fails_with_its_reason(
     world, serve_bytes, *, respond, add_definition, status, body, reason
 ):
     server = await serve_bytes(respond(status, body))
@@ -282,7 +282,7 @@ async def test_a_request_made_while_the_node_is_away_is_settled_later(world, add
 async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
     world, serve_app, add_definition, wire
 ):
-    asked, go_on, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    asked, go_on, responded = asyncio.Event(), asyncio.Event(), asyncio.Event()
     cable, url = wire
 
     async def app(scope, _receive, send):
@@ -291,7 +291,7 @@ async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
             await go_on.wait()
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": OK})
-            answered.set()
+            responded.set()
 
     registered = await world.register_tool(add_definition(await serve_app(app)))
     identity = await world.new_leader()
@@ -300,7 +300,7 @@ async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
         await asked.wait()
         cable.cut()
         go_on.set()
-        await answered.wait()
+        await responded.wait()
         cable.mend()
         (closed,) = await world.closed(*ids)
     assert closed.state.ports.as_json() == {"result": 3}
@@ -327,21 +327,21 @@ async def test_a_stop_lets_what_runs_come_to_its_end(world, serve_app, add_defin
             await asked.wait()
             leader.stop()
             go_on.set()
-    assert isinstance((await world.invocations.get(ids[0])).state, Settled)
+    assert isinstance((await world.invocations.get(ids[0])).state, State.Settled)
 
 
 async def test_a_leader_that_reads_events_is_ready_and_says_so(world, add):
     identity = await world.new_leader()
     async with world.running(identity, health_port=0) as leader, httpx.AsyncClient() as client:
         await world.closed(*await world.request(add, {"a": 1, "b": 2}))
-        answer = await client.get(f"http://127.0.0.1:{leader.health_port}/readyz")
-    assert answer.json() == {"status": "ready", "problems": {}}
+        response = await client.get(f"http://127.0.0.1:{leader.health_port}/readyz")
+    assert response.json() == {"status": "ready", "problems": {}}
 
 
 async def test_a_cap_of_another_wallet_is_refused(world):
     first, second = await world.new_leader("first"), await world.new_leader("second")
-    settings = world.settings(first)
-    leader = Leader(settings, world.client, first.key, world.deployment, second.cap)
+    config = world.config(first)
+    leader = Leader(config, world.client, first.key, world.deployment, second.cap)
     with pytest.raises(NotAllowedError) as caught:
         await leader.run()
     assert caught.value.code == "cap_not_yours"
@@ -350,7 +350,7 @@ async def test_a_cap_of_another_wallet_is_refused(world):
 async def test_a_deployment_of_another_chain_is_refused(world):
     identity = await world.new_leader()
     other = replace(world.deployment, chain_id="4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S")
-    leader = Leader(world.settings(identity), world.client, identity.key, other, identity.cap)
+    leader = Leader(world.config(identity), world.client, identity.key, other, identity.cap)
     with pytest.raises(UsageError) as caught:
         await leader.run()
     assert caught.value.code == "wrong_chain"

@@ -11,9 +11,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from nexus_tools.client import Cursor, follow_events
-from nexus_tools.registry import event_filter, parse_event
-from nexus_tools.registry.events import InvocationFailed, InvocationSettled
-from nexus_tools.registry.objects import Settled
+from nexus_tools.package import event_filter, parse_event
+from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled, State
 
 pytestmark = pytest.mark.anyio
 
@@ -22,14 +21,14 @@ TIMEOUT_S = 90
 PROGRAM = """
 import asyncio, json, sys
 from nexus_tools.client import KeyPair, Network, SuiClient
-from nexus_tools.leader import Leader, LeaderSettings
-from nexus_tools.registry import Deployment
+from nexus_tools.leader import Leader, LeaderConfig
+from nexus_tools.package import (Deployment)
 from nexus_tools.sui.address import Address
 
 async def main(url, key, deployment, cap):
     async with SuiClient(Network("localnet", url)) as client:
         leader = Leader(
-            LeaderSettings.load(),
+            LeaderConfig.load(),
             client,
             KeyPair.from_keystore(key),
             Deployment.parse(json.loads(deployment)),
@@ -44,7 +43,7 @@ asyncio.run(main(*sys.argv[1:]))
 @asynccontextmanager
 async def process_of(world, identity, **environment):
     """A process with the leader; it is killed at the end."""
-    settings = {
+    config = {
         "JOURNAL": str(world.folder / "journal.sqlite"),
         "ALLOW_HTTP": "true",
         "ALLOWED_NETWORKS": "127.0.0.0/8",
@@ -57,7 +56,7 @@ async def process_of(world, identity, **environment):
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", PROGRAM, world.localnet.url, identity.key.to_keystore()),
         *(json.dumps(world.deployment.as_json()), str(identity.cap)),
-        env=os.environ | {f"NEXUS_TOOLS_LEADER_{key}": value for key, value in settings.items()},
+        env=os.environ | {f"NEXUS_TOOLS_LEADER_{key}": value for key, value in config.items()},
         stdout=asyncio.subprocess.DEVNULL,
     )
     try:
@@ -69,7 +68,7 @@ async def process_of(world, identity, **environment):
 
 
 class CountingTool:
-    """An application that answers `{"ok": {"result": a + b}}`, counts, and can be made to wait."""
+    """An application that gives `{"ok": {"result": a + b}}`, counts, and can be made to wait."""
 
     def __init__(self):
         self.asked = Counter()
@@ -118,7 +117,7 @@ async def closings(world, count):
 
 async def assert_settled_once(world, ids):
     closed = await world.closed(*ids)
-    assert all(isinstance(each.state, Settled) for each in closed)
+    assert all(isinstance(each.state, State.Settled) for each in closed)
     results = [each.state.ports.as_json()["result"] for each in closed]
     assert results == [n + 1 for n in range(len(ids))]
     assert await closings(world, len(ids)) == dict.fromkeys(ids, 1)

@@ -4,8 +4,7 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing_queue import ClosingQueue
-from nexus_tools.leader.journal_entry import Ending
+from nexus_tools.leader.closing import Closed, ClosingQueue
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.workload import Workload
 from nexus_tools.sui.address import Address
@@ -28,16 +27,16 @@ class Carrying:
         await self.go_on.wait()
         if self.error is not None:
             raise self.error
-        return Ending.SETTLED
+        return Closed.SETTLED
 
 
 class Hand:
-    """A workload and how often each ending was counted."""
+    """A workload and how often invocations were counted as closed."""
 
-    def __init__(self, group, settings, capacity):
+    def __init__(self, group, config, capacity):
         self.carrying = Carrying()
         self.metrics = LeaderMetrics()
-        queue = ClosingQueue(settings)
+        queue = ClosingQueue(config)
         self.workload = Workload(group, self.carrying, queue, self.metrics, capacity)
 
     def count(self, name, **labels):
@@ -55,9 +54,9 @@ async def turns():
         await asyncio.sleep(0)
 
 
-async def test_an_invocation_is_carried_once_although_it_is_taken_twice(settings):
+async def test_an_invocation_is_carried_once_although_it_is_taken_twice(config):
     async with asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 10)
+        hand = Hand(group, config, 10)
         await hand.workload.take([assignment_of(1), assignment_of(1)])
         await turns()
         assert hand.carrying.begun == [Address.of(1)]
@@ -65,34 +64,34 @@ async def test_an_invocation_is_carried_once_although_it_is_taken_twice(settings
     assert hand.count("invocations_closed_total", how="settled") == 1
 
 
-async def test_what_has_ended_elsewhere_is_dropped_and_counted_once(settings):
+async def test_what_has_ended_elsewhere_is_dropped_and_counted_once(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 10)
+        hand = Hand(group, config, 10)
         await hand.workload.take([assignment_of(1), assignment_of(2)])
         await turns()
-        hand.workload.end({Address.of(1): Ending.ELSEWHERE, Address.of(9): Ending.ELSEWHERE})
+        hand.workload.drop({Address.of(1): Closed.ELSEWHERE, Address.of(9): Closed.ELSEWHERE})
         hand.carrying.go_on.set()
     assert hand.count("invocations_closed_total", how="elsewhere") == 1
     assert hand.count("invocations_closed_total", how="settled") == 1
     assert hand.count("invocations_open") == 0
 
 
-async def test_an_ending_that_is_told_at_any_moment_is_counted_once(settings):
+async def test_an_ending_that_is_told_at_any_moment_is_counted_once(config):
     for moment in range(6):
         async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-            hand = Hand(group, settings, 10)
+            hand = Hand(group, config, 10)
             await hand.workload.take([assignment_of(1)])
             await turns()
             hand.carrying.go_on.set()
             for _ in range(moment):
                 await asyncio.sleep(0)
-            hand.workload.end({Address.of(1): Ending.SETTLED})
+            hand.workload.drop({Address.of(1): Closed.SETTLED})
         assert hand.count("invocations_closed_total", how="settled") == 1
 
 
-async def test_taking_waits_while_there_is_no_room(settings):
+async def test_taking_waits_while_there_is_no_room(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 2)
+        hand = Hand(group, config, 2)
         taking = group.create_task(hand.workload.take([assignment_of(n) for n in (1, 2, 3)]))
         await turns()
         assert len(hand.carrying.begun) == 2
@@ -102,9 +101,9 @@ async def test_taking_waits_while_there_is_no_room(settings):
     assert len(hand.carrying.begun) == 3
 
 
-async def test_a_stop_waits_for_what_runs_and_not_for_what_waits_for_its_window(settings):
+async def test_a_stop_waits_for_what_runs_and_not_for_what_waits_for_its_window(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 10)
+        hand = Hand(group, config, 10)
         await hand.workload.take([assignment_of(1), assignment_of(2, opens_at_ms=50_000)])
         await turns()
         draining = group.create_task(hand.workload.drain(now_ms=10_000, seconds=10))
@@ -115,18 +114,18 @@ async def test_a_stop_waits_for_what_runs_and_not_for_what_waits_for_its_window(
     assert hand.count("invocations_closed_total", how="settled") == 1
 
 
-async def test_a_stop_does_not_wait_longer_than_it_is_allowed_to(settings):
+async def test_a_stop_does_not_wait_longer_than_it_is_allowed_to(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 10)
+        hand = Hand(group, config, 10)
         await hand.workload.take([assignment_of(1)])
         await turns()
         await hand.workload.drain(now_ms=10_000, seconds=0.01)
     assert hand.count("invocations_open") == 0
 
 
-async def test_an_error_with_one_invocation_does_not_end_the_others(settings):
+async def test_an_error_with_one_invocation_does_not_end_the_others(config):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 10)
+        hand = Hand(group, config, 10)
         hand.carrying.error = ValueError("a bug")
         hand.carrying.go_on.set()
         await hand.workload.take([assignment_of(1)])
@@ -137,16 +136,16 @@ async def test_an_error_with_one_invocation_does_not_end_the_others(settings):
     assert hand.count("invocations_closed_total", how="settled") == 1
 
 
-async def fail_with(settings, error):
+async def fail_with(config, error):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, settings, 10)
+        hand = Hand(group, config, 10)
         hand.carrying.error = error
         hand.carrying.go_on.set()
         await hand.workload.take([assignment_of(1)])
 
 
-async def test_a_journal_that_fails_ends_everything(settings):
+async def test_a_journal_that_fails_ends_everything(config):
     error = NexusError("journal_failed", "the disk is full")
     with pytest.raises(ExceptionGroup) as caught:
-        await fail_with(settings, error)
+        await fail_with(config, error)
     assert caught.value.exceptions == (error,)

@@ -7,20 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.bytecode import check_publishable, deserialize, package_digest
-from nexus_tools.localnet.bytecode.module import Visibility
+from nexus_tools.bytecode import check_publishable, deserialize, package_digest
 from nexus_tools.localnet.compiler import sources_digest
+from nexus_tools.move_source import read_modules
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "move" / "nexus_tools"
-BYTECODE = ROOT / "nexus_tools" / "registry" / "bytecode"
+BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
 MODULES = sorted(path.stem for path in (PACKAGE / "sources").glob("*.move"))
 
-ERROR = re.compile(r"((?:^///.*\n)*)^const (E[A-Z]\w*): (u64) = (\d+);$", re.MULTILINE)
+
+def source(name):
+    """What a module declares."""
+    (module,) = read_modules((PACKAGE / "sources" / f"{name}.move").read_text())
+    return module
 
 
-def source(module):
-    return (PACKAGE / "sources" / f"{module}.move").read_text()
+def errors(name):
+    return [each for each in source(name).constants if re.match("E[A-Z][a-z]", each.name)]
 
 
 def unit_tests():
@@ -64,21 +68,14 @@ def test_no_test_code_is_shipped(manifest):
     assert not [name for name in names if name.endswith("_for_testing")]
 
 
-def test_events_are_emitted_by_the_package_alone():
-    module = deserialize((BYTECODE / "events.mv").read_bytes())
-    visibilities = {function.visibility for function in module.function_definitions}
-    assert visibilities == {Visibility.FRIEND}
-
-
 @pytest.mark.parametrize("module", MODULES)
 def test_errors_of_a_module_are_documented_and_numbered_from_0(module):
-    errors = ERROR.findall(source(module))
-    assert [int(number) for _, _, _, number in errors] == list(range(len(errors)))
-    assert all(comment for comment, _, _, _ in errors)
-    assert len(errors) == len(re.findall(r"^const E[A-Z][a-z]", source(module), re.MULTILINE))
+    numbers = [(each.type, *each.value) for each in errors(module)]
+    assert numbers == [("u64", str(number)) for number in range(len(numbers))]
+    assert all(each.doc for each in errors(module))
 
 
-ERRORS = [(module, name) for module in MODULES for _, name, _, _ in ERROR.findall(source(module))]
+ERRORS = [(module, each.name) for module in MODULES for each in errors(module)]
 
 
 @pytest.mark.parametrize(("module", "name"), ERRORS)
@@ -88,24 +85,27 @@ def test_error_has_a_failure_test(module, name):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_public_items_of_a_module_are_documented(module):
-    lines = source(module).splitlines()
-    items = [i for i, line in enumerate(lines) if re.match(r"public (fun|struct|enum) ", line)]
-    undocumented = [
-        lines[i]
-        for i in items
-        if not lines[i - 1].startswith("///") and lines[i - 1] != "#[test_only]"
-    ]
-    assert undocumented == []
+    read = source(module)
+    public = [each for each in (*read.structs, *read.enums) if each.is_public]
+    public += [each for each in read.functions if each.visibility == "public"]
+    shipped = [each for each in public if not each.attributes]
+    assert [each.name for each in shipped if not each.doc] == []
 
 
 def test_every_event_is_checked_field_by_field():
-    events = re.findall(r"^public struct (\w+)", source("events"), re.MULTILINE)
+    events = [
+        f"{module}::{struct.name}"
+        for module in MODULES
+        for struct in source(module).structs
+        if struct.abilities == ("copy", "drop")
+    ]
     told = (PACKAGE / "tests" / "event_tests.move").read_text()
-    assert len(events) > 20
-    assert [event for event in events if f"told<events::{event}>()" not in told] == []
+    assert len(events) == 25
+    assert [event for event in events if f"told<{event}>()" not in told] == []
 
 
 def test_tests_have_names_of_their_own():
     for path in (PACKAGE / "tests").glob("*.move"):
-        names = re.findall(r"^fun (\w+)", path.read_text(), re.MULTILINE)
+        (module,) = read_modules(path.read_text())
+        names = [function.name for function in module.functions]
         assert [name for name, count in Counter(names).items() if count > 1] == []

@@ -1,73 +1,12 @@
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from nexus_tools.client import KeyPair, Patience, SuiClient
+from nexus_tools.package import Deployment
 from nexus_tools.pytest_plugin import LocalnetFixture
-from nexus_tools.registry import Deployment, Registration, ToolRegistry
+from nexus_tools.registry import Registration, ToolRegistry
 from nexus_tools.tool import ToolDefinition
-
-SOURCES = Path(__file__).parents[2] / "move" / "nexus_tools" / "sources"
-
-
-@dataclass(frozen=True)
-class MoveFunction:
-    name: str
-    parameters: tuple[str, ...]
-    returns: str
-
-
-@dataclass(frozen=True)
-class MoveModule:
-    """What a test has to know of a Move module, read from its source."""
-
-    name: str
-    text: str
-
-    @property
-    def errors(self):
-        """Name, number and sentence of each error constant."""
-        pattern = r"((?:/// [^\n]*\n)+)const (E\w+): u64 = (\d+);"
-        return [
-            (name, int(number), " ".join(doc.replace("/// ", "").split()))
-            for doc, name, number in re.findall(pattern, self.text)
-        ]
-
-    @property
-    def structs(self):
-        """Fields with their types, by the name of the struct."""
-        pattern = r"public struct (\w+)[^{;]*\{(.*?)\n\}"
-        return {
-            name: re.findall(r"^    (\w+): ([^\n]+),$", body, re.MULTILINE)
-            for name, body in re.findall(pattern, self.text, re.DOTALL)
-        }
-
-    @property
-    def functions(self):
-        """The public functions, those for tests left out."""
-        text = re.sub(r"#\[test_only\]\npublic fun \w+", "", self.text)
-        pattern = r"^public fun (\w+)(?:<[^>]*>)?\((.*?)\)(?:: ([^{]+?))? \{"
-        found = re.findall(pattern, text, re.DOTALL | re.MULTILINE)
-        return [
-            MoveFunction(name, _types(parameters), returns) for name, parameters, returns in found
-        ]
-
-
-def _types(parameters):
-    return tuple(
-        part.split(":", 1)[1].strip()
-        for part in re.split(r",(?![^<]*>)", parameters)
-        if ":" in part
-    )
-
-
-@pytest.fixture(scope="session")
-def move_modules():
-    paths = sorted(SOURCES.glob("*.move"))
-    return {path.stem: MoveModule(path.stem, path.read_text()) for path in paths}
-
 
 # --- A chain with the package
 

@@ -1,23 +1,47 @@
+from importlib import import_module
+
 import pytest
 
 from nexus_tools.errors import RefusedOnChainError
-from nexus_tools.registry import (
-    ABORTS,
-    explain_abort,
-)
+from nexus_tools.package import code_of, explain_abort, kind_of, move
+from nexus_tools.package.aborts import KINDS
 from nexus_tools.sui.address import Address
 
 SUI = 1_000_000_000
 DAY = 86_400_000
 
 
+MODULES = (
+    "collateral",
+    "invocation",
+    "leader_registry",
+    "tool",
+    "tool_registry",
+    "value",
+    "version",
+)
+
+
 def test_every_module_that_aborts_has_a_file_of_cases():
     # tests/registry/aborts: every error constant of these is reached on a chain.
-    assert set(ABORTS) == {
-        *("bond", "value", "tool_registry", "tool"),  # test_tool.py
-        "leader_registry",
-        "invocation",
-    }
+    aborting = [
+        name
+        for name in move.TYPES.modules
+        if hasattr(import_module(f"{move.__name__}.{name}"), "ERRORS")
+    ]
+    assert sorted(aborting) == sorted(MODULES)
+
+
+def test_every_error_has_a_code_of_its_own_in_its_module():
+    for module in MODULES:
+        errors = getattr(move, module).ERRORS
+        assert all(code_of(error).islower() and kind_of(error).exit_code > 1 for error in errors)
+        assert len({code_of(error) for error in errors}) == len(errors)
+
+
+def test_the_kinds_of_errors_name_error_constants_alone():
+    stated = {error.name for module in MODULES for error in getattr(move, module).ERRORS}
+    assert {name for names in KINDS.values() for name in names} <= stated
 
 
 def abort(**details):
@@ -26,19 +50,19 @@ def abort(**details):
 
 def test_the_time_when_it_will_be_possible_is_told(chain):
     package = str(chain.deployment.original_id)
-    error = abort(package=package, module="bond", abort=2)
+    error = abort(package=package, module="collateral", abort=2)
     at = 1_795_857_240_000  # 2026-11-28 09:14:00 UTC
     told = explain_abort(error, chain.deployment, possible_at_ms=at, now_ms=at - 3 * DAY)
     assert "possible from 2026-11-28 09:14 UTC (in 3 d)" in told.message
-    assert told.hint == "reclaim later"
+    assert told.hint == "claim later"
 
 
 @pytest.mark.parametrize(
     "details",
     [
-        {"package": str(Address.of(2)), "module": "bond", "abort": 2},
+        {"package": str(Address.of(2)), "module": "collateral", "abort": 2},
         {"package": None, "module": "balance", "abort": 2},
-        {"package": None, "module": "bond", "abort": 99},
+        {"package": None, "module": "collateral", "abort": 99},
         {"command": 1},
     ],
 )

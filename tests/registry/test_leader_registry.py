@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.errors import (
     NotAllowedError,
@@ -8,7 +7,9 @@ from nexus_tools.errors import (
     NotNowError,
     ValidationError,
 )
-from nexus_tools.registry import LeaderRegistry, calls, responsible
+from nexus_tools.package import move as calls
+from nexus_tools.package import responsible
+from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import vector
 from nexus_tools.sui.builder import TransactionBuilder
@@ -30,17 +31,20 @@ def admins(admin, chain):
 @pytest.fixture
 async def cap(registry):
     """The id of a leader that is active."""
-    _, cap = await registry.register_leader("first", activate=True)
+    _, cap = await registry.register("first", activate=True)
     return cap
 
 
-async def test_a_leader_locks_its_bond_and_is_found_by_its_cap(registry, leader):
+async def test_a_leader_locks_its_collateral_and_is_found_by_its_cap(registry, leader):
     before = await leader.balance(leader.address)
-    sent, cap = await registry.register_leader("first")
+    sent, cap = await registry.register("first")
     assert await leader.balance(leader.address) == before - 10 * SUI - sent.cost.net
     found = await registry.get(cap)
     assert (found.record.name, found.active) == ("first", False)
-    assert (found.record.bond.balance_mist, found.record.bond.delay_ms) == (10 * SUI, 7 * DAY)
+    assert (found.record.collateral.balance_mist, found.record.collateral.delay_ms) == (
+        10 * SUI,
+        7 * DAY,
+    )
     assert await registry.caps() == (cap,)
 
 
@@ -52,17 +56,17 @@ async def test_a_leader_is_active_as_long_as_it_wants(registry, cap):
     assert (await registry.get(cap)).active
 
 
-async def test_the_bond_is_claimed_when_the_delay_is_over_and_the_leader_ends(
+async def test_the_collateral_is_claimed_when_the_delay_is_over_and_the_leader_ends(
     registry, cap, leader, chain
 ):
     await registry.unregister(cap)
     assert not (await registry.get(cap)).active
     with pytest.raises(NotNowError) as caught:
-        await registry.claim_bond(cap)
+        await registry.claim(cap)
     assert caught.value.code == "delay_not_over"
     chain.net.advance_clock(7 * DAY)
     before = await leader.balance(leader.address)
-    sent = await registry.claim_bond(cap)
+    sent = await registry.claim(cap)
     assert await leader.balance(leader.address) == before + 10 * SUI - sent.cost.net
     with pytest.raises(NotFoundError) as gone:
         await registry.get(cap)
@@ -72,29 +76,29 @@ async def test_the_bond_is_claimed_when_the_delay_is_over_and_the_leader_ends(
 
 async def test_an_active_leader_claims_nothing(registry, cap):
     with pytest.raises(NotNowError) as caught:
-        await registry.claim_bond(cap)
-    assert caught.value.code == "release_not_started"
+        await registry.claim(cap)
+    assert caught.value.code == "not_unregistered"
 
 
 async def test_a_cancelled_unregistration_leaves_the_leader_inactive(registry, cap):
     await registry.unregister(cap)
     await registry.cancel_unregister(cap)
     found = await registry.get(cap)
-    assert (found.active, found.record.bond.released_at_ms) == (False, None)
+    assert (found.active, found.record.collateral.unregistered_at_ms) == (False, None)
 
 
-async def test_a_slashed_leader_is_inactive_until_it_tops_up(registry, admins, cap):
+async def test_a_suspended_leader_is_inactive_until_it_tops_up(registry, admins, cap):
     await admins.slash(cap, SUI, "it lies")
     assert not (await registry.get(cap)).active
     with pytest.raises(NotNowError) as caught:
         await registry.activate(cap)
-    assert caught.value.code == "bond_not_in_force"
+    assert caught.value.code == "not_in_force"
     await registry.top_up(cap)
     await registry.activate(cap)
-    assert (await registry.get(cap)).record.bond.is_whole
+    assert (await registry.get(cap)).record.collateral.is_whole
 
 
-async def test_a_whole_bond_needs_no_top_up(registry, cap):
+async def test_whole_collateral_needs_no_top_up(registry, cap):
     with pytest.raises(NotNowError) as caught:
         await registry.top_up(cap)
     assert caught.value.code == "nothing_to_top_up"
@@ -103,16 +107,16 @@ async def test_a_whole_bond_needs_no_top_up(registry, cap):
 async def test_only_admitted_addresses_register(registry, admins, leader, admin):
     await admins.admit([admin.address])
     with pytest.raises(NotAllowedError) as caught:
-        await registry.register_leader("first")
+        await registry.register("first")
     assert caught.value.code == "not_admitted"
     await admins.admit([admin.address, leader.address])
-    await registry.register_leader("first")
+    await registry.register("first")
     await admins.admit(None)
     assert (await registry.state()).admitted is None
 
 
 async def test_settings_are_read_back_as_they_were_set(registry, admins):
-    settings = replace(await admins.settings(), bond_mist=3, grace_ms=1, max_ports_bytes=9)
+    settings = replace(await admins.settings(), collateral_mist=3, grace_ms=1, max_ports_bytes=9)
     await admins.configure(settings)
     assert await registry.settings() == settings
 
@@ -127,11 +131,12 @@ async def test_a_failure_must_not_pay_better_than_an_outcome(admins):
 async def test_python_and_move_choose_the_same_leaders(registry, leader, chain):
     keys = [b"", b"key", bytes(32), bytes(range(64))]
     for _ in range(3):
-        await registry.register_leader("another", activate=True)
+        await registry.register("another", activate=True)
         active = (await registry.state()).active
         builder = TransactionBuilder()
+        where = chain.deployment.package, chain.deployment.leader_registry
         for key in keys:
-            calls.leader_registry.responsible(builder, chain.deployment, key)
+            calls.leader_registry.responsible(builder, *where, key)
         chosen = [values[0] for values in (await leader.inspect(builder)).results]
         assert [vector(ADDRESS).decode(ids) for ids in chosen] == [
             responsible(key, active) for key in keys
@@ -140,6 +145,7 @@ async def test_python_and_move_choose_the_same_leaders(registry, leader, chain):
 
 async def test_activity_is_what_the_view_says(leader, chain, cap):
     builder = TransactionBuilder()
-    calls.leader_registry.is_active(builder, chain.deployment, cap)
-    calls.leader_registry.is_active(builder, chain.deployment, Address.of(5))
+    where = chain.deployment.package, chain.deployment.leader_registry
+    calls.leader_registry.is_active(builder, *where, cap)
+    calls.leader_registry.is_active(builder, *where, Address.of(5))
     assert (await leader.inspect(builder)).results == ((b"\x01",), (b"\x00",))

@@ -1,12 +1,10 @@
 import pytest
 
 from nexus_tools.errors import NotFoundError
-from nexus_tools.registry import (
-    Registration,
-    ToolFilter,
-    ToolState,
-    calls,
-)
+from nexus_tools.package import ToolState
+from nexus_tools.package import move as calls
+from nexus_tools.package.move import fqn
+from nexus_tools.registry import Registration, ToolFilter
 from nexus_tools.registry.listing import read_fqns
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
@@ -57,20 +55,47 @@ async def test_tools_are_listed_by_owner(registry, user, owner):
 
 
 @pytest.mark.usefixtures("four")
+@pytest.mark.parametrize(
+    ("wanted", "sizes"),
+    [
+        (ToolFilter(), [1, 1, 1, 1]),
+        (ToolFilter(), [3, 1]),
+        (ToolFilter(), [4]),
+        (ToolFilter(domain="xyz"), [2, 1]),
+        (ToolFilter(search="join"), [1]),
+        (ToolFilter(state=ToolState.CLAIMED), [0]),
+    ],
+)
+async def test_pages_have_together_what_the_list_has(registry, wanted, sizes):
+    pages = [await registry.page(wanted, size=max(1, sizes[0]))]
+    while pages[-1].next is not None:
+        pages.append(await registry.page(wanted, start=pages[-1].next, size=max(1, sizes[0])))
+    assert [len(page.tools) for page in pages] == sizes
+    found = [tool.fqn for page in pages for tool in page.tools]
+    assert found == [tool.fqn for tool in await registry.list(wanted)]
+
+
+@pytest.mark.usefixtures("four")
 async def test_the_list_is_read_in_parts(registry, owner):
     state = await registry.state()
-    assert [fqn.name for fqn in await read_fqns(owner, state, 1, 3)] == ["mul", "join"]
-    assert [fqn.name for fqn in await read_fqns(owner, state, 3, 99)] == ["add"]
+    assert [fqn.name for fqn in await read_fqns(owner, registry.deployment, state, 1, 3)] == [
+        "mul",
+        "join",
+    ]
+    assert [fqn.name for fqn in await read_fqns(owner, registry.deployment, state, 3, 99)] == [
+        "add"
+    ]
 
 
 async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
     builder = TransactionBuilder()
-    calls.tool_registry.tool_id(builder, chain.deployment, str(ADD))
-    calls.tool_registry.contains(builder, chain.deployment, ADD.unversioned)
-    calls.tool_registry.contains(builder, chain.deployment, "xyz.example.math.mul")
-    calls.tool_registry.length(builder, chain.deployment)
-    calls.tool_registry.fqn(builder, chain.deployment, 0)
-    calls.fqn.unversioned(builder, chain.deployment, str(ADD))
+    where = chain.deployment.package, chain.deployment.tool_registry
+    calls.tool_registry.tool_id(builder, *where, str(ADD))
+    calls.tool_registry.contains(builder, *where, ADD.unversioned)
+    calls.tool_registry.contains(builder, *where, "xyz.example.math.mul")
+    calls.tool_registry.length(builder, *where)
+    calls.tool_registry.fqn(builder, *where, 0)
+    fqn.unversioned(builder, chain.deployment.package, str(ADD))
     results = [values[0] for values in (await owner.inspect(builder)).results]
     name = ADD.unversioned.encode()
     assert results == [
@@ -88,7 +113,7 @@ async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chai
     tool = await registry.get(ADD)
     builder = TransactionBuilder()
     for view in ("is_active", "fqn", "timeout_ms", "price_mist", "payout", "is_verified"):
-        getattr(calls.tool, view)(builder, chain.deployment, tool.id)
+        getattr(calls.tool, view)(builder, chain.deployment.package, tool.id)
     results = [values[0] for values in (await owner.inspect(builder)).results]
     assert results == [
         b"\x01",

@@ -2,21 +2,23 @@ import json
 
 import pytest
 
+from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.localnet.bytecode.digest import package_digest
-from nexus_tools.registry import Deployment, load_package
+from nexus_tools.package import Deployment, load_package
+from nexus_tools.package.move.leader_registry import LeaderRegistry
+from nexus_tools.package.move.tool_registry import ToolRegistry
 from nexus_tools.sui.object import AddressOwner, MovePackage, Shared
 
 
 def test_the_package_that_ships_has_the_digest_that_its_modules_give():
     package = load_package()
-    assert len(package.modules) == 8
+    assert len(package.modules) == 9
     assert package_digest(package.modules, package.dependencies) == package.digest
 
 
 def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
     load_package.cache_clear()
-    monkeypatch.setattr("nexus_tools.registry.package.files", lambda _: tmp_path)
+    monkeypatch.setattr("nexus_tools.package.deployment.files", lambda _: tmp_path)
     with pytest.raises(NotFoundError) as caught:
         load_package()
     assert caught.value.code == "package_missing"
@@ -38,8 +40,8 @@ async def test_a_published_package_is_found_with_its_registries_and_caps(admin, 
     assert isinstance(package.data, MovePackage)
     assert isinstance(tools.owner, Shared)
     assert isinstance(leaders.owner, Shared)
-    assert tools.type == deployment.type("tool_registry", "ToolRegistry")
-    assert leaders.type == deployment.type("leader_registry", "LeaderRegistry")
+    assert tools.type == deployment.type_of(ToolRegistry)
+    assert leaders.type == deployment.type_of(LeaderRegistry)
     assert admin_cap.owner == upgrade_cap.owner == AddressOwner(admin.address)
     assert deployment.chain_id == await admin.chain_id()
 

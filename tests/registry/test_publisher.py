@@ -3,21 +3,14 @@ from dataclasses import replace
 import pytest
 
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
-from nexus_tools.registry import (
-    LeaderRegistry,
-    Publisher,
-    Registration,
-    ToolRegistry,
-    load_package,
-    newest,
-)
+from nexus_tools.package import Publisher, load_package, newest
+from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import AddressOwner, MovePackage
 from nexus_tools.tool import ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
-YEAR_MS = 31_536_000_000  # the `VERSION` of `next_package`
 
 
 @pytest.fixture
@@ -39,8 +32,8 @@ async def migrated(publisher, upgraded):
 
 async def versions_of(client, deployment):
     return [
-        (await ToolRegistry(client, deployment).state()).version,
-        (await LeaderRegistry(client, deployment).state()).version,
+        (await ToolRegistry(client, deployment).state()).version.number,
+        (await LeaderRegistry(client, deployment).state()).version.number,
     ]
 
 
@@ -180,8 +173,8 @@ async def test_a_version_that_asks_for_no_migration_gets_none(
 
 async def test_one_transaction_migrates_both_registries(publisher, admin, upgraded):
     sent = await publisher.migrate(upgraded)
-    assert [event.type.name for event in sent.events] == ["Migrated", "Migrated"]
-    assert await versions_of(admin, upgraded) == [YEAR_MS, YEAR_MS]
+    assert [event.type.name for event in sent.events] == ["RegistryMigrated", "RegistryMigrated"]
+    assert await versions_of(admin, upgraded) == [2, 2]
     assert await publisher.migrate(upgraded) is None
 
 
@@ -211,7 +204,7 @@ async def test_calls_of_the_old_version_are_refused_in_words_after_the_migration
         await registry.unregister(ADD)
     assert caught.value.code == "wrong_version"
     with pytest.raises(UsageError, match="newest version"):
-        await LeaderRegistry(leader, chain.deployment).register_leader("late")
+        await LeaderRegistry(leader, chain.deployment).register("late")
 
 
 async def test_calls_of_the_new_version_work_on_what_the_old_one_made(
@@ -222,5 +215,5 @@ async def test_calls_of_the_new_version_work_on_what_the_old_one_made(
     await tools.unregister(ADD)
     assert [tool.is_active for tool in await tools.list()] == [False, True]
     leaders = LeaderRegistry(leader, migrated)
-    _, cap = await leaders.register_leader("first", activate=True)
+    _, cap = await leaders.register("first", activate=True)
     assert (await leaders.get(cap)).active

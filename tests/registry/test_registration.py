@@ -1,18 +1,13 @@
-from dataclasses import replace
+import dataclasses
 
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
-from nexus_tools.registry import (
-    Registration,
-    ToolRegistry,
-    ToolState,
-    owner_cap_id,
-    parse_event,
-    tool_id,
-)
-from nexus_tools.registry.events import ToolRegistered
+from nexus_tools.package import ToolState, owner_cap_id, parse_event, tool_id
+from nexus_tools.package.move.tool import ToolRegistered
+from nexus_tools.registry import Registration, ToolRegistry
 from nexus_tools.sui.object import AddressOwner
 from nexus_tools.tool import ToolFqn, ToolType
 
@@ -26,8 +21,8 @@ async def test_a_registered_tool_is_read_back_with_everything(registry, added, d
     assert tool.definition.parse() == define()
     assert tool.state is ToolState.ACTIVE
     assert (tool.price_mist, tool.payout) == (500, owner.address)
-    assert tool.bond.balance_mist == tool.bond.required_mist == SUI
-    assert tool.bond.delay_ms == 7 * DAY
+    assert tool.collateral.balance_mist == tool.collateral.required_mist == SUI
+    assert tool.collateral.delay_ms == 7 * DAY
     assert (tool.verified, tool.operators, tool.index) == (False, (), 0)
     assert tool.id == added.tools[0].tool
 
@@ -123,7 +118,7 @@ async def test_a_tool_that_ended_is_not_registered_but_revived(registry, define)
 
 
 async def test_an_on_chain_tool_is_not_accepted_yet(registry, define):
-    definition = replace(define(), type=ToolType.ONCHAIN, url="0x2::math::add")
+    definition = dataclasses.replace(define(), type=ToolType.ONCHAIN, url="0x2::math::add")
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(definition))
     assert caught.value.code == "onchain_not_accepted"

@@ -1,12 +1,9 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.errors import NotAllowedError, NotNowError, UsageError, ValidationError
-from nexus_tools.registry import (
-    Registration,
-    ToolState,
-)
+from nexus_tools.package import ToolState
+from nexus_tools.registry import Registration
 from nexus_tools.tool import ToolFqn
 
 SUI = 1_000_000_000
@@ -35,7 +32,7 @@ async def test_collateral_is_claimed_when_the_delay_is_over_and_not_before(regis
     sent = await registry.claim(ADD)
     assert await owner.balance(owner.address) == before + SUI - sent.cost.net
     tool = await registry.get(ADD)
-    assert (tool.state, tool.bond, tool.claimable_at_ms) == (ToolState.CLAIMED, None, None)
+    assert (tool.state, tool.collateral, tool.claimable_at_ms) == (ToolState.CLAIMED, None, None)
 
 
 @pytest.mark.usefixtures("added")
@@ -53,14 +50,14 @@ async def test_a_claimed_tool_comes_back_with_new_collateral(registry, chain):
     await registry.re_register(ADD)
     tool = await registry.get(ADD)
     assert tool.is_active
-    assert tool.bond.balance_mist == SUI
+    assert tool.collateral.balance_mist == SUI
 
 
 @pytest.mark.parametrize(
     ("verb", "code"),
     [
-        ("cancel_unregister", "release_not_started"),
-        ("claim", "release_not_started"),
+        ("cancel_unregister", "not_unregistered"),
+        ("claim", "not_unregistered"),
         ("re_register", "not_claimed"),
         ("top_up", "nothing_to_top_up"),
     ],
@@ -88,7 +85,7 @@ async def test_unregistering_twice_says_when_the_collateral_can_be_claimed(regis
     await registry.unregister(ADD)
     with pytest.raises(NotNowError) as caught:
         await registry.unregister(ADD)
-    assert caught.value.code == "already_released"
+    assert caught.value.code == "already_unregistered"
     assert "claimable at" in caught.value.message
 
 
@@ -192,7 +189,7 @@ async def test_a_slashed_tool_is_suspended_until_it_is_topped_up(registry, admin
     assert await admin.balance(admin.address) == before + SUI // 4 - sent.cost.net
     tool = await registry.get(ADD)
     assert tool.state is ToolState.SUSPENDED
-    assert tool.bond.shortfall_mist == SUI // 4
+    assert tool.collateral.shortfall_mist == SUI // 4
     await registry.top_up(ADD)
     assert (await registry.get(ADD)).is_active
 
@@ -204,8 +201,8 @@ async def test_new_settings_bind_new_tools_alone(registry, admins, define):
     assert await registry.settings() == settings
     await registry.register(Registration(define("xyz.example.math.add@2")))
     old, new = await registry.list()
-    assert (old.bond.required_mist, old.bond.delay_ms) == (SUI, 7 * DAY)
-    assert (new.bond.required_mist, new.bond.delay_ms) == (3 * SUI, DAY)
+    assert (old.collateral.required_mist, old.collateral.delay_ms) == (SUI, 7 * DAY)
+    assert (new.collateral.required_mist, new.collateral.delay_ms) == (3 * SUI, DAY)
 
 
 @pytest.mark.usefixtures("added")

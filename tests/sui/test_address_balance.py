@@ -5,13 +5,19 @@ from nexus_tools.sui.address_balance import (
     AddressBalance,
     accumulator_id,
     address_balance,
-    balance_tag,
     coin_type_of,
     withdrawal_tag,
 )
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import AddressOwner, MoveObject, Object, ObjectOwner
-from nexus_tools.sui.type_tag import GAS_COIN, SUI, Primitive, parse_struct_tag, parse_type_tag
+from nexus_tools.sui.type_tag import (
+    GAS_COIN,
+    SUI,
+    Primitive,
+    balance_tag,
+    parse_struct_tag,
+    parse_type_tag,
+)
 
 ALICE, BOB = Address.of(0xA11CE), Address.of(0xB0B)
 FIELD = (

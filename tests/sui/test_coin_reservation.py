@@ -1,11 +1,7 @@
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.coin_reservation import (
-    CoinReservation,
-    is_coin_reservation,
-    reserved_amount,
-)
+from nexus_tools.sui.address_balance import CoinReservation, is_coin_reservation, reserved_amount
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.type_tag import SUI

@@ -3,7 +3,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.address_balance import balance_tag
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import (
@@ -30,7 +29,7 @@ from nexus_tools.sui.effects import (
 )
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, Failure, Success
 from nexus_tools.sui.object import AddressOwner, Immutable
-from nexus_tools.sui.type_tag import SUI, Primitive
+from nexus_tools.sui.type_tag import SUI, Primitive, balance_tag
 
 
 def test_the_net_cost_is_what_is_paid_less_what_comes_back():

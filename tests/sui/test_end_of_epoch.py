@@ -3,7 +3,7 @@ import pytest
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, string, u64
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.end_of_epoch import (
+from nexus_tools.sui.system_transaction import (
     END_OF_EPOCH,
     AccumulatorRootCreate,
     AddressAliasStateCreate,
@@ -11,6 +11,7 @@ from nexus_tools.sui.end_of_epoch import (
     AuthenticatorStateExpire,
     BridgeCommitteeInit,
     BridgeStateCreate,
+    ChangeEpoch,
     CoinRegistryCreate,
     DenyListStateCreate,
     DisplayRegistryCreate,
@@ -19,7 +20,6 @@ from nexus_tools.sui.end_of_epoch import (
     StoreExecutionTimeObservations,
     WriteAccumulatorStorageCost,
 )
-from nexus_tools.sui.system_transaction import ChangeEpoch
 from nexus_tools.sui.type_tag import Primitive
 
 CHANGE = ChangeEpoch(1, 2, 3, 4, 5, 6, 7, ())

@@ -3,7 +3,7 @@
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import accumulator_id
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.event_stream import EVENT_STREAM_HEAD, EventCommitment, merkle_root
+from nexus_tools.sui.event import EVENT_STREAM_HEAD, EventCommitment, merkle_root
 
 
 def test_the_root_of_three_commitments():

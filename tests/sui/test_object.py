@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
@@ -39,6 +40,13 @@ def test_a_coin_of_mainnet_is_read_and_written_as_it_is():
     assert isinstance(coin.owner, AddressOwner)
     assert coin.storage_rebate == 988_000
     assert coin.encode() == MAINNET_COIN
+
+
+def test_an_object_with_other_contents_has_the_id_that_these_begin_with():
+    coin = OBJECT.decode(MAINNET_COIN).data
+    other = replace(coin, contents=bytes(31) + b"\7" + coin.contents[32:])
+    assert (other.id, coin.id) == (Address.of(7), Address(MAINNET_COIN[12:44]))
+    assert other != coin
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """The system state as mainnet's genesis had it: its first validator, and what is behind all."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.sui.address import SYSTEM_STATE
 from nexus_tools.sui.bcs import u64

@@ -2,7 +2,6 @@ import pytest
 
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.end_of_epoch import EndOfEpoch
 from nexus_tools.sui.object import MoveObject, Shared
 from nexus_tools.sui.system_transaction import (
     AuthenticatorStateUpdate,
@@ -13,6 +12,7 @@ from nexus_tools.sui.system_transaction import (
     ConsensusCommitPrologueV2,
     ConsensusCommitPrologueV3,
     ConsensusCommitPrologueV4,
+    EndOfEpoch,
     Genesis,
     GenesisObject,
     RandomnessStateUpdate,

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import EpochExpiration, NoExpiration, ValidDuring, Validity
-from nexus_tools.sui.funds_withdrawal import FundsWithdrawal
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     INPUT,

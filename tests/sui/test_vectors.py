@@ -21,11 +21,10 @@ from nexus_tools.sui.checkpoint import (
 from nexus_tools.sui.digest import Digest, events_digest
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.effects_v1 import ANY_EFFECTS, TransactionEffectsV1
-from nexus_tools.sui.end_of_epoch import AuthenticatorStateExpire, EndOfEpoch
 from nexus_tools.sui.event import EVENTS
 from nexus_tools.sui.object import OBJECT, MovePackage
 from nexus_tools.sui.signature import TRANSACTION_INTENT, UserSignature
-from nexus_tools.sui.system_transaction import ChangeEpoch
+from nexus_tools.sui.system_transaction import AuthenticatorStateExpire, ChangeEpoch, EndOfEpoch
 from nexus_tools.sui.transaction import TRANSACTION_DATA
 
 FOLDER = Path(__file__).parents[1] / "vectors"

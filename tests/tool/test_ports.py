@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import InterfaceValidator, Outcome, ToolDefinition
+from nexus_tools.tool import Answer, InterfaceValidator, ToolDefinition
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def test_messages_never_repeat_the_value(validator):
 
 
 def test_a_matching_output_is_an_outcome(validator):
-    assert validator.check_output({"ok": {"sum": 3}}) == Outcome("ok", {"sum": 3})
+    assert validator.check_output({"ok": {"sum": 3}}) == Answer("ok", {"sum": 3})
 
 
 def test_variants_are_known_by_name(validator):

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field, field_validator
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Outcome, ToolDefinition
+from nexus_tools.tool import Answer, ToolDefinition
 from nexus_tools.toolkit import Call, Variant, tool
 
 pytestmark = pytest.mark.anyio
@@ -40,12 +40,12 @@ class Point(BaseModel):
 
 
 async def test_a_tool_is_called_without_a_server(add):
-    assert await add.invoke({"a": 1, "b": 2}) == Outcome("ok", {"result": 3})
+    assert await add.invoke({"a": 1, "b": 2}) == Answer("ok", {"result": 3})
 
 
 async def test_an_error_variant_is_an_outcome(add):
     outcome = await add.invoke({"a": 1_000, "b": 1})
-    assert outcome == Outcome("err_overflow", {"reason": "more than a thousand"})
+    assert outcome == Answer("err_overflow", {"reason": "more than a thousand"})
 
 
 @pytest.mark.parametrize("ports", [{}, {"a": 1}, {"a": "1", "b": 2}, {"a": 1, "b": 2, "c": 3}, []])
@@ -224,7 +224,7 @@ async def test_a_single_variant_is_enough():
     async def one() -> Annotated[Done, "documented"]:
         return Done(value=[1])
 
-    assert await one.invoke({}) == Outcome("ok", {"value": [1]})
+    assert await one.invoke({}) == Answer("ok", {"value": [1]})
 
 
 async def test_outputs_are_written_as_json():

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.tool import Outcome
+from nexus_tools.tool import Answer
 from nexus_tools.toolkit import load
 from nexus_tools.toolkit.conformance import Status, check_tool
 from nexus_tools.toolkit.testing import BASE_URL, client
@@ -19,22 +19,22 @@ def server(examples_path):
         (
             "/divide",
             {"dividend": -7, "divisor": 2},
-            Outcome("ok", {"quotient": -4, "remainder": 1}),
+            Answer("ok", {"quotient": -4, "remainder": 1}),
         ),
         (
             "/divide",
             {"dividend": 7, "divisor": 0},
-            Outcome("err_division_by_zero", {"reason": "7 cannot be divided by zero"}),
+            Answer("err_division_by_zero", {"reason": "7 cannot be divided by zero"}),
         ),
         (
             "/count_words",
             {"text": "To be or not to be", "top": 2},
-            Outcome(
+            Answer(
                 "ok",
                 {"words": [{"word": "be", "count": 2}, {"word": "to", "count": 2}], "total": 6},
             ),
         ),
-        ("/nap", {"duration_ms": 0}, Outcome("ok", {"slept_ms": 0})),
+        ("/nap", {"duration_ms": 0}, Answer("ok", {"slept_ms": 0})),
     ],
 )
 async def test_sample_tools_answer(server, path, ports, outcome):

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from nexus_tools.toolkit import Limits, RecentInvocations, ToolServer
-from nexus_tools.toolkit.answer import Answer, ProblemError
+from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.testing import client
 
 pytestmark = pytest.mark.anyio
@@ -97,7 +97,7 @@ async def test_a_cancelled_invocation_frees_its_key(gate):
 
 
 def _answer(size=10):
-    return Answer(200, (), b"x" * size)
+    return Response(200, (), b"x" * size)
 
 
 def _answered(recent, key, size=10):

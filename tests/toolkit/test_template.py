@@ -12,13 +12,18 @@ from nexus_tools.toolkit.testing import BASE_URL, client
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("imports")]
 
-VALUES = {"project": "greeter", "fqn": "xyz.example.text.greet@1", "function": "greet"}
+VALUES = {
+    "project": "greeter",
+    "fqn": "xyz.example.text.greet@1",
+    "function": "greet",
+    "invoke": "/invoke",
+}
 
 
 @pytest.fixture
 def project(tmp_path):
     """The project that the templates describe."""
-    [root] = [Path(place) / "templates" / "tool" for place in cli.__path__]
+    [root] = [Path(place) / "tool" / "template" for place in cli.__path__]
     for source in root.rglob("*.template"):
         target = tmp_path / source.relative_to(root).with_suffix("")
         target.parent.mkdir(exist_ok=True)

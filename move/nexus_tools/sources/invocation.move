@@ -1,16 +1,16 @@
-/// One requested call of one tool.
+/// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
-/// `request` prepays the call and makes up to two leaders responsible for it. Leader number i,
-/// counted from 0, may close the invocation once i windows have passed since the request, by
-/// `settle` with the outcome or by `fail` with a reason. When as many windows have passed as there
-/// are leaders, nobody may, and anyone may `expire` it. A closed invocation never changes again.
+/// `request` makes up to two leaders responsible for the invocation. Leader number i, counted from
+/// 0, may close it once i windows have passed since the request: by `settle` with the tool's answer
+/// or by `fail` with the reason why there is none. When as many windows have passed as there are
+/// leaders, nobody may, and anyone may close it by `expire`. A closed invocation never changes
+/// again.
 ///
-/// `settle` pays the tool and the leader, `fail` the leader alone; what is left stays inside until
-/// the requester deletes the invocation. Terms are fixed by the request: a tool that is changed,
-/// unregistered or suspended afterwards changes nothing.
+/// `settle` pays the tool and the leader, `fail` the leader alone. What is prepaid and not spent is
+/// the refund: it stays inside until the requester deletes the invocation. Terms are fixed by the
+/// request: a tool that is changed, unregistered or suspended afterwards changes nothing.
 module nexus_tools::invocation;
 
-use nexus_tools::events;
 use nexus_tools::leader_registry::{LeaderCap, LeaderRegistry};
 use nexus_tools::tool::Tool;
 use nexus_tools::value::Ports;
@@ -19,6 +19,7 @@ use std::string::String;
 use sui::balance::Balance;
 use sui::clock::Clock;
 use sui::coin::Coin;
+use sui::event;
 use sui::sui::SUI;
 
 // === Errors ===
@@ -32,13 +33,13 @@ const EInputsTooLarge: u64 = 2;
 /// `max_outcome_bytes` is larger than the registry's `max_ports_bytes`.
 const EOutcomeLimitTooLarge: u64 = 3;
 /// The coin is not exactly what the invocation costs: see `quote`.
-const EWrongFunds: u64 = 4;
-/// The invocation is settled, failed or expired already.
+const EWrongPayment: u64 = 4;
+/// The invocation is closed already: settled, failed or expired.
 const EClosed: u64 = 5;
 /// The leader is not responsible for this invocation.
 const ENotResponsible: u64 = 6;
-/// The leader's bond was slashed: top it up.
-const EBondSlashed: u64 = 7;
+/// The leader is suspended: top up its collateral.
+const ELeaderSuspended: u64 = 7;
 /// The leader's window has not begun: a leader before it may still close the invocation.
 const ETooEarly: u64 = 8;
 /// All windows are over: the invocation can only expire.
@@ -53,7 +54,7 @@ const EUnknownReason: u64 = 12;
 const ENotRequester: u64 = 13;
 /// The invocation is not closed: it can be deleted once it is settled, failed or expired.
 const ENotClosed: u64 = 14;
-/// The invocation is not settled: it has no outcome.
+/// The invocation is not settled: it has no answer.
 const ENotSettled: u64 = 15;
 
 // === Constants ===
@@ -71,9 +72,74 @@ const REASONS: vector<vector<u8>> = vector[
     b"unauthorized",
 ];
 
+// === Events ===
+
+/// An invocation was requested.
+public struct InvocationRequested has copy, drop {
+    invocation: ID,
+    tool: ID,
+    fqn: ascii::String,
+    requester: address,
+    leaders: vector<ID>,
+    requested_at_ms: u64,
+    timeout_ms: u64,
+    expires_at_ms: u64,
+    price_mist: u64,
+    payment_mist: u64,
+    max_outcome_bytes: u64,
+}
+
+/// A leader closed an invocation with the tool's answer.
+public struct InvocationSettled has copy, drop {
+    invocation: ID,
+    tool: ID,
+    fqn: ascii::String,
+    requester: address,
+    leader: ID,
+    variant: ascii::String,
+    settled_at_ms: u64,
+    payout: address,
+    price_mist: u64,
+    fee_mist: u64,
+    refund_mist: u64,
+}
+
+/// A leader closed an invocation without an answer, for a reason.
+public struct InvocationFailed has copy, drop {
+    invocation: ID,
+    tool: ID,
+    fqn: ascii::String,
+    requester: address,
+    leader: ID,
+    reason: ascii::String,
+    detail: String,
+    failed_at_ms: u64,
+    fee_mist: u64,
+    refund_mist: u64,
+}
+
+/// No leader closed an invocation in time.
+public struct InvocationExpired has copy, drop {
+    invocation: ID,
+    tool: ID,
+    fqn: ascii::String,
+    requester: address,
+    leaders: vector<ID>,
+    refund_mist: u64,
+}
+
+/// A closed invocation was deleted, and the refund returned to its requester.
+public struct InvocationDeleted has copy, drop {
+    invocation: ID,
+    tool: ID,
+    fqn: ascii::String,
+    requester: address,
+    refund_mist: u64,
+}
+
 // === Structs ===
 
-/// A requested call and what became of it, shared.
+/// An invocation under the terms of its request, and what became of it. It is shared.
 public struct Invocation has key {
     id: UID,
     tool: ID,
@@ -97,8 +163,8 @@ public struct Invocation has key {
     /// What the leader gets besides for each byte of the outcome.
     fee_per_outcome_byte_mist: u64,
     max_outcome_bytes: u64,
-    /// What was prepaid and not spent.
-    funds: Balance<SUI>,
+    /// What is prepaid and not spent.
+    refund: Balance<SUI>,
     state: State,
 }
 
@@ -112,26 +178,26 @@ public enum State has copy, drop, store {
 
 // === Public functions ===
 
-/// Requests a call of `tool` and returns the id of the invocation, which is shared. `funds` are
+/// Requests an invocation of `tool` and returns its id; the invocation is shared. The `payment` is
 /// exactly the `quote`, so that a price raised in the meantime is not paid. Aborts with
-/// `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongFunds` or `ENoLeader`.
+/// `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongPayment` or `ENoLeader`.
 public fun request(
     leaders: &LeaderRegistry,
     tool: &Tool,
     inputs: Ports,
     max_outcome_bytes: u64,
-    funds: Coin<SUI>,
+    payment: Coin<SUI>,
     clock: &Clock,
     ctx: &mut TxContext,
 ): ID {
-    leaders.assert_version();
+    leaders.check_version();
     let settings = leaders.settings();
     let input_bytes = inputs.size();
     assert!(tool.is_active(), EToolNotActive);
     assert!(input_bytes <= settings.max_ports_bytes(), EInputsTooLarge);
     assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
     let cost = quote(leaders, tool, input_bytes, max_outcome_bytes);
-    assert!(funds.value() == cost, EWrongFunds);
+    assert!(payment.value() == cost, EWrongPayment);
     let input_fee_mist = settings.fee_per_input_byte_mist() * input_bytes;
     let uid = object::new(ctx);
     let id = uid.to_inner();
@@ -151,29 +217,29 @@ public fun request(
         fail_fee_mist: settings.fail_fee_mist() + input_fee_mist,
         fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
         max_outcome_bytes,
-        funds: funds.into_balance(),
+        refund: payment.into_balance(),
         state: State::Requested,
     };
     assert!(!invocation.leaders.is_empty(), ENoLeader);
-    events::emit_invocation_requested(
-        id,
-        invocation.tool,
-        invocation.fqn,
-        invocation.requester,
-        invocation.leaders,
-        invocation.requested_at_ms,
-        invocation.timeout_ms,
-        invocation.expires_at_ms(),
-        invocation.price_mist,
-        invocation.funds.value(),
+    event::emit(InvocationRequested {
+        invocation: id,
+        tool: invocation.tool,
+        fqn: invocation.fqn,
+        requester: invocation.requester,
+        leaders: invocation.leaders,
+        requested_at_ms: invocation.requested_at_ms,
+        timeout_ms: invocation.timeout_ms,
+        expires_at_ms: invocation.expires_at_ms(),
+        price_mist: invocation.price_mist,
+        payment_mist: cost,
         max_outcome_bytes,
-    );
+    });
     transfer::share_object(invocation);
     id
 }
 
-/// Records the outcome, pays the tool and returns the leader's fee. Aborts with `EClosed`,
-/// `ENotResponsible`, `EBondSlashed`, `ETooEarly`, `ETooLate` or `EOutcomeTooLarge`.
+/// Records the tool's answer, pays the tool and returns the leader's fee. Aborts with `EClosed`,
+/// `ENotResponsible`, `ELeaderSuspended`, `ETooEarly`, `ETooLate` or `EOutcomeTooLarge`.
 public fun settle(
     self: &mut Invocation,
     cap: &LeaderCap,
@@ -185,29 +251,29 @@ public fun settle(
 ): Coin<SUI> {
     self.authorize(cap, leaders, clock);
     let fee_mist = self.settle_fee_mist + self.outcome_fee_mist(variant.length() + ports.size());
-    let fee = self.funds.split(fee_mist);
-    let price = self.funds.split(self.price_mist);
+    let fee = self.refund.split(fee_mist);
+    let price = self.refund.split(self.price_mist);
     let (leader, settled_at_ms) = (object::id(cap), clock.timestamp_ms());
     self.state = State::Settled { variant, ports, leader, settled_at_ms };
-    events::emit_invocation_settled(
-        object::id(self),
-        self.tool,
-        self.fqn,
-        self.requester,
+    event::emit(InvocationSettled {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
         leader,
         variant,
         settled_at_ms,
-        self.payout,
-        price.value(),
-        fee.value(),
-        self.funds.value(),
-    );
+        payout: self.payout,
+        price_mist: self.price_mist,
+        fee_mist,
+        refund_mist: self.refund.value(),
+    });
     if (price.value() == 0) price.destroy_zero()
     else transfer::public_transfer(price.into_coin(ctx), self.payout);
     fee.into_coin(ctx)
 }
 
-/// Records why there is no outcome and returns the leader's fee. Aborts with `EUnknownReason`, and
+/// Records why there is no answer and returns the leader's fee. Aborts with `EUnknownReason`, and
 /// as `settle` does.
 public fun fail(
     self: &mut Invocation,
@@ -222,50 +288,51 @@ public fun fail(
     let reasons = REASONS;
     assert!(reasons.contains(reason.as_bytes()), EUnknownReason);
     let fee_mist = self.fail_fee_mist + self.outcome_fee_mist(detail.length());
-    let fee = self.funds.split(fee_mist);
+    let fee = self.refund.split(fee_mist);
     let (leader, failed_at_ms) = (object::id(cap), clock.timestamp_ms());
     self.state = State::Failed { reason, detail, leader, failed_at_ms };
-    events::emit_invocation_failed(
-        object::id(self),
-        self.tool,
-        self.fqn,
-        self.requester,
+    event::emit(InvocationFailed {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
         leader,
         reason,
         detail,
         failed_at_ms,
-        fee.value(),
-        self.funds.value(),
-    );
+        fee_mist,
+        refund_mist: self.refund.value(),
+    });
     fee.into_coin(ctx)
 }
 
 /// Records that no leader closed the invocation in time. Aborts with `EClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, leaders: &LeaderRegistry, clock: &Clock) {
-    leaders.assert_version();
+    leaders.check_version();
     assert!(!self.is_closed(), EClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
     self.state = State::Expired;
-    events::emit_invocation_expired(
-        object::id(self),
-        self.tool,
-        self.fqn,
-        self.requester,
-        self.leaders,
-        self.funds.value(),
-    );
+    event::emit(InvocationExpired {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
+        leaders: self.leaders,
+        refund_mist: self.refund.value(),
+    });
 }
 
-/// Deletes a closed invocation and returns what was not spent. The storage rebate is the sender's.
-/// Aborts with `ENotRequester` or `ENotClosed`.
+/// Deletes a closed invocation and returns the refund. The storage rebate is the sender's. Aborts
+/// with `ENotRequester` or `ENotClosed`.
 public fun delete(self: Invocation, leaders: &LeaderRegistry, ctx: &mut TxContext): Coin<SUI> {
-    leaders.assert_version();
+    leaders.check_version();
     assert!(self.requester == ctx.sender(), ENotRequester);
     assert!(self.is_closed(), ENotClosed);
-    let Invocation { id, tool, fqn, requester, funds, .. } = self;
-    events::emit_invocation_deleted(id.to_inner(), tool, fqn, requester, funds.value());
+    let Invocation { id, tool, fqn, requester, refund, .. } = self;
+    let refund_mist = refund.value();
+    event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester, refund_mist });
     id.delete();
-    funds.into_coin(ctx)
+    refund.into_coin(ctx)
 }
 
 // === Views ===
@@ -293,19 +360,19 @@ public fun expires_at_ms(self: &Invocation): u64 {
 /// Whether the invocation is settled, failed or expired.
 public fun is_closed(self: &Invocation): bool { &self.state != &State::Requested }
 
-/// The tool that was called.
+/// The tool that is invoked.
 public fun tool(self: &Invocation): ID { self.tool }
 
-/// Who requested the call.
+/// Who requested the invocation.
 public fun requester(self: &Invocation): address { self.requester }
 
 /// The leaders responsible, in the order of their windows.
 public fun leaders(self: &Invocation): vector<ID> { self.leaders }
 
-/// What was prepaid and not spent.
-public fun funds_mist(self: &Invocation): u64 { self.funds.value() }
+/// What is prepaid and not spent.
+public fun refund_mist(self: &Invocation): u64 { self.refund.value() }
 
-/// The variant of the outcome. Aborts with `ENotSettled`.
+/// The variant of the answer. Aborts with `ENotSettled`.
 public fun variant(self: &Invocation): ascii::String {
     match (&self.state) {
         State::Settled { variant, .. } => *variant,
@@ -313,7 +380,7 @@ public fun variant(self: &Invocation): ascii::String {
     }
 }
 
-/// The ports of the outcome. Aborts with `ENotSettled`.
+/// The ports of the answer. Aborts with `ENotSettled`.
 public fun ports(self: &Invocation): &Ports {
     match (&self.state) {
         State::Settled { ports, .. } => ports,
@@ -325,12 +392,12 @@ public fun ports(self: &Invocation): &Ports {
 
 /// Aborts unless the holder of `cap` may close the invocation now.
 fun authorize(self: &Invocation, cap: &LeaderCap, leaders: &LeaderRegistry, clock: &Clock) {
-    leaders.assert_version();
+    leaders.check_version();
     assert!(!self.is_closed(), EClosed);
     let leader = object::id(cap);
     let (responsible, i) = self.leaders.index_of(&leader);
     assert!(responsible, ENotResponsible);
-    assert!(leaders.bond(leader).is_whole(), EBondSlashed);
+    assert!(leaders.collateral(leader).is_whole(), ELeaderSuspended);
     let now_ms = clock.timestamp_ms();
     assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
     assert!(now_ms < self.expires_at_ms(), ETooLate);

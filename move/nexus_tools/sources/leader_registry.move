@@ -1,52 +1,111 @@
-/// Leaders: who may carry invocations to tools and settle them, and for what fee.
+/// The registry of leaders: who may carry invocations to tools and close them, and for what fee.
 ///
-/// A leader locks a bond and gets a `LeaderCap`, whose id is the leader's. It becomes responsible
-/// for new invocations while it is active. A leader that stops stays bound to what it is already
-/// responsible for; one whose bond was slashed settles nothing until it tops up.
+/// A leader locks collateral and gets a `LeaderCap`, whose id is the leader's. It becomes
+/// responsible for new invocations while it is active. A leader that stops stays bound to what it
+/// is already responsible for. One that was slashed is suspended: it closes nothing until it tops
+/// up.
 module nexus_tools::leader_registry;
 
-use nexus_tools::bond::{Self, Bond};
-use nexus_tools::events;
-use nexus_tools::tool_registry::AdminCap;
+use nexus_tools::admin::AdminCap;
+use nexus_tools::collateral::{Self, Collateral};
+use nexus_tools::version::{Self, Version};
 use std::string::String;
 use sui::bcs;
 use sui::clock::Clock;
 use sui::coin::Coin;
+use sui::event;
 use sui::hash;
 use sui::sui::SUI;
 use sui::table::{Self, Table};
 
 // === Errors ===
 
-/// The package was upgraded: call the functions of its newest version.
-const EWrongVersion: u64 = 0;
-/// The registry already has the version of this package.
-const EAlreadyMigrated: u64 = 1;
 /// The delay is longer than a year, or a failure pays more than a settlement.
-const EInvalidSettings: u64 = 2;
+const EInvalidSettings: u64 = 0;
 /// Only listed addresses may register: ask the admin to list the sender.
-const ENotAdmitted: u64 = 3;
-/// The coin is not exactly the registry's `bond_mist`.
-const EWrongBond: u64 = 4;
+const ENotAdmitted: u64 = 1;
+/// The coin is not exactly the registry's `collateral_mist`.
+const EWrongCollateral: u64 = 2;
 /// The name is longer than 200 bytes: shorten it.
-const ENameTooLong: u64 = 5;
+const ENameTooLong: u64 = 3;
 /// There is no leader with this id.
-const EUnknownLeader: u64 = 6;
+const EUnknownLeader: u64 = 4;
 /// The leader is active already.
-const EAlreadyActive: u64 = 7;
+const EAlreadyActive: u64 = 5;
 /// The leader is not active.
-const ENotActive: u64 = 8;
-/// The leader's bond is slashed or on release: top it up or cancel the release.
-const EBondNotInForce: u64 = 9;
+const ENotActive: u64 = 6;
+/// The leader is suspended or unregistered: top it up or cancel the unregistration.
+const ENotInForce: u64 = 7;
 
 // === Constants ===
-
-/// Raised by every upgrade of the package whose functions must not be mixed with the older ones.
-const VERSION: u64 = 1;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MAX_DELAY_MS: u64 = 365 * DAY_MS;
 const MAX_NAME_BYTES: u64 = 200;
+
+// === Events ===
+
+/// A leader was registered.
+public struct LeaderRegistered has copy, drop {
+    leader: ID,
+    name: String,
+    collateral_mist: u64,
+    unregister_delay_ms: u64,
+}
+
+/// A leader began or ceased to become responsible for new invocations.
+public struct LeaderActivityChanged has copy, drop {
+    leader: ID,
+    active: bool,
+}
+
+/// A leader was unregistered.
+public struct LeaderUnregistered has copy, drop {
+    leader: ID,
+    claimable_at_ms: u64,
+}
+
+/// A leader's unregistration was taken back.
+public struct LeaderUnregisterCancelled has copy, drop {
+    leader: ID,
+}
+
+/// What was left of a leader's collateral was returned to the sender.
+public struct LeaderCollateralClaimed has copy, drop {
+    leader: ID,
+    amount_mist: u64,
+}
+
+/// A leader was slashed, and is suspended.
+public struct LeaderSlashed has copy, drop {
+    leader: ID,
+    amount_mist: u64,
+    remaining_mist: u64,
+    reason: String,
+}
+
+/// What was slashed of a leader's collateral was brought back.
+public struct LeaderToppedUp has copy, drop {
+    leader: ID,
+    amount_mist: u64,
+}
+
+/// The addresses that may register as leaders were set. None: anyone may.
+public struct LeaderAdmissionChanged has copy, drop {
+    admitted: Option<vector<address>>,
+}
+
+/// The settings for new leaders and new invocations were changed.
+public struct LeaderSettingsChanged has copy, drop {
+    collateral_mist: u64,
+    unregister_delay_ms: u64,
+    settle_fee_mist: u64,
+    fail_fee_mist: u64,
+    fee_per_input_byte_mist: u64,
+    fee_per_outcome_byte_mist: u64,
+    grace_ms: u64,
+    max_ports_bytes: u64,
+}
 
 // === Structs ===
 
@@ -56,10 +115,10 @@ public struct LeaderCap has key, store {
 }
 
 /// What new leaders and new invocations have to keep to.
-public struct Settings has copy, drop, store {
-    /// The bond of a leader.
-    bond_mist: u64,
-    /// How long the bond stays after a leader is unregistered.
+public struct LeaderSettings has copy, drop, store {
+    /// The collateral of a leader.
+    collateral_mist: u64,
+    /// How long the collateral stays locked after a leader is unregistered.
     unregister_delay_ms: u64,
     /// What a leader gets for settling an invocation.
     settle_fee_mist: u64,
@@ -78,18 +137,18 @@ public struct Settings has copy, drop, store {
 /// A registered leader.
 public struct Leader has store {
     name: String,
-    bond: Bond,
+    collateral: Collateral,
 }
 
 /// The shared registry, of which there is one.
 public struct LeaderRegistry has key {
     id: UID,
-    version: u64,
-    settings: Settings,
+    version: Version,
+    settings: LeaderSettings,
     /// Who may register. None: anyone.
     admitted: Option<vector<address>>,
     leaders: Table<ID, Leader>,
-    /// The leaders that become responsible for new invocations. Their bonds are in force.
+    /// The leaders that become responsible for new invocations. Their collateral is in force.
     active: vector<ID>,
 }
 
@@ -98,9 +157,9 @@ public struct LeaderRegistry has key {
 fun init(ctx: &mut TxContext) {
     transfer::share_object(LeaderRegistry {
         id: object::new(ctx),
-        version: VERSION,
-        settings: Settings {
-            bond_mist: 10_000_000_000,
+        version: version::current(),
+        settings: LeaderSettings {
+            collateral_mist: 10_000_000_000,
             unregister_delay_ms: 7 * DAY_MS,
             settle_fee_mist: 4_000_000,
             fail_fee_mist: 2_000_000,
@@ -117,93 +176,93 @@ fun init(ctx: &mut TxContext) {
 
 // === Public functions: leaders ===
 
-/// Registers a leader, not active yet. Aborts with `ENotAdmitted`, `EWrongBond` or `ENameTooLong`.
-public fun register_leader(
+/// Registers a leader, not active yet. Aborts with `ENotAdmitted`, `EWrongCollateral` or
+/// `ENameTooLong`.
+public fun register(
     self: &mut LeaderRegistry,
-    bond: Coin<SUI>,
+    collateral: Coin<SUI>,
     name: String,
     ctx: &mut TxContext,
 ): LeaderCap {
-    self.assert_version();
+    self.check_version();
     let sender = ctx.sender();
     assert!(self.admitted.is_none() || self.admitted.borrow().contains(&sender), ENotAdmitted);
-    assert!(bond.value() == self.settings.bond_mist, EWrongBond);
+    assert!(collateral.value() == self.settings.collateral_mist, EWrongCollateral);
     assert!(name.length() <= MAX_NAME_BYTES, ENameTooLong);
     let cap = LeaderCap { id: object::new(ctx) };
-    let bond = bond::lock(bond.into_balance(), self.settings.unregister_delay_ms);
-    events::emit_leader_registered(
-        object::id(&cap),
-        name,
-        bond.required_mist(),
-        bond.delay_ms(),
-    );
-    self.leaders.add(object::id(&cap), Leader { name, bond });
+    let leader = object::id(&cap);
+    let unregister_delay_ms = self.settings.unregister_delay_ms;
+    let collateral = collateral::lock(collateral.into_balance(), unregister_delay_ms);
+    let collateral_mist = collateral.required_mist();
+    event::emit(LeaderRegistered { leader, name, collateral_mist, unregister_delay_ms });
+    self.leaders.add(leader, Leader { name, collateral });
     cap
 }
 
 /// Makes the leader responsible for new invocations. Aborts with `EAlreadyActive` or
-/// `EBondNotInForce`.
+/// `ENotInForce`.
 public fun activate(self: &mut LeaderRegistry, cap: &LeaderCap) {
-    self.assert_version();
+    self.check_version();
     let leader = object::id(cap);
     assert!(!self.is_active(leader), EAlreadyActive);
-    assert!(self.bond(leader).is_in_force(), EBondNotInForce);
+    assert!(self.collateral(leader).is_in_force(), ENotInForce);
     self.active.push_back(leader);
-    events::emit_leader_activity_changed(leader, true);
+    event::emit(LeaderActivityChanged { leader, active: true });
 }
 
-/// Spares the leader new invocations. It can still settle those it is responsible for. Aborts with
+/// Spares the leader new invocations. It can still close those it is responsible for. Aborts with
 /// `ENotActive`.
 public fun deactivate(self: &mut LeaderRegistry, cap: &LeaderCap) {
-    self.assert_version();
+    self.check_version();
     let leader = object::id(cap);
     assert!(self.is_active(leader), ENotActive);
     self.stop(leader);
 }
 
-/// Deactivates the leader and starts the timer after which the bond can be claimed. Aborts with
-/// `bond::EAlreadyReleased`.
+/// Deactivates the leader and starts the timer after which its collateral can be claimed. Aborts
+/// with `collateral::EAlreadyUnregistered`.
 public fun unregister(self: &mut LeaderRegistry, cap: &LeaderCap, clock: &Clock) {
-    self.assert_version();
+    self.check_version();
     let leader = object::id(cap);
-    self.bond_mut(leader).release(clock);
+    self.collateral_mut(leader).unregister(clock);
     self.stop(leader);
-    events::emit_leader_unregistered(leader, self.bond(leader).reclaimable_at_ms());
+    let claimable_at_ms = self.collateral(leader).claimable_at_ms();
+    event::emit(LeaderUnregistered { leader, claimable_at_ms });
 }
 
-/// Stops the timer. The leader stays inactive. Aborts with `bond::EReleaseNotStarted`.
+/// Stops the timer. The leader stays inactive. Aborts with `collateral::ENotUnregistered`.
 public fun cancel_unregister(self: &mut LeaderRegistry, cap: &LeaderCap) {
-    self.assert_version();
+    self.check_version();
     let leader = object::id(cap);
-    self.bond_mut(leader).cancel_release();
-    events::emit_leader_unregister_cancelled(leader);
+    self.collateral_mut(leader).cancel_unregister();
+    event::emit(LeaderUnregisterCancelled { leader });
 }
 
-/// Ends the leader and returns what is left of its bond. Aborts with `bond::EReleaseNotStarted` or
-/// `bond::EDelayNotOver`.
-public fun claim_bond(
+/// Returns what is left of the collateral, and the leader is no more. Aborts with
+/// `collateral::ENotUnregistered` or `collateral::EDelayNotOver`.
+public fun claim(
     self: &mut LeaderRegistry,
     cap: LeaderCap,
     clock: &Clock,
     ctx: &mut TxContext,
 ): Coin<SUI> {
-    self.assert_version();
+    self.check_version();
     let LeaderCap { id } = cap;
     let leader = id.to_inner();
     id.delete();
-    let Leader { bond, .. } = self.leaders.remove(leader);
-    let collateral = bond.reclaim(clock);
-    events::emit_leader_bond_claimed(leader, collateral.value());
-    collateral.into_coin(ctx)
+    let Leader { collateral, .. } = self.leaders.remove(leader);
+    let claimed = collateral.claim(clock);
+    event::emit(LeaderCollateralClaimed { leader, amount_mist: claimed.value() });
+    claimed.into_coin(ctx)
 }
 
-/// Makes a slashed bond whole again. The leader stays inactive. Aborts with `bond::EWrongTopUp`.
+/// Brings back what was slashed. The leader stays inactive. Aborts with `collateral::EWrongTopUp`.
 public fun top_up(self: &mut LeaderRegistry, cap: &LeaderCap, collateral: Coin<SUI>) {
-    self.assert_version();
+    self.check_version();
     let leader = object::id(cap);
     let amount_mist = collateral.value();
-    self.bond_mut(leader).top_up(collateral.into_balance());
-    events::emit_leader_topped_up(leader, amount_mist);
+    self.collateral_mut(leader).top_up(collateral.into_balance());
+    event::emit(LeaderToppedUp { leader, amount_mist });
 }
 
 // === Public functions: admin ===
@@ -213,7 +272,7 @@ public fun top_up(self: &mut LeaderRegistry, cap: &LeaderCap, collateral: Coin<S
 public fun configure(
     self: &mut LeaderRegistry,
     _: &AdminCap,
-    bond_mist: u64,
+    collateral_mist: u64,
     unregister_delay_ms: u64,
     settle_fee_mist: u64,
     fail_fee_mist: u64,
@@ -222,12 +281,12 @@ public fun configure(
     grace_ms: u64,
     max_ports_bytes: u64,
 ) {
-    self.assert_version();
+    self.check_version();
     assert!(unregister_delay_ms <= MAX_DELAY_MS, EInvalidSettings);
     assert!(fail_fee_mist <= settle_fee_mist, EInvalidSettings);
     self.settings =
-        Settings {
-            bond_mist,
+        LeaderSettings {
+            collateral_mist,
             unregister_delay_ms,
             settle_fee_mist,
             fail_fee_mist,
@@ -236,8 +295,8 @@ public fun configure(
             grace_ms,
             max_ports_bytes,
         };
-    events::emit_leader_settings_changed(
-        bond_mist,
+    event::emit(LeaderSettingsChanged {
+        collateral_mist,
         unregister_delay_ms,
         settle_fee_mist,
         fail_fee_mist,
@@ -245,18 +304,18 @@ public fun configure(
         fee_per_outcome_byte_mist,
         grace_ms,
         max_ports_bytes,
-    );
+    });
 }
 
 /// Admits only the `addresses` to register as leaders; with none, anyone. Registered leaders stay.
 public fun admit(self: &mut LeaderRegistry, _: &AdminCap, addresses: Option<vector<address>>) {
-    self.assert_version();
+    self.check_version();
     self.admitted = addresses;
-    events::emit_leader_admission_changed(addresses);
+    event::emit(LeaderAdmissionChanged { admitted: addresses });
 }
 
-/// Takes `amount_mist` of a leader's bond, or what is left of it, also while it is on release, and
-/// deactivates the leader. Aborts with `EUnknownLeader` or `bond::EEmpty`.
+/// Takes `amount_mist` of a leader's collateral, or what is left of it, also after it was
+/// unregistered, and deactivates the leader. Aborts with `EUnknownLeader` or `collateral::EEmpty`.
 public fun slash(
     self: &mut LeaderRegistry,
     _: &AdminCap,
@@ -265,24 +324,23 @@ public fun slash(
     reason: String,
     ctx: &mut TxContext,
 ): Coin<SUI> {
-    self.assert_version();
-    let slashed = self.bond_mut(leader).slash(amount_mist);
+    self.check_version();
+    let slashed = self.collateral_mut(leader).slash(amount_mist);
     self.stop(leader);
-    events::emit_leader_slashed(
+    event::emit(LeaderSlashed {
         leader,
-        slashed.value(),
-        self.bond(leader).balance_mist(),
+        amount_mist: slashed.value(),
+        remaining_mist: self.collateral(leader).balance_mist(),
         reason,
-    );
+    });
     slashed.into_coin(ctx)
 }
 
 /// After an upgrade of the package: from here on only this version's functions work. Aborts with
-/// `EAlreadyMigrated`.
+/// `version::EAlreadyMigrated`.
 public fun migrate(self: &mut LeaderRegistry, _: &AdminCap) {
-    assert!(self.version < VERSION, EAlreadyMigrated);
-    self.version = VERSION;
-    events::emit_migrated(object::id(self), VERSION);
+    let registry = object::id(self);
+    self.version.migrate(registry);
 }
 
 // === Views ===
@@ -303,51 +361,49 @@ public fun responsible(self: &LeaderRegistry, key: &vector<u8>): vector<ID> {
 /// Whether the leader becomes responsible for new invocations.
 public fun is_active(self: &LeaderRegistry, leader: ID): bool { self.active.contains(&leader) }
 
-/// The bond of a leader. Aborts with `EUnknownLeader`.
-public fun bond(self: &LeaderRegistry, leader: ID): &Bond {
+/// The collateral of a leader and its terms. Aborts with `EUnknownLeader`.
+public fun collateral(self: &LeaderRegistry, leader: ID): &Collateral {
     assert!(self.leaders.contains(leader), EUnknownLeader);
-    &self.leaders[leader].bond
+    &self.leaders[leader].collateral
 }
 
 /// The settings for new leaders and new invocations.
-public fun settings(self: &LeaderRegistry): &Settings { &self.settings }
+public fun settings(self: &LeaderRegistry): &LeaderSettings { &self.settings }
 
-/// The bond of a leader.
-public fun bond_mist(self: &Settings): u64 { self.bond_mist }
+/// The collateral of a leader.
+public fun collateral_mist(self: &LeaderSettings): u64 { self.collateral_mist }
 
-/// How long the bond stays after a leader is unregistered.
-public fun unregister_delay_ms(self: &Settings): u64 { self.unregister_delay_ms }
+/// How long the collateral stays locked after a leader is unregistered.
+public fun unregister_delay_ms(self: &LeaderSettings): u64 { self.unregister_delay_ms }
 
 /// What a leader gets for settling an invocation.
-public fun settle_fee_mist(self: &Settings): u64 { self.settle_fee_mist }
+public fun settle_fee_mist(self: &LeaderSettings): u64 { self.settle_fee_mist }
 
 /// What a leader gets for failing an invocation.
-public fun fail_fee_mist(self: &Settings): u64 { self.fail_fee_mist }
+public fun fail_fee_mist(self: &LeaderSettings): u64 { self.fail_fee_mist }
 
 /// What it gets besides for each byte of the inputs.
-public fun fee_per_input_byte_mist(self: &Settings): u64 { self.fee_per_input_byte_mist }
+public fun fee_per_input_byte_mist(self: &LeaderSettings): u64 { self.fee_per_input_byte_mist }
 
 /// What it gets besides for each byte of the outcome.
-public fun fee_per_outcome_byte_mist(self: &Settings): u64 { self.fee_per_outcome_byte_mist }
+public fun fee_per_outcome_byte_mist(self: &LeaderSettings): u64 { self.fee_per_outcome_byte_mist }
 
 /// What each leader's window has beyond the tool's timeout.
-public fun grace_ms(self: &Settings): u64 { self.grace_ms }
+public fun grace_ms(self: &LeaderSettings): u64 { self.grace_ms }
 
 /// The most bytes of an invocation's inputs, and the most of its outcome.
-public fun max_ports_bytes(self: &Settings): u64 { self.max_ports_bytes }
+public fun max_ports_bytes(self: &LeaderSettings): u64 { self.max_ports_bytes }
 
 // === Package functions ===
 
-/// Aborts with `EWrongVersion` if the registry has another version than this package.
-public(package) fun assert_version(self: &LeaderRegistry) {
-    assert!(self.version == VERSION, EWrongVersion);
-}
+/// Aborts with `version::EWrongVersion` if the registry belongs to another version of the package.
+public(package) fun check_version(self: &LeaderRegistry) { self.version.check() }
 
 // === Private functions ===
 
-fun bond_mut(self: &mut LeaderRegistry, leader: ID): &mut Bond {
+fun collateral_mut(self: &mut LeaderRegistry, leader: ID): &mut Collateral {
     assert!(self.leaders.contains(leader), EUnknownLeader);
-    &mut self.leaders[leader].bond
+    &mut self.leaders[leader].collateral
 }
 
 /// Deactivates the leader if it is active.
@@ -355,7 +411,7 @@ fun stop(self: &mut LeaderRegistry, leader: ID) {
     let (active, i) = self.active.index_of(&leader);
     if (active) {
         self.active.swap_remove(i);
-        events::emit_leader_activity_changed(leader, false);
+        event::emit(LeaderActivityChanged { leader, active: false });
     }
 }
 
@@ -366,5 +422,5 @@ public fun init_for_testing(ctx: &mut TxContext) { init(ctx) }
 
 #[test_only]
 public fun set_version_for_testing(self: &mut LeaderRegistry, version: u64) {
-    self.version = version;
+    self.version.set_for_testing(version);
 }

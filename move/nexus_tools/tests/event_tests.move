@@ -3,12 +3,14 @@
 #[test_only]
 module nexus_tools::event_tests;
 
-use nexus_tools::events;
-use nexus_tools::leader_registry::LeaderCap;
+use nexus_tools::admin::AdminCap;
+use nexus_tools::invocation;
+use nexus_tools::leader_registry::{Self, LeaderCap};
 use nexus_tools::test_runner::{Self, Runner};
-use nexus_tools::tool::OwnerCap;
-use nexus_tools::tool_registry::{AdminCap, ToolRegistry};
+use nexus_tools::tool::{Self, OwnerCap};
+use nexus_tools::tool_registry::{Self, ToolRegistry};
 use nexus_tools::value;
+use nexus_tools::version;
 use std::bcs;
 use std::unit_test::assert_eq;
 use sui::event;
@@ -30,7 +32,7 @@ const WEEK_MS: u64 = 604_800_000;
 fun registration() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD);
-    let told = told<events::ToolRegistered>();
+    let told = told<tool::ToolRegistered>();
     let (tool, owner_cap) = (runner.id_of(ADD), runner.id_of(b"xyz.example.add"));
     let fields = vector[
         field(tool),
@@ -57,7 +59,7 @@ fun update() {
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
         tool.update_payout(cap, tools, BOB);
     });
-    let told = told<events::ToolUpdated>();
+    let told = told<tool::ToolUpdated>();
     let fields = vector[
         tool_fields(&runner),
         field(b"https://tools.example.com/add"),
@@ -75,12 +77,12 @@ fun update() {
 fun unregistration_claim_and_return() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    let told_unregistered = told<events::ToolUnregistered>();
+    let told_unregistered = told<tool::ToolUnregistered>();
     runner.advance(WEEK_MS);
-    runner.claim_collateral(ALICE, ADD);
-    let told_claimed = told<events::CollateralClaimed>();
+    runner.claim(ALICE, ADD);
+    let told_claimed = told<tool::ToolCollateralClaimed>();
     runner.re_register(ALICE, ADD);
-    let told_re_registered = told<events::ToolReRegistered>();
+    let told_re_registered = told<tool::ToolReRegistered>();
 
     let fields = vector[
         tool_fields(&runner),
@@ -109,7 +111,7 @@ fun cancelled_unregistration() {
         tool.unregister(cap, tools, clock);
         tool.cancel_unregister(cap, tools);
     });
-    assert_eq!(told<events::UnregisterCancelled>(), tool_fields(&runner));
+    assert_eq!(told<tool::ToolUnregisterCancelled>(), tool_fields(&runner));
     runner.end();
 }
 
@@ -119,11 +121,11 @@ fun slash_and_top_up() {
     runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
         tool.slash(cap, tools, 300, b"It lied.".to_string(), ctx).burn_for_testing();
     });
-    let told_slashed = told<events::ToolSlashed>();
+    let told_slashed = told<tool::ToolSlashed>();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
         tool.top_up(cap, tools, test_runner::mint(300, ctx));
     });
-    let told_topped_up = told<events::ToolToppedUp>();
+    let told_topped_up = told<tool::ToolToppedUp>();
 
     let fields = vector[
         tool_fields(&runner),
@@ -147,11 +149,11 @@ fun operator_issued_and_revoked() {
         operator_cap = object::id(&issued);
         transfer::public_transfer(issued, BOB);
     });
-    let told_issued = told<events::OperatorChanged>();
+    let told_issued = told<tool::ToolOperatorChanged>();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
         tool.revoke_operator_cap(cap, tools, operator_cap);
     });
-    let told_revoked = told<events::OperatorChanged>();
+    let told_revoked = told<tool::ToolOperatorChanged>();
 
     let fields = vector[tool_fields(&runner), field(operator_cap), field(true)].flatten();
     assert_eq!(told_issued, fields);
@@ -168,7 +170,7 @@ fun tool_settings() {
     let mut tools = scenario.take_shared<ToolRegistry>();
     tools.configure(&cap, 1, 2, 3, 4, 5);
     let fields = vector[1u64, 2, 3, 4, 5].map!(|number| field(number)).flatten();
-    assert_eq!(told<events::ToolSettingsChanged>(), fields);
+    assert_eq!(told<tool_registry::ToolSettingsChanged>(), fields);
     test_scenario::return_shared(tools);
     scenario.return_to_sender(cap);
     runner.end();
@@ -180,22 +182,22 @@ fun tool_settings() {
 fun leader_from_registration_to_claim() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
-    let told_registered = told<events::LeaderRegistered>();
-    let told_active = told<events::LeaderActivityChanged>();
+    let told_registered = told<leader_registry::LeaderRegistered>();
+    let told_active = told<leader_registry::LeaderActivityChanged>();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| {
         leaders.unregister(cap, clock);
         leaders.cancel_unregister(cap);
     });
-    let told_inactive = told<events::LeaderActivityChanged>();
-    let told_unregistered = told<events::LeaderUnregistered>();
-    let told_cancelled = told<events::LeaderUnregisterCancelled>();
+    let told_inactive = told<leader_registry::LeaderActivityChanged>();
+    let told_unregistered = told<leader_registry::LeaderUnregistered>();
+    let told_cancelled = told<leader_registry::LeaderUnregisterCancelled>();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| leaders.unregister(cap, clock));
     runner.advance(WEEK_MS);
     let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
     runner.tx!(LEE, |_, leaders, clock, ctx| {
-        leaders.claim_bond(cap, clock, ctx).burn_for_testing();
+        leaders.claim(cap, clock, ctx).burn_for_testing();
     });
-    let told_claimed = told<events::LeaderBondClaimed>();
+    let told_claimed = told<leader_registry::LeaderCollateralClaimed>();
 
     let fields = vector[
         field(leader),
@@ -228,11 +230,11 @@ fun leader_slashed_and_topped_up() {
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, ctx| {
         leaders.slash(cap, leader, 300, b"It lied.".to_string(), ctx).burn_for_testing();
     });
-    let told_slashed = told<events::LeaderSlashed>();
+    let told_slashed = told<leader_registry::LeaderSlashed>();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, ctx| {
         leaders.top_up(cap, test_runner::mint(300, ctx));
     });
-    let told_topped_up = told<events::LeaderToppedUp>();
+    let told_topped_up = told<leader_registry::LeaderToppedUp>();
 
     let fields = vector[
         field(leader),
@@ -256,8 +258,8 @@ fun leader_settings_and_admission() {
         leaders.admit(cap, admitted);
     });
     let fields = vector[9u64, 8, 7, 6, 5, 4, 3, 2].map!(|number| field(number)).flatten();
-    assert_eq!(told<events::LeaderSettingsChanged>(), fields);
-    assert_eq!(told<events::LeaderAdmissionChanged>(), field(admitted));
+    assert_eq!(told<leader_registry::LeaderSettingsChanged>(), fields);
+    assert_eq!(told<leader_registry::LeaderAdmissionChanged>(), field(admitted));
     runner.end();
 }
 
@@ -268,12 +270,12 @@ fun request_and_settlement() {
     let mut runner = alice_with_add();
     let leader = runner.register_leader(LEE);
     let invocation = runner.request(BOB, ADD);
-    let told_requested = told<events::InvocationRequested>();
+    let told_requested = told<invocation::InvocationRequested>();
     runner.invocation_tx!(LEE, invocation, |invocation, cap, leaders, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), value::ports(vector[], vector[]));
         invocation.settle(cap, leaders, variant, ports, clock, ctx).burn_for_testing();
     });
-    let told_settled = told<events::InvocationSettled>();
+    let told_settled = told<invocation::InvocationSettled>();
 
     let fields = vector[
         field(invocation),
@@ -289,7 +291,7 @@ fun request_and_settlement() {
     ].flatten();
     assert_eq!(told_requested, fields);
 
-    // The outcome has 3 bytes: 2 for the variant and 1 for the count of its ports.
+    // The answer has 3 bytes: 2 for the variant and 1 for the count of its ports.
     let fields = vector[
         field(invocation),
         tool_fields(&runner),
@@ -326,7 +328,7 @@ fun failure() {
         field(2_025_300u64),
         field(7_776_000u64),
     ].flatten();
-    assert_eq!(told<events::InvocationFailed>(), fields);
+    assert_eq!(told<invocation::InvocationFailed>(), fields);
     runner.end();
 }
 
@@ -344,7 +346,7 @@ fun expiry() {
         field(vector[leader]),
         field(9_801_300u64),
     ].flatten();
-    assert_eq!(told<events::InvocationExpired>(), fields);
+    assert_eq!(told<invocation::InvocationExpired>(), fields);
     runner.end();
 }
 
@@ -362,7 +364,7 @@ fun deletion() {
         field(BOB),
         field(9_801_300u64),
     ].flatten();
-    assert_eq!(told<events::InvocationDeleted>(), fields);
+    assert_eq!(told<invocation::InvocationDeleted>(), fields);
     runner.end();
 }
 
@@ -379,7 +381,7 @@ fun migration_of_tools() {
         tools.migrate(&cap);
     });
     transfer::public_transfer(cap, ADMIN);
-    assert_eq!(told<events::Migrated>(), vector[field(registry), field(1u64)].flatten());
+    assert_eq!(told<version::RegistryMigrated>(), vector[field(registry), field(1u64)].flatten());
     runner.end();
 }
 
@@ -392,7 +394,7 @@ fun migration_of_leaders() {
         leaders.set_version_for_testing(0);
         leaders.migrate(cap);
     });
-    assert_eq!(told<events::Migrated>(), vector[field(registry), field(1u64)].flatten());
+    assert_eq!(told<version::RegistryMigrated>(), vector[field(registry), field(1u64)].flatten());
     runner.end();
 }
 

@@ -1,10 +1,11 @@
 #[test_only]
 module nexus_tools::leader_registry_tests;
 
-use nexus_tools::bond;
+use nexus_tools::admin::AdminCap;
+use nexus_tools::collateral;
 use nexus_tools::leader_registry::{Self, LeaderCap};
 use nexus_tools::test_runner::{Self, Runner};
-use nexus_tools::tool_registry::AdminCap;
+use nexus_tools::version;
 use std::unit_test::assert_eq;
 
 const ADMIN: address = @0xAD;
@@ -12,7 +13,7 @@ const LEE: address = @0x1;
 const MAX: address = @0x2;
 const UMA: address = @0x3;
 
-const BOND_MIST: u64 = 10_000_000_000;
+const COLLATERAL_MIST: u64 = 10_000_000_000;
 const WEEK_MS: u64 = 604_800_000;
 
 // === Registration ===
@@ -20,7 +21,7 @@ const WEEK_MS: u64 = 604_800_000;
 #[test]
 fun registered_leader_is_active_when_it_says_so() {
     let mut runner = test_runner::start();
-    register(&mut runner, BOND_MIST, b"Lee");
+    register(&mut runner, COLLATERAL_MIST, b"Lee");
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| {
         let leader = object::id(cap);
         assert!(!leaders.is_active(leader));
@@ -28,22 +29,22 @@ fun registered_leader_is_active_when_it_says_so() {
         assert!(leaders.is_active(leader));
         leaders.deactivate(cap);
         assert!(!leaders.is_active(leader));
-        assert_eq!(leaders.bond(leader).balance_mist(), BOND_MIST);
+        assert_eq!(leaders.collateral(leader).balance_mist(), COLLATERAL_MIST);
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongBond)]
-fun bond_is_exactly_what_is_required() {
+#[test, expected_failure(abort_code = leader_registry::EWrongCollateral)]
+fun collateral_is_exactly_what_is_required() {
     let mut runner = test_runner::start();
-    register(&mut runner, BOND_MIST + 1, b"Lee");
+    register(&mut runner, COLLATERAL_MIST + 1, b"Lee");
     runner.end();
 }
 
 #[test, expected_failure(abort_code = leader_registry::ENameTooLong)]
 fun name_is_limited() {
     let mut runner = test_runner::start();
-    register(&mut runner, BOND_MIST, vector::tabulate!(201, |_| 0x61));
+    register(&mut runner, COLLATERAL_MIST, vector::tabulate!(201, |_| 0x61));
     runner.end();
 }
 
@@ -51,7 +52,7 @@ fun name_is_limited() {
 fun listed_address_is_admitted() {
     let mut runner = test_runner::start();
     admit(&mut runner, option::some(vector[LEE]));
-    register(&mut runner, BOND_MIST, b"Lee");
+    register(&mut runner, COLLATERAL_MIST, b"Lee");
     runner.end();
 }
 
@@ -59,7 +60,7 @@ fun listed_address_is_admitted() {
 fun other_address_is_not_admitted() {
     let mut runner = test_runner::start();
     admit(&mut runner, option::some(vector[MAX]));
-    register(&mut runner, BOND_MIST, b"Lee");
+    register(&mut runner, COLLATERAL_MIST, b"Lee");
     runner.end();
 }
 
@@ -68,7 +69,7 @@ fun everyone_is_admitted_again() {
     let mut runner = test_runner::start();
     admit(&mut runner, option::some(vector[]));
     admit(&mut runner, option::none());
-    register(&mut runner, BOND_MIST, b"Lee");
+    register(&mut runner, COLLATERAL_MIST, b"Lee");
     runner.end();
 }
 
@@ -85,12 +86,12 @@ fun leader_is_activated_once() {
 #[test, expected_failure(abort_code = leader_registry::ENotActive)]
 fun leader_is_deactivated_once() {
     let mut runner = test_runner::start();
-    register(&mut runner, BOND_MIST, b"Lee");
+    register(&mut runner, COLLATERAL_MIST, b"Lee");
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.deactivate(cap));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EBondNotInForce)]
+#[test, expected_failure(abort_code = leader_registry::ENotInForce)]
 fun unregistered_leader_is_not_activated() {
     let mut runner = test_runner::start();
     runner.register_leader(LEE);
@@ -99,8 +100,8 @@ fun unregistered_leader_is_not_activated() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EBondNotInForce)]
-fun slashed_leader_is_not_activated() {
+#[test, expected_failure(abort_code = leader_registry::ENotInForce)]
+fun suspended_leader_is_not_activated() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     slash(&mut runner, leader, 1);
@@ -148,32 +149,32 @@ fun digest_of_the_key_chooses_primary_and_secondary() {
 // === Leaving ===
 
 #[test]
-fun unregistered_leader_gets_its_bond_back_after_the_delay() {
+fun unregistered_leader_gets_its_collateral_back_after_the_delay() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     unregister(&mut runner);
     runner.tx!(ADMIN, |_, leaders, _, _| assert!(!leaders.is_active(leader)));
     runner.advance(WEEK_MS);
-    assert_eq!(claim_bond(&mut runner), BOND_MIST);
+    assert_eq!(claim(&mut runner), COLLATERAL_MIST);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = bond::EDelayNotOver)]
-fun bond_is_not_claimed_before_the_delay_ends() {
+#[test, expected_failure(abort_code = collateral::EDelayNotOver)]
+fun collateral_is_not_claimed_before_the_delay_ends() {
     let mut runner = test_runner::start();
     runner.register_leader(LEE);
     unregister(&mut runner);
     runner.advance(WEEK_MS - 1);
-    claim_bond(&mut runner);
+    claim(&mut runner);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = bond::EReleaseNotStarted)]
-fun registered_leader_does_not_claim_its_bond() {
+#[test, expected_failure(abort_code = collateral::ENotUnregistered)]
+fun registered_leader_does_not_claim_its_collateral() {
     let mut runner = test_runner::start();
     runner.register_leader(LEE);
     runner.advance(WEEK_MS);
-    claim_bond(&mut runner);
+    claim(&mut runner);
     runner.end();
 }
 
@@ -193,7 +194,7 @@ fun leader_stays_when_it_cancels() {
 // === Admin ===
 
 #[test]
-fun slashed_leader_is_inactive_until_it_tops_up() {
+fun slashed_leader_is_suspended_until_it_tops_up() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     assert_eq!(slash(&mut runner, leader, 4_000_000_000), 4_000_000_000);
@@ -213,7 +214,7 @@ fun unregistered_leader_is_slashed() {
     unregister(&mut runner);
     slash(&mut runner, leader, 4_000_000_000);
     runner.advance(WEEK_MS);
-    assert_eq!(claim_bond(&mut runner), 6_000_000_000);
+    assert_eq!(claim(&mut runner), 6_000_000_000);
     runner.end();
 }
 
@@ -230,7 +231,7 @@ fun settings_reach_the_next_leader_only() {
     let leader = runner.register_leader(LEE);
     configure(&mut runner, 1, 3);
     runner.tx!(ADMIN, |_, leaders, _, _| {
-        assert_eq!(leaders.settings().bond_mist(), 2);
+        assert_eq!(leaders.settings().collateral_mist(), 2);
         assert_eq!(leaders.settings().unregister_delay_ms(), 1);
         assert_eq!(leaders.settings().settle_fee_mist(), 4);
         assert_eq!(leaders.settings().fail_fee_mist(), 3);
@@ -238,14 +239,14 @@ fun settings_reach_the_next_leader_only() {
         assert_eq!(leaders.settings().fee_per_outcome_byte_mist(), 6);
         assert_eq!(leaders.settings().grace_ms(), 7);
         assert_eq!(leaders.settings().max_ports_bytes(), 8);
-        assert_eq!(leaders.bond(leader).required_mist(), BOND_MIST);
-        assert_eq!(leaders.bond(leader).delay_ms(), WEEK_MS);
+        assert_eq!(leaders.collateral(leader).required_mist(), COLLATERAL_MIST);
+        assert_eq!(leaders.collateral(leader).delay_ms(), WEEK_MS);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun bond_is_not_held_for_more_than_a_year() {
+fun collateral_is_not_held_for_more_than_a_year() {
     let mut runner = test_runner::start();
     configure(&mut runner, 365 * 86_400_000 + 1, 3);
     runner.end();
@@ -267,7 +268,7 @@ fun newest_version_works_once_the_registry_is_migrated() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EAlreadyMigrated)]
+#[test, expected_failure(abort_code = version::EAlreadyMigrated)]
 fun registry_is_not_migrated_twice() {
     let mut runner = test_runner::start();
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| leaders.migrate(cap));
@@ -276,10 +277,10 @@ fun registry_is_not_migrated_twice() {
 
 // === Helpers ===
 
-fun register(runner: &mut Runner, bond_mist: u64, name: vector<u8>) {
+fun register(runner: &mut Runner, collateral_mist: u64, name: vector<u8>) {
     runner.tx!(LEE, |_, leaders, _, ctx| {
-        let cap = leaders.register_leader(
-            test_runner::mint(bond_mist, ctx),
+        let cap = leaders.register(
+            test_runner::mint(collateral_mist, ctx),
             name.to_string(),
             ctx,
         );
@@ -291,11 +292,11 @@ fun unregister(runner: &mut Runner) {
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| leaders.unregister(cap, clock));
 }
 
-fun claim_bond(runner: &mut Runner): u64 {
+fun claim(runner: &mut Runner): u64 {
     let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
     let claimed_mist;
     runner.tx!(LEE, |_, leaders, clock, ctx| {
-        claimed_mist = leaders.claim_bond(cap, clock, ctx).burn_for_testing();
+        claimed_mist = leaders.claim(cap, clock, ctx).burn_for_testing();
     });
     claimed_mist
 }

@@ -5,6 +5,7 @@
 #[test_only]
 module nexus_tools::test_runner;
 
+use nexus_tools::admin;
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::{Self, LeaderCap, LeaderRegistry};
 use nexus_tools::tool::{Self, Definition, OwnerCap, Tool};
@@ -20,8 +21,8 @@ use sui::test_scenario::{Self, Scenario};
 
 const ADMIN: address = @0xAD;
 const START_MS: u64 = 1_000_000;
-const COLLATERAL_MIST: u64 = 1_000_000_000;
-const BOND_MIST: u64 = 10_000_000_000;
+const TOOL_COLLATERAL_MIST: u64 = 1_000_000_000;
+const LEADER_COLLATERAL_MIST: u64 = 10_000_000_000;
 
 // === Structs ===
 
@@ -36,6 +37,7 @@ public struct Runner {
 /// Publishes the package: the admin gets the `AdminCap`.
 public fun start(): Runner {
     let mut scenario = test_scenario::begin(ADMIN);
+    admin::init_for_testing(scenario.ctx());
     tool_registry::init_for_testing(scenario.ctx());
     leader_registry::init_for_testing(scenario.ctx());
     let mut clock = clock::create_for_testing(scenario.ctx());
@@ -151,7 +153,7 @@ public fun register(self: &mut Runner, sender: address, fqn: vector<u8>) {
     self.tx!(sender, |tools, _, clock, ctx| {
         let (tool, cap) = tool::register(
             tools,
-            mint(COLLATERAL_MIST, ctx),
+            mint(TOOL_COLLATERAL_MIST, ctx),
             define(fqn),
             5_000_000,
             clock,
@@ -166,7 +168,7 @@ public fun register(self: &mut Runner, sender: address, fqn: vector<u8>) {
 public fun register_version(self: &mut Runner, sender: address, fqn: vector<u8>) {
     let cap = self.next_tx(sender).take_from_sender<OwnerCap>();
     self.tx!(sender, |tools, _, clock, ctx| {
-        let collateral = mint(COLLATERAL_MIST, ctx);
+        let collateral = mint(TOOL_COLLATERAL_MIST, ctx);
         tool::register_version(tools, &cap, collateral, define(fqn), 0, clock, ctx).share();
     });
     transfer::public_transfer(cap, sender);
@@ -179,17 +181,17 @@ public fun unregister(self: &mut Runner, sender: address, fqn: vector<u8>) {
 }
 
 /// Claims the collateral and returns how much it is.
-public fun claim_collateral(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
+public fun claim(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
     let claimed_mist;
     self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
-        claimed_mist = tool.claim_collateral(cap, tools, clock, ctx).burn_for_testing();
+        claimed_mist = tool.claim(cap, tools, clock, ctx).burn_for_testing();
     });
     claimed_mist
 }
 
 public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
     self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
-        tool.re_register(cap, tools, mint(COLLATERAL_MIST, ctx), clock);
+        tool.re_register(cap, tools, mint(TOOL_COLLATERAL_MIST, ctx), clock);
     });
 }
 
@@ -197,7 +199,7 @@ public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
 public fun register_leader(self: &mut Runner, sender: address): ID {
     let leader;
     self.tx!(sender, |_, leaders, _, ctx| {
-        let cap = leaders.register_leader(mint(BOND_MIST, ctx), b"leader".to_string(), ctx);
+        let cap = leaders.register(mint(LEADER_COLLATERAL_MIST, ctx), b"leader".to_string(), ctx);
         leaders.activate(&cap);
         leader = object::id(&cap);
         transfer::public_transfer(cap, sender);
@@ -205,33 +207,33 @@ public fun register_leader(self: &mut Runner, sender: address): ID {
     leader
 }
 
-/// Requests a call with `inputs` and at most 100 bytes of outcome, for exactly what it costs.
+/// Requests an invocation with `inputs` and at most 100 bytes of outcome, for what it costs.
 public fun request(self: &mut Runner, sender: address, fqn: vector<u8>): ID {
     let cost = self.cost(fqn, inputs().size(), 100);
     self.request_for(sender, fqn, inputs(), 100, cost)
 }
 
-/// Requests a call for `funds_mist`.
+/// Requests an invocation for `payment_mist`.
 public fun request_for(
     self: &mut Runner,
     sender: address,
     fqn: vector<u8>,
     inputs: Ports,
     max_outcome_bytes: u64,
-    funds_mist: u64,
+    payment_mist: u64,
 ): ID {
     self.next_tx(sender);
     let tool = self.take_tool(fqn);
     let scenario = &mut self.scenario;
     let leaders = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
-    let funds = mint(funds_mist, scenario.ctx());
+    let payment = mint(payment_mist, scenario.ctx());
     let id = invocation::request(
         &leaders,
         &tool,
         inputs,
         max_outcome_bytes,
-        funds,
+        payment,
         &clock,
         scenario.ctx(),
     );
@@ -241,7 +243,7 @@ public fun request_for(
     id
 }
 
-/// What a call costs.
+/// What an invocation costs.
 public fun cost(
     self: &mut Runner,
     fqn: vector<u8>,

@@ -1,10 +1,10 @@
 #[test_only]
 module nexus_tools::tool_tests;
 
-use nexus_tools::bond;
+use nexus_tools::admin::AdminCap;
+use nexus_tools::collateral;
 use nexus_tools::test_runner::{Self, Runner};
 use nexus_tools::tool::{Self, Definition, OperatorCap, OwnerCap};
-use nexus_tools::tool_registry::AdminCap;
 use std::unit_test::assert_eq;
 
 const ADMIN: address = @0xAD;
@@ -28,7 +28,7 @@ fun registered_tool_is_active_and_pays_its_owner() {
         assert_eq!(tool.fqn(), ADD.to_ascii_string());
         assert_eq!(tool.price_mist(), 5_000_000);
         assert_eq!(tool.payout(), ALICE);
-        assert_eq!(tool.bond().balance_mist(), COLLATERAL_MIST);
+        assert_eq!(tool.collateral().balance_mist(), COLLATERAL_MIST);
     });
     runner.end();
 }
@@ -170,42 +170,42 @@ fun stranger_does_not_claim_the_collateral() {
     runner.register(BOB, MUL);
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
-    runner.claim_collateral(BOB, ADD);
+    runner.claim(BOB, ADD);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = bond::EDelayNotOver)]
+#[test, expected_failure(abort_code = collateral::EDelayNotOver)]
 fun collateral_is_not_claimed_before_the_delay_ends() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
-    runner.claim_collateral(ALICE, ADD);
+    runner.claim(ALICE, ADD);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::EClaimed)]
 fun collateral_is_claimed_once() {
     let mut runner = alice_with_claimed_add();
-    runner.claim_collateral(ALICE, ADD);
+    runner.claim(ALICE, ADD);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = bond::EReleaseNotStarted)]
+#[test, expected_failure(abort_code = collateral::ENotUnregistered)]
 fun re_registered_tool_is_not_claimed_with_the_old_timer() {
     let mut runner = alice_with_claimed_add();
     runner.re_register(ALICE, ADD);
     runner.advance(WEEK_MS);
-    runner.claim_collateral(ALICE, ADD);
+    runner.claim(ALICE, ADD);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = bond::EDelayNotOver)]
+#[test, expected_failure(abort_code = collateral::EDelayNotOver)]
 fun re_registered_tool_waits_anew() {
     let mut runner = alice_with_claimed_add();
     runner.re_register(ALICE, ADD);
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
-    runner.claim_collateral(ALICE, ADD);
+    runner.claim(ALICE, ADD);
     runner.end();
 }
 
@@ -385,7 +385,7 @@ fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
     });
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
-    assert_eq!(runner.claim_collateral(ALICE, ADD), 700_000_000);
+    assert_eq!(runner.claim(ALICE, ADD), 700_000_000);
     runner.end();
 }
 
@@ -395,7 +395,7 @@ fun wholly_slashed_tool_comes_back() {
     assert_eq!(slash(&mut runner, 5_000_000_000), COLLATERAL_MIST);
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
-    assert_eq!(runner.claim_collateral(ALICE, ADD), 0);
+    assert_eq!(runner.claim(ALICE, ADD), 0);
     runner.re_register(ALICE, ADD);
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
     runner.end();
@@ -439,7 +439,7 @@ fun claimed_tool_is_not_verified() {
     verify(&mut runner);
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
-    runner.claim_collateral(ALICE, ADD);
+    runner.claim(ALICE, ADD);
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(!tool.is_verified()));
     runner.end();
 }
@@ -456,7 +456,7 @@ fun alice_with_claimed_add(): Runner {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
-    assert_eq!(runner.claim_collateral(ALICE, ADD), COLLATERAL_MIST);
+    assert_eq!(runner.claim(ALICE, ADD), COLLATERAL_MIST);
     runner
 }
 

@@ -2,11 +2,12 @@
 #[test_only]
 module nexus_tools::version_tests;
 
-use nexus_tools::leader_registry::{Self, LeaderCap};
+use nexus_tools::admin::AdminCap;
+use nexus_tools::leader_registry::LeaderCap;
 use nexus_tools::test_runner::{Self, Runner};
 use nexus_tools::tool::OwnerCap;
-use nexus_tools::tool_registry::{Self, AdminCap};
 use nexus_tools::value;
+use nexus_tools::version;
 
 const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
@@ -17,7 +18,7 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 
 // === Tools ===
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun register() {
     let mut runner = test_runner::start();
     upgrade(&mut runner);
@@ -25,21 +26,21 @@ fun register() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun register_version() {
     let mut runner = upgraded();
     runner.register_version(ALICE, b"xyz.example.add@2");
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun owner() {
     let mut runner = upgraded();
     runner.unregister(ALICE, ADD);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun operator() {
     let mut runner = upgraded();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
@@ -48,7 +49,7 @@ fun operator() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun slash_tool() {
     let mut runner = upgraded();
     runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
@@ -57,7 +58,7 @@ fun slash_tool() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun verify() {
     let mut runner = upgraded();
     runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
@@ -66,7 +67,7 @@ fun verify() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun configure_tools() {
     let mut runner = upgraded();
     let cap = runner.next_tx(ADMIN).take_from_sender<AdminCap>();
@@ -77,56 +78,56 @@ fun configure_tools() {
 
 // === Leaders ===
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun register_leader() {
     let mut runner = test_runner::start();
     upgrade(&mut runner);
     runner.tx!(LEE, |_, leaders, _, ctx| {
-        let bond = test_runner::mint(10_000_000_000, ctx);
-        transfer::public_transfer(leaders.register_leader(bond, b"".to_string(), ctx), LEE);
+        let collateral = test_runner::mint(10_000_000_000, ctx);
+        transfer::public_transfer(leaders.register(collateral, b"".to_string(), ctx), LEE);
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun activate() {
     let mut runner = upgraded();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.activate(cap));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun deactivate() {
     let mut runner = upgraded();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.deactivate(cap));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun unregister_leader() {
     let mut runner = upgraded();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| leaders.unregister(cap, clock));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun cancel_unregister_leader() {
     let mut runner = upgraded();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.cancel_unregister(cap));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
-fun claim_bond() {
+#[test, expected_failure(abort_code = version::EWrongVersion)]
+fun claim_leader() {
     let mut runner = upgraded();
     let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
     runner.tx!(LEE, |_, leaders, clock, ctx| {
-        leaders.claim_bond(cap, clock, ctx).burn_for_testing();
+        leaders.claim(cap, clock, ctx).burn_for_testing();
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun top_up_leader() {
     let mut runner = upgraded();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, ctx| {
@@ -135,7 +136,7 @@ fun top_up_leader() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun configure_leaders() {
     let mut runner = upgraded();
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| {
@@ -144,14 +145,14 @@ fun configure_leaders() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun admit() {
     let mut runner = upgraded();
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| leaders.admit(cap, option::none()));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun slash_leader() {
     let mut runner = upgraded();
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, ctx| {
@@ -163,16 +164,16 @@ fun slash_leader() {
 
 // === Invocations ===
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun request() {
     let mut runner = upgraded();
     runner.request(BOB, ADD);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun settle() {
-    let (mut runner, id) = upgraded_with_a_call();
+    let (mut runner, id) = upgraded_with_an_invocation();
     runner.invocation_tx!(LEE, id, |invocation, cap, leaders, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), value::ports(vector[], vector[]));
         invocation.settle(cap, leaders, variant, ports, clock, ctx).burn_for_testing();
@@ -180,9 +181,9 @@ fun settle() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun fail() {
-    let (mut runner, id) = upgraded_with_a_call();
+    let (mut runner, id) = upgraded_with_an_invocation();
     runner.invocation_tx!(LEE, id, |invocation, cap, leaders, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
         invocation.fail(cap, leaders, reason, detail, clock, ctx).burn_for_testing();
@@ -190,16 +191,16 @@ fun fail() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun expire() {
-    let (mut runner, id) = upgraded_with_a_call();
+    let (mut runner, id) = upgraded_with_an_invocation();
     runner.expire(id);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongVersion)]
+#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun delete() {
-    let (mut runner, id) = upgraded_with_a_call();
+    let (mut runner, id) = upgraded_with_an_invocation();
     runner.delete(BOB, id);
     runner.end();
 }
@@ -222,8 +223,8 @@ fun upgraded(): Runner {
     runner
 }
 
-/// Alice's tool, Lee's leader and Bob's call, and then an upgrade.
-fun upgraded_with_a_call(): (Runner, ID) {
+/// Alice's tool, Lee's leader and Bob's invocation, and then an upgrade.
+fun upgraded_with_an_invocation(): (Runner, ID) {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD);
     runner.register_leader(LEE);

@@ -3,8 +3,6 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
-import structlog
-
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import (
     AuthProvider,
@@ -15,8 +13,9 @@ from nexus_tools.bridges.hyperpocket.auth import (
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool_auth import ToolAuth
 from nexus_tools.errors import NexusError
+from nexus_tools.logs import get_logger
 
-_log = structlog.get_logger("nexus_tools.bridges")
+_log = get_logger("nexus_tools.bridges")
 
 
 class Authorisation:

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
-import structlog
+from nexus_tools.logs import get_logger
 
-_log = structlog.get_logger("nexus_tools.bridges")
+_log = get_logger("nexus_tools.bridges")
 
 
 class Background:

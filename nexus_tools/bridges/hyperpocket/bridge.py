@@ -1,26 +1,64 @@
 """The bridge to Hyperpocket."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Lifespan, Refusal
 from nexus_tools.bridges.credentials import CredentialStore
-from nexus_tools.bridges.hyperpocket import recognition
 from nexus_tools.bridges.hyperpocket.auth import AuthProvider
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
-from nexus_tools.bridges.hyperpocket.build import Build
-from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.build import Build, Workshop
 from nexus_tools.bridges.hyperpocket.description import describe
 from nexus_tools.bridges.hyperpocket.manifest import Manifest, is_packaged
 from nexus_tools.bridges.hyperpocket.packaged import PackagedTool
 from nexus_tools.bridges.hyperpocket.python_tool import PythonTool
 from nexus_tools.bridges.hyperpocket.runtime import language_of
 from nexus_tools.bridges.hyperpocket.tool import SYSTEM
-from nexus_tools.bridges.hyperpocket.workshop import Workshop
+from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError
+
+# How much of a folder is looked at.
+_MAX_MODULES = 200
+_MAX_BYTES = 2**20
+
+_MARKS = re.compile(
+    rb"^\s*(?:from|import)\s+hyperpocket\b|^(?:async\s+)?def\s+initialize_dock\s*\("
+    rb"|\.__(?:model|auth|vars)__\s*=",
+    re.MULTILINE,
+)
+
+
+def _modules(place: Path) -> list[Path]:
+    """What is loaded for a place: the file, the package, or the folder's files one by one."""
+    if place.is_file():
+        return [place] if _is_module(place) else []
+    if (place / "__init__.py").is_file():
+        return [place] if any(map(_is_module, _python_files(place))) else []
+    return [file for file in _python_files(place) if _is_module(file)]
+
+
+def _is_recognised(place: Path) -> bool:
+    """Whether a place is a packaged tool, or has modules of tools."""
+    return is_packaged(place) or bool(_modules(place))
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    return islice(sorted(folder.glob("*.py")), _MAX_MODULES)
+
+
+def _is_module(file: Path) -> bool:
+    if file.suffix != ".py" or not file.is_file():
+        return False
+    try:
+        with file.open("rb") as opened:
+            return bool(_MARKS.search(opened.read(_MAX_BYTES)))
+    except OSError:
+        return False
 
 
 class HyperpocketBridge:
@@ -53,15 +91,14 @@ class HyperpocketBridge:
 
     def recognises(self, place: Path) -> bool:
         """Whether it is a packaged tool's folder, or a module, package or folder of modules."""
-        return recognition.is_recognised(place)
+        return _is_recognised(place)
 
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
         """The tools in a place; packaged ones are built while they are served, not here."""
         if is_packaged(place):
             parts = [self._packaged(place, host, naming)]
         else:
-            modules = recognition.modules(place)
-            parts = [await self._module(module, host, naming) for module in modules]
+            parts = [await self._module(module, host, naming) for module in _modules(place)]
         found = Discovery.joined(parts)
         builds = [tool.build for tool in found.tools if isinstance(tool, PackagedTool)]
         lifespans: list[Lifespan] = [self._authorisation.running] if found.tools else []

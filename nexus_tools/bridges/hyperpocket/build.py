@@ -1,26 +1,95 @@
-"""The built copy of a packaged tool, made once for its content and kept in the cache."""
+"""Builds of tools: copies of their folders, what is run once for a content, and when."""
 
 import hashlib
 import json
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-import structlog
-from anyio import Event, to_thread
+from anyio import CapacityLimiter, Event, to_thread
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.copying import copy_sources
+from nexus_tools.bridges.hyperpocket.background import Background
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
 from nexus_tools.bridges.hyperpocket.runtime import Language
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.logs import get_logger
+
+MAX_BYTES = 64 * 2**20
+MAX_FILES = 5_000
+
+# What other runs and other machines have left in a folder is no part of the tool.
+_ASIDE = {".git", "__pycache__", "node_modules", ".venv", "venv", ".pytest_cache", ".ruff_cache"}
+
+
+def copy_sources(source: Path, target: Path) -> str:
+    """Copy a tool's folder to the new folder `target`, and give the SHA-256 of what is in it.
+
+    Links out of the folder are left out. Raises `UsageError` (`tool_too_large`) for more than
+    64 MiB or 5 000 files.
+    """
+    root = source.resolve()
+    files = list(islice(_files(root), MAX_FILES + 1))
+    if len(files) > MAX_FILES or sum(path.stat().st_size for path in files) > MAX_BYTES:
+        message = f"the folder {source} has more than {MAX_BYTES} bytes or {MAX_FILES} files"
+        raise UsageError("tool_too_large", message, hint="keep data out of the tool's folder")
+    digest = hashlib.sha256()
+    target.mkdir(mode=0o700, parents=True)
+    for path in files:
+        place = target / path.relative_to(root)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+        executable = path.stat().st_mode & stat.S_IXUSR
+        place.chmod(0o700 if executable else 0o600)
+        digest.update(_line(path.relative_to(root), bool(executable), place))
+    return digest.hexdigest()
+
+
+def private_copy(built: Path, sources: frozenset[str], target: Path) -> None:
+    """Fill `target` for one call: copies of the tool's own files, links to what its build made.
+
+    `sources` are the names that its folder had at the top before it was built.
+    """
+    for entry in sorted(built.iterdir()):
+        place = target / entry.name
+        if entry.name not in sources:
+            place.symlink_to(entry)
+        elif entry.is_dir():
+            shutil.copytree(entry, place, symlinks=True)
+        else:
+            shutil.copy2(entry, place)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _ASIDE)
+        for name in sorted(names):
+            path = Path(folder, name)
+            # A pipe or device would block; a link may lead to what is none of the tool's business.
+            if path.is_file() and path.resolve().is_relative_to(root):
+                yield path
+
+
+def _line(relative: Path, executable: bool, place: Path) -> bytes:
+    with place.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    return f"{os.fspath(relative)}\0{int(executable)}\0{content}\n".encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+# --- Building
+
 
 BUILD_LIMITS = ProcessLimits(
     time_ms=900_000,
@@ -36,7 +105,7 @@ _SETTINGS = ("pip_", "uv_", "npm_config_")
 _PROXY = "_proxy"
 _PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
 
-_log = structlog.get_logger("nexus_tools.bridges")
+_log = get_logger("nexus_tools.bridges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +265,38 @@ def _publish(pointer: Path, folder: Path) -> None:
     new = folder / "built.json"
     new.write_text(json.dumps({"folder": str(folder)}))
     new.replace(pointer)
+
+
+# --- When
+
+
+AT_ONCE = 2
+
+
+class Workshop:
+    """Makes the builds of all tools of a bridge, which share its places."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._places: CapacityLimiter | None = None
+
+    @asynccontextmanager
+    async def building(self, builds: Iterable[Build]) -> AsyncIterator[None]:
+        """The time in which these are built; what is not done at its end is given up."""
+        # The places belong to the event loop of those who use them.
+        places = self._places if self._open and self._places else CapacityLimiter(AT_ONCE)
+        self._places = places
+        self._open += 1
+
+        async def make(build: Build) -> None:
+            async with places:
+                await build.make()
+
+        try:
+            async with Background().running() as background:
+                for build in builds:
+                    build.announce()
+                    background.start(make(build))
+                yield
+        finally:
+            self._open -= 1

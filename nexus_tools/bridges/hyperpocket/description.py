@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.hyperpocket.declaration import Declaration
-from nexus_tools.bridges.hyperpocket.tool_auth import ToolAuth
+from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
 from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
 from nexus_tools.bridges.worker import WorkerReply, ask
 from nexus_tools.errors import ValidationError
@@ -28,7 +27,7 @@ class ModuleDescription:
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> "ModuleDescription":
-        """Read what the child answers; a tool whose `auth` is wrong is refused."""
+        """Read the child's reply; a tool whose `auth` is wrong is refused."""
         tools, refused = (
             [],
             [(str(each["name"]), str(each["reason"])) for each in document["refused"]],

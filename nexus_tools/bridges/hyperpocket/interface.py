@@ -7,9 +7,8 @@ from typing import Any
 from nexus_tools.bridges.credentials import DEFAULT
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.ports import PortMapping, map_ports
-from nexus_tools.bridges.references import relocated
 from nexus_tools.bridges.variants import error_ports, object_of, output_schema
-from nexus_tools.tool.schema_document import SchemaDocument
+from nexus_tools.tool import SchemaDocument, relocated
 
 _NO_ARGUMENTS = object_of({})
 _SESSION = {"type": "string", "minLength": 1, "maxLength": 256, "default": DEFAULT}

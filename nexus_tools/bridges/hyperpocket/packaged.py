@@ -9,11 +9,10 @@ from anyio import move_on_after, to_thread
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
-from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built
-from nexus_tools.bridges.hyperpocket.copying import private_copy
-from nexus_tools.bridges.hyperpocket.declaration import Declaration
+from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built, private_copy
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool, less
+from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
 from nexus_tools.bridges.variants import error

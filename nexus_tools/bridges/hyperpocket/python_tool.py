@@ -6,10 +6,10 @@ from typing import Any
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
-from nexus_tools.bridges.hyperpocket.declaration import Declaration
 from nexus_tools.bridges.hyperpocket.description import ask_child
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
+from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.worker import failure

@@ -11,13 +11,13 @@ from anyio import move_on_after
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.hyperpocket.auth import AuthRequired
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation, auth_required
-from nexus_tools.bridges.hyperpocket.declaration import Declaration
 from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
+from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.variants import described, process_limits
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit.tool import Health
+from nexus_tools.toolkit import Health
 
 SYSTEM = "hyperpocket"
 
@@ -51,7 +51,7 @@ class HyperpocketTool(BridgedTool):
             health=health,
         )
 
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Authenticate, run, and take the credentials out of what came back."""
         began = time.monotonic()
         call = self._interface.call(arguments)

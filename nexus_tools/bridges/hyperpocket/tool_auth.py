@@ -1,4 +1,4 @@
-"""Which authentication a tool asks for, and under which names it reads what it is given."""
+"""What a tool says of itself: its name, and the authorisation that it needs."""
 
 import re
 from collections.abc import Mapping
@@ -72,3 +72,17 @@ def _plain(value: Any, field: str) -> str:
 
 def _invalid(problem: str) -> ValidationError:
     return ValidationError("auth_invalid", f"the tool's auth is wrong: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """The fields of the document's `Tool`, and the variables that its kinds have besides.
+
+    `schema` is its `argument_json_schema`; None means that it takes no arguments.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any] | None
+    auth: ToolAuth | None
+    variables: Mapping[str, str]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.bridges.base import Discovery, Host, Refusal
-from nexus_tools.bridges.mcp.call_failed import CallFailedError
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration, declared_servers, parse_server
+from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint, Listing
 from nexus_tools.bridges.mcp.pins import Pins
 from nexus_tools.bridges.mcp.service import Patience, Service
@@ -17,7 +17,7 @@ from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges.mcp.connecting import Generation
+    from nexus_tools.bridges.mcp.connection import Generation
 
 SYSTEM = "mcp"
 
@@ -92,7 +92,7 @@ class McpBridge:
         return self._of_listing(source, listing, service, naming)
 
     async def _listed(self, server: ServerDeclaration, host: Host) -> Listing:
-        from nexus_tools.bridges.mcp.connecting import connected  # noqa: PLC0415 - an extra
+        from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
 
         async with connected(server, host, self._generation) as connection:
             return await connection.list_tools()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import anyio
 import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
@@ -33,7 +34,7 @@ async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
             sse_read_timeout=_SILENCE_S,
             httpx_client_factory=_ClientFactory(max_bytes),
         )
-        async with streams as (read, write):
+        async with _closed_in_peace(), streams as (read, write):
             yield Link(read, write)
         return
     async with (
@@ -44,6 +45,15 @@ async def http_link(server: HttpServer, max_bytes: int) -> AsyncIterator[Link]:
         ),
     ):
         yield Link(read, write)
+
+
+@asynccontextmanager
+async def _closed_in_peace() -> AsyncIterator[None]:
+    """The SDK's reader of events breaks on one that comes while its streams are being closed."""
+    try:
+        yield
+    except* anyio.BrokenResourceError:
+        pass
 
 
 def _client(
@@ -91,12 +101,12 @@ class _BoundedTransport(httpx2.AsyncHTTPTransport):
             response = await super().handle_async_request(request)
         except httpx2.TransportError as error:
             problem = f"{type(error).__name__}: {error}".rstrip(": ")
-            return _answer(request, f"the server cannot be reached: {problem}")
+            return _error(request, f"the server cannot be reached: {problem}")
         stream = response.stream
         assert isinstance(stream, httpx2.AsyncByteStream)
         if response.headers.get("content-encoding", "identity") != "identity":
             await stream.aclose()
-            return _answer(request, "the server compresses its response, which nobody asked for")
+            return _error(request, "the server compresses its response, which nobody asked for")
         kind = response.headers.get("content-type", "")
         endless = kind.lower().startswith("text/event-stream")
         response.stream = _BoundedStream(stream, None if endless else self._max_bytes)
@@ -125,7 +135,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _answer(request: httpx2.Request, problem: str) -> httpx2.Response:
+def _error(request: httpx2.Request, problem: str) -> httpx2.Response:
     """What the SDK reads as an error of this one request."""
     error = {"code": ANSWERED_HERE, "message": problem}
     return httpx2.Response(

@@ -8,11 +8,9 @@ from typing import Any
 from nexus_tools.bridges.mcp.listing import ListedTool
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.ports import PortMapping, map_ports
-from nexus_tools.bridges.references import relocated
 from nexus_tools.bridges.variants import error, error_ports, object_of, output_schema
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import measure
-from nexus_tools.tool.schema_document import SchemaDocument
+from nexus_tools.tool import SchemaDocument, measure, relocated
 
 RESULT_PORT = "result"
 """Where structured content stands whose members are no ports, or that is no object."""

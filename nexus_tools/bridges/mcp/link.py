@@ -1,10 +1,11 @@
-"""The way to a server: two streams of messages, and why it ended."""
+"""The way to a server: two streams of messages, why it ended, and why a request has no result."""
 
 import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.bridges.variants import error
 
 ANSWERED_HERE = -32_099
 """The code of a JSON-RPC error that is not the server's: we answered a request in its place."""
@@ -30,3 +31,35 @@ class Link:
             self.reason = reason
             self.limit = limit
             self.closed.set()
+
+
+class CallFailedError(Exception):
+    """A request that has no result; `reason` is a sentence for people.
+
+    `code` is that of a JSON-RPC error, `limit` the bound for which the server was stopped, `log`
+    the end of what it printed.
+    """
+
+    def __init__(
+        self, reason: str, *, code: int | None = None, limit: Limit | None = None, log: str = ""
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+        self.limit = limit
+        self.log = log
+
+    @classmethod
+    def late(cls, seconds: float) -> "CallFailedError":
+        """The server took too long."""
+        return cls(f"the server did not answer within {seconds:g} s", limit=Limit.TIME)
+
+    @classmethod
+    def ended(cls, link: Link) -> "CallFailedError":
+        """The way to the server is closed."""
+        return cls(link.reason, limit=link.limit, log=link.log)
+
+    def as_output(self) -> dict[str, Any]:
+        """The output `{"err": {…}}` of the tool that was called."""
+        limit = None if self.limit is None else self.limit.value
+        return error(self.reason, code=self.code, limit=limit, log=self.log or None)

@@ -8,19 +8,17 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.mcp.call_failed import CallFailedError
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration
+from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint
 from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges.mcp.connecting import Generation
-    from nexus_tools.bridges.mcp.connection import Connection
+    from nexus_tools.bridges.mcp.connection import Connection, Generation
 
-_log = structlog.get_logger("nexus_tools.bridges.mcp")
+_log = get_logger("nexus_tools.bridges.mcp")
 
 _GONE = ("it is not listed any more",)
 _LISTING_S = 30.0
@@ -148,7 +146,7 @@ class Service:
 
     async def _run_once(self, tried: asyncio.Event) -> None:
         """Until the server ends, which is raised as a `CallFailedError`."""
-        from nexus_tools.bridges.mcp.connecting import connected  # noqa: PLC0415 - an extra
+        from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
 
         async with connected(
             self._server, self._host, self._generation, log_as=self.name

@@ -7,6 +7,7 @@ stderr as it is; so this is ours. Source: MCP 2026-07-28, transports, stdio.
 import asyncio
 import os
 import re
+from asyncio import Event, StreamReader
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -19,9 +20,47 @@ from mcp.shared.message import SessionMessage
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.mcp.declaration import StdioServer
 from nexus_tools.bridges.mcp.link import Link
-from nexus_tools.bridges.mcp.printed import Printed
 from nexus_tools.bridges.sandbox import Limit, Scratch, environment_of, launcher
-from nexus_tools.bridges.sandbox.outlasting import outlast
+from nexus_tools.bridges.sandbox.scratch import outlast
+from nexus_tools.logs import get_logger
+
+_log = get_logger("nexus_tools.bridges.mcp")
+
+_TAIL_BYTES = 4_096
+_LOGGED_BYTES = 64 * 2**10
+
+
+class Printed:
+    """Reads one stream; its first 64 KiB go to the log, as of the server `name`, if that is given.
+
+    `whole` is set at the stream's end.
+    """
+
+    def __init__(self, name: str | None) -> None:
+        self.whole = Event()
+        self._name = name
+        self._tail = b""
+        self._left = 0 if name is None else _LOGGED_BYTES
+
+    async def read(self, stream: StreamReader) -> None:
+        """Until the server closes it; lines may be of any length."""
+        while chunk := await stream.read(2**16):
+            self._tail = (self._tail + chunk)[-_TAIL_BYTES:]
+            if self._left > 0:
+                self._tell(chunk[: self._left])
+                self._left -= len(chunk)
+        self.whole.set()
+
+    def tail(self) -> str:
+        """The last 4 KiB as text."""
+        return self._tail.decode("utf-8", "ignore").replace("\0", "\ufffd").strip()
+
+    def _tell(self, chunk: bytes) -> None:
+        for line in chunk.decode("utf-8", "replace").splitlines():
+            _log.info("server_printed", server=self._name, line=line)
+        if len(chunk) == self._left:
+            _log.warning("server_prints_too_much", server=self._name)
+
 
 # How long a server may take to end once its stdin is closed, and the launcher to kill it then.
 _FAREWELL_S = 2.0

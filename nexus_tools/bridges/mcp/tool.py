@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.bridges.base import BridgedTool
-from nexus_tools.bridges.mcp.call_failed import CallFailedError
 from nexus_tools.bridges.mcp.interface import Interface
+from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import ListedTool
 from nexus_tools.bridges.mcp.service import Service
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.variants import described, error, process_limits
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Outcome, ToolFqn
+from nexus_tools.tool import Answer, ToolFqn
 
 
 class McpTool(BridgedTool):
@@ -39,7 +39,7 @@ class McpTool(BridgedTool):
         )
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the tool; whatever the server does wrong is the variant `err`."""
         sent = self._interface.inputs.to_arguments(arguments)
         try:
@@ -48,10 +48,10 @@ class McpTool(BridgedTool):
             return failed.as_output()
         return self._interface.output(result)
 
-    async def run(self, arguments: Mapping[str, Any]) -> Outcome:
-        """Answer; an answer that the tool's own schema does not allow is its failure."""
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        """As every tool; a result that the tool's own schema does not allow is its failure."""
         try:
-            return await super().run(arguments)
+            return await super().answer(arguments)
         except ValidationError as mismatch:
             if mismatch.code != "output_invalid":
                 raise

@@ -1,15 +1,14 @@
-"""Finds NORA tools: the folder of one, or a folder of such folders."""
+"""Finds NORA tools, in a folder of one or of several, and tells the dangerous ones."""
 
+import re
 from pathlib import Path
 
 import anyio.to_thread
 
 from nexus_tools.bridges.base import Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
-from nexus_tools.bridges.nora.danger import runs_commands
 from nexus_tools.bridges.nora.manifest import Manifest, has_manifest
-from nexus_tools.bridges.nora.soft_error import SoftError
-from nexus_tools.bridges.nora.tool import SYSTEM, NoraTool
+from nexus_tools.bridges.nora.tool import SYSTEM, NoraTool, SoftError
 from nexus_tools.errors import NexusError, NotAllowedError
 
 
@@ -70,3 +69,35 @@ def _folders(place: Path) -> list[Path]:
     except OSError:
         return []
     return [folder for folder in inner if has_manifest(folder)]
+
+
+# --- Which tools run any command that they are given, told from the manifest alone
+#
+# A manifest has no word for it, so the rule goes by names, and is no more than that: it keeps a
+# `shell` tool from being offered to everybody by accident. The sandbox, not this rule, is the bound
+# of what a tool can do.
+
+
+# A tool is called so: one of these is a word of its name.
+TOOL_WORDS = frozenset(
+    (
+        *("shell", "bash", "sh", "zsh", "cmd", "powershell", "terminal", "subprocess"),
+        *("exec", "execute", "command", "commands", "eval"),
+    )
+)
+# A tool takes this: one of these is the whole name of a parameter.
+PARAMETERS = frozenset(("command", "commands", "cmd", "shell", "shell_command", "script"))
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def runs_commands(manifest: Manifest) -> str:
+    """Why the tool is taken for one that runs arbitrary commands; empty if it is not."""
+    words = {word.lower() for word in _WORDS.findall(manifest.name)}
+    for word in sorted(words & TOOL_WORDS):
+        return f"its name has the word {word!r}"
+    properties = manifest.parameters.get("properties", {})
+    for name in sorted(properties):
+        if name.lower() in PARAMETERS:
+            return f"it has the parameter {name!r}"
+    return ""

@@ -11,10 +11,10 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from nexus_tools.bridges.worker.json_text import json_text
+from nexus_tools.bridges.worker.child import json_text
 
 
-def answer(request: "dict[str, Any]") -> Any:
+def reply(request: "dict[str, Any]") -> Any:
     """What `run` returns for the request's `params`; as text if JSON cannot express it."""
     # As for a script that is started: what lies beside it can be imported.
     for folder in (request["folder"], os.path.dirname(request["script"])):  # noqa: PTH120 - as sys.path

@@ -8,8 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Mismatch, parse_json, pointer_of
-from nexus_tools.tool.mismatch import MAX_MISMATCHES, mismatch_error
+from nexus_tools.tool import MAX_MISMATCHES, Mismatch, mismatch_error, parse_json, pointer_of
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError as SchemaError

@@ -7,7 +7,6 @@ import anyio.to_thread
 
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.nora.manifest import Manifest
-from nexus_tools.bridges.nora.soft_error import SoftError
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.ports import map_ports
 from nexus_tools.bridges.sandbox import Scratch, environment_of
@@ -20,7 +19,35 @@ from nexus_tools.bridges.variants import (
     process_limits,
 )
 from nexus_tools.bridges.worker import WorkerReply, ask, failure
-from nexus_tools.tool import ToolFqn
+from nexus_tools.errors import UsageError
+from nexus_tools.tool import ToolFqn, linear_time, pattern_mismatches
+
+# The text is a stranger's: so much of it is looked at, however long it is.
+MAX_CHARACTERS = 4_096
+
+
+class SoftError:
+    """A regular expression that is looked for in the first 4096 characters of a result.
+
+    The engine is that of `pattern` in JSON Schema, in linear time. Raises `UsageError` with code
+    `pattern_invalid` for an expression that it does not take.
+    """
+
+    def __init__(self, pattern: str) -> None:
+        import jsonschema_rs  # noqa: PLC0415 - native code, needed only with this option
+
+        mismatches = pattern_mismatches("", pattern)
+        if mismatches:
+            hint = "as in '^Error( |:)'"
+            raise UsageError("pattern_invalid", mismatches[0].message, hint=hint)
+        self._validator = jsonschema_rs.Draft202012Validator(
+            {"pattern": pattern}, pattern_options=linear_time()
+        )
+
+    def matches(self, text: str) -> bool:
+        """Whether the text says that something went wrong."""
+        return self._validator.is_valid(text[:MAX_CHARACTERS])
+
 
 SYSTEM = "nora"
 
@@ -54,7 +81,7 @@ class NoraTool(BridgedTool):
             health=self._checks,
         )
 
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call `run` with the arguments as its `params`."""
         manifest, host = self._manifest, self._host
         request = {

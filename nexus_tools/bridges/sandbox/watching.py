@@ -1,14 +1,159 @@
-"""The watching program of one run, as its parent sees it."""
+"""The watching program of one run, as its parent sees it: its command line, its report, its end."""
 
 import asyncio
+import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from nexus_tools.bridges.sandbox import detached
+from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.pipes import Outlet
-from nexus_tools.bridges.sandbox.remains import end_remains
-from nexus_tools.bridges.sandbox.report import Report
+from nexus_tools.bridges.sandbox.scratch import Scratch
+
+_WATCH = "nexus_tools.bridges.sandbox.watch.main"
+
+
+def launcher(command: Sequence[str], *, scratch: Scratch, limits: ProcessLimits) -> list[str]:
+    """The command line that runs a long-lived program under the same watch as `run`.
+
+    Its standard streams, environment and working directory are those that the line is started
+    with. It may live as long as it likes and write as much; the other bounds hold. When it ends,
+    or the process that started the line does, or SIGTERM comes, all that it started is killed.
+    """
+    return watch_command(command, scratch=scratch, limits=limits)
+
+
+def watch_command(
+    command: Sequence[str],
+    *,
+    scratch: Scratch,
+    limits: ProcessLimits,
+    time_ms: int = 0,
+    directory: Path | None = None,
+    report: int = -1,
+    reply: int = -1,
+) -> list[str]:
+    """The whole command line; descriptors are -1 where there is none, the time 0."""
+    order = {
+        "directory": directory or "",
+        "disk_bytes": limits.disk_bytes,
+        "files": limits.files,
+        "memory_bytes": limits.memory_bytes,
+        "processes": limits.processes,
+        "reply": reply,
+        "report": report,
+        "scratch": scratch.folder,
+        "time_ms": time_ms,
+    }
+    words = [f"{name}={value}" for name, value in order.items()]
+    return [sys.executable, "-I", "-S", detached.__file__, _WATCH, *words, "--", *command]
+
+
+# --- What it reports, line by line
+
+
+@dataclass(slots=True)
+class Report:
+    """A report as far as it has come; the lines are described in `watch/main.py`.
+
+    `group` is the program's process group. Without `is_complete` the watch ended before it could
+    say how the program did.
+    """
+
+    text: bytearray = field(default_factory=bytearray)
+
+    @property
+    def group(self) -> int | None:
+        """The process group of the program, once it was started."""
+        started = self._last("started")
+        return int(started) if started else None
+
+    @property
+    def exit_code(self) -> int | None:
+        """The program's exit code, or the negative number of the signal that killed it."""
+        ended = self._last("ended")
+        return int(ended) if ended else None
+
+    @property
+    def limit(self) -> Limit | None:
+        """The bound for which the program was stopped."""
+        limit = self._last("limit")
+        return Limit(limit) if limit else None
+
+    @property
+    def failure(self) -> tuple[int, str] | None:
+        """Why the program was not started: errno, and what was being done."""
+        number, _, stage = self._last("failed").partition(" ")
+        return (int(number), stage) if number else None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all has ended, and nothing is left to kill."""
+        words = {line.partition(" ")[0] for line in self._lines()}
+        return bool(words & {"ended", "limit", "stopped", "failed"})
+
+    def _lines(self) -> list[str]:
+        return self.text.decode("ascii").splitlines()
+
+    def _last(self, word: str) -> str:
+        found = [line for line in self._lines() if line.startswith(f"{word} ")]
+        return found[-1].partition(" ")[2] if found else ""
+
+
+# --- The net under it: what to kill when a program has killed those who watch it
+
+
+# For what the kernel cannot kill at the moment: a process that waits for a disk.
+_PATIENCE_S = 5.0
+
+
+def end_remains(group: int | None, folder: Path) -> None:
+    """Kill the process group, then each process that was given, or works in, the folder.
+
+    For the case that the watch itself was killed: who left the group is found by the directory
+    that its environment names, unless it hides that from /proc.
+    """
+    if group is not None:
+        _kill(-group)
+    give_up = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < give_up:
+        found = [pid for pid in _processes() if _belongs(pid, folder)]
+        if not found:
+            return
+        for pid in found:
+            _kill(pid)
+
+
+def _processes() -> Iterator[int]:
+    proc = Path("/proc")
+    if proc.is_dir():
+        yield from (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
+
+
+def _belongs(pid: int, folder: Path) -> bool:
+    if pid == os.getpid():
+        return False
+    try:
+        if os.fsencode(folder) in Path(f"/proc/{pid}/environ").read_bytes():
+            return True
+        return Path(f"/proc/{pid}/cwd").readlink().is_relative_to(folder)
+    except OSError:
+        return False
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+# --- Its life
+
 
 # How long it may take to start, and to end all that the program has started.
 _GRACE_S = 3.0

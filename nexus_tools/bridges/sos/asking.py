@@ -1,15 +1,34 @@
-"""How the bridge asks its child: what every request needs, and what a failure becomes."""
+"""How the bridge asks its child: what a request needs, what is denied, what a failure becomes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
-from nexus_tools.bridges.sos.dangerous import DANGEROUS
 from nexus_tools.bridges.worker import WorkerReply, ask, failure
 from nexus_tools.tool import ToolFqn
+
+PLUGIN_TOOL = "context.tool_module"
+"""How a system loads its own tools; its author says from where, so that actions may call it."""
+
+DANGEROUS = MappingProxyType(
+    {
+        "cli.cmd_popen": "it runs any program that a caller names",
+        PLUGIN_TOOL: "it runs any file of Python that a caller names",
+        "context.runtime_breakpoint": "it waits for somebody at a debugger",
+        "docker.compose_up": "it starts containers, which may do anything to the machine",
+        "docker.container_run": "it starts containers, which may do anything to the machine",
+        "filesystem.directory_delete": "it deletes any folder that a caller names",
+        "terminal.input_prompt": "it waits for somebody at a terminal",
+    }
+)
+"""Why each of them is dangerous, by `namespace.name`."""
+
+HINT = "if its callers may do that, allow it: nexus-tools bridge … --allow-dangerous"
+
 
 _CHILD = "nexus_tools.bridges.sos.child"
 
@@ -33,7 +52,7 @@ class Options:
 
 
 async def ask_child(host: Host, request: Mapping[str, Any], limits: ProcessLimits) -> WorkerReply:
-    """The answer of a fresh child, in a scratch directory of its own."""
+    """The reply of a fresh child, in a scratch directory of its own."""
     async with Scratch(host.scratch) as scratch:
         environment = environment_of(host, scratch=scratch)
         return await ask(
@@ -42,5 +61,5 @@ async def ask_child(host: Host, request: Mapping[str, Any], limits: ProcessLimit
 
 
 def outcome(reply: WorkerReply, tool: ToolFqn) -> dict[str, Any]:
-    """`ok` with what the child answered, or `err` with why it did not."""
+    """`ok` with what the child gave, or `err` with why it did not."""
     return {"ok": reply.value} if reply.error is None else failure(reply, tool)

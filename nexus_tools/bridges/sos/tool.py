@@ -1,12 +1,19 @@
-"""One function that is decorated with `@sos_tool`, as a Nexus tool."""
+"""Tools of SOS-Toolkit: a function that is decorated with `@sos_tool`, or an action of a system."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.bridges.base import BridgedTool, Host
-from nexus_tools.bridges.sos.asking import Options, ask_child, outcome
+from nexus_tools.bridges.sos.asking import PLUGIN_TOOL, Options, ask_child, outcome
 from nexus_tools.bridges.sos.description import Interface, ToolDescription
-from nexus_tools.bridges.variants import described, process_limits
+from nexus_tools.bridges.sos.system_file import System, tools_in
+from nexus_tools.bridges.variants import (
+    described,
+    error_ports,
+    object_of,
+    output_schema,
+    process_limits,
+)
 from nexus_tools.tool import ToolFqn
 
 SYSTEM = "sos"
@@ -32,7 +39,7 @@ class SosTool(BridgedTool):
             timeout_ms=host.timeout_ms,
         )
 
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the function: `ok` with what it returned, `err` with what it raised."""
         limits = process_limits(self._host.limits, self.timeout_ms)
         return outcome(await ask_child(self._host, self._request(arguments), limits), self.fqn)
@@ -52,3 +59,79 @@ class SosTool(BridgedTool):
             "folders": [str(folder) for folder in (beside, *self._options.tools)],
             "denied": sorted(self._options.denied),
         }
+
+
+# --- An action of a system, or a list of them
+
+
+_INPUT = object_of(
+    {
+        "context": {
+            "type": "object",
+            "description": "Values over those of the system, by section: {'namespace': {…}}.",
+            # What the system does, and where it lies, is for its author to say.
+            "properties": {"action": False, "hook": False, "meta": False},
+        }
+    }
+)
+_OK = object_of(
+    {
+        "results": {
+            "type": "object",
+            "description": "What each action returned, by its name; {} for one that was skipped.",
+        },
+        "context": {
+            "type": "object",
+            "description": "The context in the end: namespace, service and sections of its own.",
+        },
+        "left_out": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Where objects stood that JSON cannot express, as in results.one.data.",
+        },
+        "broke": {"type": "string", "description": "Why a list of actions was left early."},
+    },
+    required=["results", "context"],
+)
+
+
+class SosChain(BridgedTool):
+    """Each call loads the system in a process of its own, runs its hook, and then the action."""
+
+    def __init__(
+        self, fqn: ToolFqn, system: System, action: str, *, host: Host, options: Options
+    ) -> None:
+        self._document = system.document
+        self._action = action
+        self._host = host
+        self._options = options
+        super().__init__(
+            fqn,
+            system=SYSTEM,
+            source=f"{system.file}:{action}",
+            description=_description(system, action),
+            input_schema=_INPUT,
+            output_schema=output_schema({"ok": _OK, "err": error_ports()}),
+            timeout_ms=host.timeout_ms,
+        )
+
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Run the actions: `ok` with all their results, `err` with what one of them raised."""
+        request = {
+            "verb": "run",
+            "document": self._document,
+            "action": self._action,
+            "context": arguments.get("context", {}),
+            "folders": [str(folder) for folder in self._options.tools],
+            "denied": sorted(self._options.denied - {PLUGIN_TOOL}),
+            "keep_result": self._options.keep_result,
+        }
+        limits = process_limits(self._host.limits, self.timeout_ms)
+        return outcome(await ask_child(self._host, request, limits), self.fqn)
+
+
+def _description(system: System, action: str) -> str:
+    said = system.document["meta"].get("system_description")
+    tools = ", ".join(dict.fromkeys(tools_in(system.actions[action]))) or "nothing"
+    intro = f"Runs {action} of the system {system.name}: {tools}."
+    return described(f"{intro} {said}" if said else intro)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.bridges.unstract.wrong_properties import wrong_properties
+from nexus_tools.errors import ValidationError
 
 # The name of the setting where a tool does not say another one.
 _DEFAULT_IDS = {
@@ -78,3 +78,9 @@ def _of_kind(kind: str, entries: object) -> Iterator[Adapter]:
 def _text(entry: Mapping[str, Any], name: str) -> str:
     value = entry.get(name)
     return value if isinstance(value, str) else ""
+
+
+def wrong_properties(problem: str, *, hint: str = "") -> ValidationError:
+    """A `ValidationError` with code `properties_invalid`."""
+    message = f"the tool's properties are wrong: {problem}"
+    return ValidationError("properties_invalid", message, hint=hint)

@@ -7,14 +7,11 @@ from nexus_tools.bridges.base import Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.sandbox import Scratch
 from nexus_tools.bridges.unstract.declarations import Declarations
-from nexus_tools.bridges.unstract.docker_runner import DockerRunner
-from nexus_tools.bridges.unstract.local_runner import LocalRunner
 from nexus_tools.bridges.unstract.message import LogLevel, MessageType
-from nexus_tools.bridges.unstract.program import find_program
-from nexus_tools.bridges.unstract.runner import Command, Runner
+from nexus_tools.bridges.unstract.program import check_size, find_program, program_folder
+from nexus_tools.bridges.unstract.runner import Command, DockerRunner, LocalRunner, Runner
 from nexus_tools.bridges.unstract.storage import STORAGE_MODES, StorageMode
 from nexus_tools.bridges.unstract.tool import BY_TOOL, RunOptions, UnstractTool
-from nexus_tools.bridges.unstract.tool_folder import check_size, program_folder
 from nexus_tools.bridges.unstract.transcript import Transcript
 from nexus_tools.bridges.variants import process_limits
 from nexus_tools.errors import NexusError, UsageError

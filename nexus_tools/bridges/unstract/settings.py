@@ -8,8 +8,7 @@ from typing import Any
 
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.unstract.adapters import Adapter, with_adapters
-from nexus_tools.tool import Mismatch
-from nexus_tools.tool.schema_document import schema_error
+from nexus_tools.tool import Mismatch, schema_error
 
 # Keywords by which nothing at all may be too little.
 _MAY_REQUIRE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "$ref"))

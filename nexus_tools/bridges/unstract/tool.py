@@ -8,22 +8,20 @@ from typing import Any
 from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Scratch
-from nexus_tools.bridges.unstract.data_directory import DataDirectory
 from nexus_tools.bridges.unstract.declarations import Declarations
 from nexus_tools.bridges.unstract.ending import Ending
 from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
 from nexus_tools.bridges.unstract.message import LogLevel
 from nexus_tools.bridges.unstract.output import ok, tool_output_schema
-from nexus_tools.bridges.unstract.platform import SECRETS, platform_variables
 from nexus_tools.bridges.unstract.properties import ToolProperties
 from nexus_tools.bridges.unstract.runner import Command, Runner
-from nexus_tools.bridges.unstract.running_log import RunningLog
-from nexus_tools.bridges.unstract.storage import Storage, StorageMode, storage_in
-from nexus_tools.bridges.unstract.transcript import Transcript
+from nexus_tools.bridges.unstract.storage import DataDirectory, Storage, StorageMode, storage_in
+from nexus_tools.bridges.unstract.transcript import RunningLog, Transcript
+from nexus_tools.bridges.unstract.variables import SECRETS, platform_variables
 from nexus_tools.bridges.variants import described, process_limits
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.toolkit.call import Call
+from nexus_tools.toolkit import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +72,11 @@ class UnstractTool(BridgedTool):
         )
         self.variables = declarations.variables.names
 
-    def arguments(self, ports: Any, call: Call) -> dict[str, Any]:
+    def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
         """The input as a run takes it: files decoded and allowed, settings filled up."""
-        return {"run": self._input.read(super().arguments(ports, call))}
+        return {"run": self._input.read(super().arguments(ports, call, json_bytes))}
 
-    async def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """One RUN, in directories of its own.
 
         Raises `NotNowError` with code `variable_missing` while a runtime variable is not as it

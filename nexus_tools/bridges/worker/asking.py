@@ -1,13 +1,84 @@
-"""Asks a module in an interpreter of its own."""
+"""Asks a module in an interpreter of its own: a value comes back, or what its code ended with."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, detached, run
-from nexus_tools.bridges.worker.reply import WorkerReply
+from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, detached, run
+from nexus_tools.bridges.variants import error
+from nexus_tools.errors import ValidationError
+from nexus_tools.logs import get_logger
+from nexus_tools.tool import parse_json
+
+NO_REPLY = "NoReply"
+BAD_REPLY = "BadReply"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerError:
+    """Why there is no value: the name of the exception's class, and its message.
+
+    `type` is `NoReply` for a worker that ended, or was stopped, before it replied, `BadReply` for
+    something else than a reply in its place. `traceback` is the end of the exception's.
+    """
+
+    type: str
+    message: str
+    traceback: str = field(default="", repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReply:
+    """The `value` that a module's `reply` returned, or the `error`; and how its process ended."""
+
+    value: Any | None
+    error: WorkerError | None
+    finished: Finished
+
+    @classmethod
+    def of(cls, finished: Finished) -> "WorkerReply":
+        """The reply of a run that is over. A limit that it passed counts more than what it sent."""
+        if finished.limit or finished.reply is None:
+            return cls(None, WorkerError(NO_REPLY, finished.reason()), finished)
+        try:
+            match parse_json(finished.reply):
+                case {"value": value, **others} if not others:
+                    return cls(value, None, finished)
+                case {
+                    "type": str(kind),
+                    "message": str(text),
+                    "traceback": str(trace),
+                    **others,
+                } if not others:
+                    return cls(None, WorkerError(kind, text, trace), finished)
+        except ValidationError as error:
+            return cls(None, WorkerError(BAD_REPLY, error.message), finished)
+        return cls(None, WorkerError(BAD_REPLY, "the reply is none of a worker"), finished)
+
+
+_log = get_logger("nexus_tools.bridges")
+
+
+def failure(reply: WorkerReply, tool: object) -> dict[str, Any]:
+    """What `reply.error` becomes: the exception's class and text, or how the process ended.
+
+    The traceback names the operator's folders, and outcomes may be public: it stays in the log of
+    the server, under the name of the `tool`.
+    """
+    raised = reply.error
+    assert raised is not None
+    if raised.type in (NO_REPLY, BAD_REPLY):
+        return error(raised.message, finished=reply.finished)
+    _log.info("tool_raised", tool=str(tool), type=raised.type, traceback=raised.traceback)
+    log = reply.finished.log() or None
+    return error(raised.message or raised.type, type=raised.type, log=log)
+
+
+# --- Asking
+
 
 _CHILD = "nexus_tools.bridges.worker.child"
 
@@ -22,7 +93,7 @@ async def ask(
     environment: Mapping[str, str],
     directory: Path | None = None,
 ) -> WorkerReply:
-    """Call `answer(request)` of `module` in a fresh interpreter, and wait for its JSON value.
+    """Call `reply(request)` of `module` in a fresh interpreter, and wait for its JSON value.
 
     `module` is one of this package, such as `nexus_tools.bridges.nora.child`; of the packages above
     it nothing is executed. It runs in `host.python`, isolated, so that there need be nothing but

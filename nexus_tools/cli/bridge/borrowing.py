@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.bridge.systems import SystemOptions, system_options
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.bridge.systems import Systems, system_options
+from nexus_tools.cli.framework import DURATION, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nexus_tools.bridges import Discovery, Host
-    from nexus_tools.bridges.sandbox import ProcessLimits
+    from nexus_tools.bridges import Discovery, Host, ProcessLimits
 
 _PLACE = click.Path(exists=True, path_type=Path)
 _OPTIONS = (
@@ -41,7 +39,7 @@ _OPTIONS = (
     click.option("--share-env", multiple=True, metavar="NAME", help="Let tools see this variable."),
     click.option(
         "--timeout",
-        type=units.DURATION,
+        type=DURATION,
         default="10s",
         show_default=True,
         help="How long a call may take, 1s to 2m.",
@@ -85,12 +83,11 @@ class Borrowing:
     memory: int
     disk: int
     processes: int
-    systems: SystemOptions
+    systems: Systems
 
     async def discover(self, session: Session, host: "Host") -> "Discovery":
-        """The tools in the places. Raises as `nexus_tools.bridges.recognition.discover` does."""
-        from nexus_tools.bridges import Naming  # noqa: PLC0415 - not for `--help`
-        from nexus_tools.bridges.recognition import discover  # noqa: PLC0415
+        """The tools in the places. Raises as `nexus_tools.bridges.discover` does."""
+        from nexus_tools.bridges import Naming, discover  # noqa: PLC0415 - not for `--help`
 
         bridges = self.systems.bridges(session.settings)
         with session.output.progress("looking for tools"):
@@ -116,7 +113,7 @@ class Borrowing:
             )
 
     def _limits(self) -> "ProcessLimits":
-        from nexus_tools.bridges.sandbox import ProcessLimits  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.bridges import ProcessLimits  # noqa: PLC0415 - not for `--help`
 
         return ProcessLimits(
             time_ms=self.timeout,
@@ -131,7 +128,7 @@ def borrows(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @system_options
     @functools.wraps(command)
-    def wrapped(*args: Any, systems: SystemOptions, **kwargs: Any) -> Any:
+    def wrapped(*args: Any, systems: Systems, **kwargs: Any) -> Any:
         names = Borrowing.__dataclass_fields__.keys() - {"systems"}
         mine = {name: kwargs.pop(name) for name in names}
         return command(*args, borrowing=Borrowing(**mine, systems=systems), **kwargs)

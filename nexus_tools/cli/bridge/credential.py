@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
-from nexus_tools.cli.command import local
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Session, local
 from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges.credentials import Credential, CredentialKey
-    from nexus_tools.bridges.hyperpocket import DeviceAuthorization
+    from nexus_tools.bridges import Credential, CredentialKey, DeviceAuthorization
 
 _PROFILE = click.option(
     "--for-profile", default="default", show_default=True, help="For callers with this profile."
@@ -78,7 +76,7 @@ def set_credential(
     thread: str,
 ) -> None:
     """Keep a secret for PROVIDER, as in `github`. It is read from stdin, a line for each."""
-    from nexus_tools.bridges.credentials import (  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import (  # noqa: PLC0415 - not for `--help`
         Credential,
         CredentialKey,
         CredentialKind,
@@ -101,7 +99,7 @@ def set_credential(
 @local
 def remove_credential(session: Session, *, provider: str, for_profile: str, thread: str) -> None:
     """Forget the credential for PROVIDER."""
-    from nexus_tools.bridges.credentials import CredentialKey  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import CredentialKey  # noqa: PLC0415 - not for `--help`
 
     key = CredentialKey(provider, for_profile, thread)
     if not credential_store(session.settings).remove(key):
@@ -134,19 +132,19 @@ def sign_in(
     thread: str,
 ) -> None:
     """Sign in to PROVIDER in a browser, and keep the token (OAuth 2.0 device flow)."""
-    from nexus_tools.bridges import hyperpocket  # noqa: PLC0415 - not for `--help`
+    from nexus_tools import bridges  # noqa: PLC0415 - not for `--help`
 
     store = credential_store(session.settings)
-    providers = hyperpocket.auth_providers(HyperpocketSettings.read(settings_file).providers, store)
+    providers = bridges.auth_providers(HyperpocketSettings.read(settings_file).providers, store)
     found = providers.get(provider)
-    if not isinstance(found, hyperpocket.DeviceFlowProvider):
+    if not isinstance(found, bridges.DeviceFlowProvider):
         message = f"{settings_file} describes no provider {provider} of kind device_flow"
         raise UsageError("provider_unfit", message)
 
     def announce(authorization: "DeviceAuthorization") -> None:
         session.output.note(f"open {authorization.url} and enter {authorization.user_code}")
 
-    signing_in = hyperpocket.sign_in(
+    signing_in = bridges.sign_in(
         found, announce, scopes=frozenset(scopes), profile=for_profile, thread_id=thread
     )
     key = asyncio.run(signing_in)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.cli.settings import Settings
 from nexus_tools.errors import UsageError
+from nexus_tools.settings import Settings
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges.credentials import CredentialStore
+    from nexus_tools.bridges import CredentialStore
 
 _TABLES = ("providers", "variables", "credential-names")
 
@@ -50,7 +50,7 @@ class HyperpocketSettings:
 
 def credential_store(settings: Settings) -> "CredentialStore":
     """The operator's credentials, in the data directory."""
-    from nexus_tools.bridges.credentials import CredentialStore  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import CredentialStore  # noqa: PLC0415 - not for `--help`
 
     return CredentialStore(settings.data_directory / "credentials.json")
 

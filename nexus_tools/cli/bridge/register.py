@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli import units
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
-from nexus_tools.cli.command import writes
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import AMOUNT, Session, writes
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--url", required=True, help="The URL of the `bridge serve` that serves them.")
 @click.option(
-    "--price", type=units.AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
+    "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
 )
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
 @click.option(

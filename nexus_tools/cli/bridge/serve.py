@@ -6,9 +6,7 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
-from nexus_tools.cli.command import local
-from nexus_tools.cli.serving import Serving, serves
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Serving, Session, local, serves
 
 
 @click.command()
@@ -17,7 +15,7 @@ from nexus_tools.cli.session import Session
 @local
 def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None:
     """Serve the tools in PATH... until Ctrl-C, each call in a process of its own."""
-    from nexus_tools.bridges.sandbox import hide_environment  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import hide_environment  # noqa: PLC0415 - not for `--help`
     from nexus_tools.toolkit import ToolServer  # noqa: PLC0415
 
     hide_environment()

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
-from nexus_tools.cli.command import local
-from nexus_tools.cli.output import Output, plain
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Output, Session, local, plain
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""The bridges, with the options that each system has of its own."""
+"""The systems that tools are borrowed from: each with the options that it has of its own."""
 
 import functools
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,167 +13,38 @@ from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_s
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import Bridge
-    from nexus_tools.cli.settings import Settings
+    from nexus_tools.settings import Settings
 
-SYSTEMS = ("unstract", "sos", "nora", "hyperpocket", "mcp")
+Given = Mapping[str, Any]
+"""The values of options, by their names."""
 
-_OPTIONS = (
-    click.option("--system", type=click.Choice(SYSTEMS), help="Look for tools of this system."),
-    click.option(
-        "--allow-dangerous",
-        is_flag=True,
-        help="NORA, SOS: take tools too that run any command or wait for a person.",
-    ),
-    click.option(
-        "--sos-tools",
-        multiple=True,
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        metavar="FOLDER",
-        help="SOS: a folder of namespaces whose tools actions may call.",
-    ),
-    click.option(
-        "--sos-drop-result",
-        is_flag=True,
-        help="SOS: delete __RESULT__ after each action, and not at the end of a chain.",
-    ),
-    click.option(
-        "--error-pattern",
-        metavar="REGEX",
-        help="NORA: a text that matches is the variant `err`, as in ^Error.",
-    ),
-    click.option("--image", help="Unstract: run this Docker image instead of a process."),
-    click.option("--entrypoint", metavar="COMMAND", help="Unstract: the program of the tool."),
-    click.option(
-        "--variable",
-        "variables",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Unstract: set this in the tool's environment.",
-    ),
-    click.option(
-        "--log-level",
-        type=click.Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
-        default="INFO",
-        show_default=True,
-        help="Unstract: the least that a tool is asked to log.",
-    ),
-    click.option(
-        "--params-argument",
-        is_flag=True,
-        help="Unstract: hand parameters over as --params too, as its first tools expect.",
-    ),
-    click.option(
-        "--storage",
-        type=click.Choice(["auto", "local", "s3"]),
-        default="auto",
-        show_default=True,
-        help="Unstract: where a tool finds its files.",
-    ),
-    click.option(
-        "--strict-error-logs",
-        is_flag=True,
-        help="Unstract: a LOG of level ERROR is a failure, as on the platform.",
-    ),
-    click.option(
-        "--profile",
-        is_flag=True,
-        help="Hyperpocket: take the input as `body`, with `thread_id` and `profile`.",
-    ),
-    click.option(
-        "--hyperpocket",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="Hyperpocket: a TOML file with providers of credentials and values of variables.",
-    ),
-    click.option("--no-builds", is_flag=True, help="Hyperpocket: refuse tools that are built."),
-    click.option(
-        "--accept-changes",
-        is_flag=True,
-        help="MCP: take tools that have changed since they were seen first.",
-    ),
-)
+_Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class SystemOptions:
-    """Which systems are looked for, and their own options."""
+class System:
+    """A system by its word; `bridge` makes its bridge of what was given as its options."""
 
-    system: str | None
-    allow_dangerous: bool
-    sos_tools: tuple[Path, ...]
-    sos_drop_result: bool
-    error_pattern: str | None
-    image: str | None
-    entrypoint: str | None
-    variables: tuple[str, ...]
-    log_level: str
-    params_argument: bool
-    storage: str
-    strict_error_logs: bool
-    profile: bool
-    hyperpocket: Path | None
-    no_builds: bool
-    accept_changes: bool
+    word: str
+    options: tuple[_Option, ...]
+    bridge: "Callable[[Given, Settings], Bridge]"
 
-    def bridges(self, settings: "Settings") -> "list[Bridge]":
-        """The bridges, each with its options."""
-        make: dict[str, Callable[[], Bridge]] = {
-            "unstract": self._unstract,
-            "sos": self._sos,
-            "nora": self._nora,
-            "hyperpocket": lambda: self._hyperpocket(settings),
-            "mcp": lambda: self._mcp(settings),
-        }
-        return [make[name]() for name in SYSTEMS if self.system in (None, name)]
 
-    def _unstract(self) -> "Bridge":
-        from nexus_tools.bridges.unstract import UnstractBridge  # noqa: PLC0415 - not for `--help`
+# --- Unstract
 
-        return UnstractBridge(
-            image=self.image,
-            entrypoint=shlex.split(self.entrypoint or ""),
-            storage=self.storage,
-            strict_error_logs=self.strict_error_logs,
-            log_level=self.log_level,
-            params_argument=self.params_argument,
-            variables=dict(_assignment(text) for text in self.variables),
-        )
 
-    def _sos(self) -> "Bridge":
-        from nexus_tools.bridges.sos import SosBridge  # noqa: PLC0415 - not for `--help`
+def _unstract(given: Given, _: "Settings") -> "Bridge":
+    from nexus_tools.bridges import UnstractBridge  # noqa: PLC0415 - not for `--help`
 
-        return SosBridge(
-            allow_dangerous=self.allow_dangerous,
-            keep_result=not self.sos_drop_result,
-            tools=self.sos_tools,
-        )
-
-    def _nora(self) -> "Bridge":
-        from nexus_tools.bridges.nora import NoraBridge  # noqa: PLC0415 - not for `--help`
-
-        return NoraBridge(error_pattern=self.error_pattern, allow_dangerous=self.allow_dangerous)
-
-    def _hyperpocket(self, settings: "Settings") -> "Bridge":
-        from nexus_tools.bridges.hyperpocket import (  # noqa: PLC0415 - not for `--help`
-            HyperpocketBridge,
-            auth_providers,
-        )
-
-        store = credential_store(settings)
-        mine = HyperpocketSettings.read(self.hyperpocket)
-        return HyperpocketBridge(
-            store,
-            auth_providers(mine.providers, store),
-            profile=self.profile,
-            builds=not self.no_builds,
-            variables=mine.variables,
-            credential_names=mine.credential_names,
-        )
-
-    def _mcp(self, settings: "Settings") -> "Bridge":
-        from nexus_tools.bridges.mcp import McpBridge, Pins  # noqa: PLC0415 - not for `--help`
-
-        pins = Pins(settings.data_directory / "mcp-pins.json")
-        return McpBridge(pins, accept_changes=self.accept_changes)
+    return UnstractBridge(
+        image=given["image"],
+        entrypoint=shlex.split(given["entrypoint"] or ""),
+        storage=given["storage"],
+        strict_error_logs=given["strict_error_logs"],
+        log_level=given["log_level"],
+        params_argument=given["params_argument"],
+        variables=dict(_assignment(text) for text in given["variables"]),
+    )
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -183,14 +54,206 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
+UNSTRACT = System(
+    "unstract",
+    (
+        click.option("--image", help="Unstract: run this Docker image instead of a process."),
+        click.option("--entrypoint", metavar="COMMAND", help="Unstract: the program of the tool."),
+        click.option(
+            "--variable",
+            "variables",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Unstract: set this in the tool's environment.",
+        ),
+        click.option(
+            "--log-level",
+            type=click.Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
+            default="INFO",
+            show_default=True,
+            help="Unstract: the least that a tool is asked to log.",
+        ),
+        click.option(
+            "--params-argument",
+            is_flag=True,
+            help="Unstract: hand parameters over as --params too, as its first tools expect.",
+        ),
+        click.option(
+            "--storage",
+            type=click.Choice(["auto", "local", "s3"]),
+            default="auto",
+            show_default=True,
+            help="Unstract: where a tool finds its files.",
+        ),
+        click.option(
+            "--strict-error-logs",
+            is_flag=True,
+            help="Unstract: a LOG of level ERROR is a failure, as on the platform.",
+        ),
+    ),
+    _unstract,
+)
+
+# --- SOS-Toolkit, which has `--allow-dangerous` together with NORA
+
+
+def _sos(given: Given, _: "Settings") -> "Bridge":
+    from nexus_tools.bridges import SosBridge  # noqa: PLC0415 - not for `--help`
+
+    return SosBridge(
+        allow_dangerous=given["allow_dangerous"],
+        keep_result=not given["sos_drop_result"],
+        tools=given["sos_tools"],
+    )
+
+
+SOS = System(
+    "sos",
+    (
+        click.option(
+            "--allow-dangerous",
+            is_flag=True,
+            help="NORA, SOS: take tools too that run any command or wait for a person.",
+        ),
+        click.option(
+            "--sos-tools",
+            multiple=True,
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            metavar="FOLDER",
+            help="SOS: a folder of namespaces whose tools actions may call.",
+        ),
+        click.option(
+            "--sos-drop-result",
+            is_flag=True,
+            help="SOS: delete __RESULT__ after each action, and not at the end of a chain.",
+        ),
+    ),
+    _sos,
+)
+
+# --- NORA
+
+
+def _nora(given: Given, _: "Settings") -> "Bridge":
+    from nexus_tools.bridges import NoraBridge  # noqa: PLC0415 - not for `--help`
+
+    return NoraBridge(
+        error_pattern=given["error_pattern"], allow_dangerous=given["allow_dangerous"]
+    )
+
+
+NORA = System(
+    "nora",
+    (
+        click.option(
+            "--error-pattern",
+            metavar="REGEX",
+            help="NORA: a text that matches is the variant `err`, as in ^Error.",
+        ),
+    ),
+    _nora,
+)
+
+# --- Hyperpocket
+
+
+def _hyperpocket(given: Given, settings: "Settings") -> "Bridge":
+    from nexus_tools.bridges import (  # noqa: PLC0415 - not for `--help`
+        HyperpocketBridge,
+        auth_providers,
+    )
+
+    store = credential_store(settings)
+    mine = HyperpocketSettings.read(given["hyperpocket"])
+    return HyperpocketBridge(
+        store,
+        auth_providers(mine.providers, store),
+        profile=given["profile"],
+        builds=not given["no_builds"],
+        variables=mine.variables,
+        credential_names=mine.credential_names,
+    )
+
+
+HYPERPOCKET = System(
+    "hyperpocket",
+    (
+        click.option(
+            "--profile",
+            is_flag=True,
+            help="Hyperpocket: take the input as `body`, with `thread_id` and `profile`.",
+        ),
+        click.option(
+            "--hyperpocket",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Hyperpocket: a TOML file with providers of credentials and values of variables.",
+        ),
+        click.option("--no-builds", is_flag=True, help="Hyperpocket: refuse tools that are built."),
+    ),
+    _hyperpocket,
+)
+
+# --- MCP
+
+
+def _mcp(given: Given, settings: "Settings") -> "Bridge":
+    from nexus_tools.bridges import McpBridge, Pins  # noqa: PLC0415 - not for `--help`
+
+    pins = Pins(settings.data_directory / "mcp-pins.json")
+    return McpBridge(pins, accept_changes=given["accept_changes"])
+
+
+MCP = System(
+    "mcp",
+    (
+        click.option(
+            "--accept-changes",
+            is_flag=True,
+            help="MCP: take tools that have changed since they were seen first.",
+        ),
+    ),
+    _mcp,
+)
+
+# --- All of them
+
+SYSTEMS = (UNSTRACT, SOS, NORA, HYPERPOCKET, MCP)
+
+_SYSTEM = click.option(
+    "--system",
+    type=click.Choice([system.word for system in SYSTEMS]),
+    help="Look for tools of this system.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """Which system is looked for, None for all, and what was given as options of the systems."""
+
+    word: str | None
+    given: Given
+
+    def bridges(self, settings: "Settings") -> "list[Bridge]":
+        """The bridges, each with its options."""
+        chosen = [system for system in SYSTEMS if self.word in (None, system.word)]
+        return [system.bridge(self.given, settings) for system in chosen]
+
+
 def system_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command on tools of other systems: gets `SystemOptions` as `systems`."""
+    """A command on tools of other systems: gets `Systems` as `systems`."""
 
     @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        mine = {name: kwargs.pop(name) for name in SystemOptions.__dataclass_fields__}
-        return command(*args, systems=SystemOptions(**mine), **kwargs)
+    def wrapped(*args: Any, system: str | None, **kwargs: Any) -> Any:
+        given = {name: kwargs.pop(name) for name in names}
+        return command(*args, systems=Systems(system, given), **kwargs)
 
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
+    names = _add_options(lambda: None)
+    _add_options(wrapped)
+    return _SYSTEM(wrapped)
+
+
+def _add_options(function: Callable[..., Any]) -> list[str]:
+    """Give a function the options of all systems; the names of its options by then."""
+    for option in reversed([each for system in SYSTEMS for each in system.options]):
+        option(function)
+    return [option.name for option in getattr(function, "__click_params__", ())]

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.command import reads
-from nexus_tools.cli.selection import Selection, selects
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Selection, Session, reads, selects
 
 FORMATS = ("openai", "openai-responses", "anthropic", "mcp", "openapi", "unstract")
 

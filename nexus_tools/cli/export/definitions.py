@@ -4,15 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nexus_tools.cli.documents import read_json
-from nexus_tools.cli.selection import Selection
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Selection, Session, read_json
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.registry import ToolState
+from nexus_tools.package import ToolState
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import Tool
+    from nexus_tools.package.move.tool import Tool
 
 
 async def registered(
@@ -30,13 +28,13 @@ async def registered(
             "it is not clear which tools are meant",
             hint="name FQNs, or choose by --domain, --owner and --search, or pass --all",
         )
-    async with session.tools(signing=False) as tools:
+    async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
             if wanted:
-                found = await asyncio.gather(*(tools.get(fqn) for fqn in wanted))
+                found = await asyncio.gather(*(nexus.tools.get(fqn) for fqn in wanted))
                 _warn_of_state(session, found)
                 return tuple(tool.definition.parse() for tool in found)
-            chosen = await tools.list(selection.tool_filter(session, ToolState.ACTIVE))
+            chosen = await nexus.tools.list(selection.tool_filter(session, ToolState.ACTIVE))
     return tuple(_readable(session, chosen))
 
 

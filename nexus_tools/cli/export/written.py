@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bridges.export import Export, callable_by_http, export, export_names
-from nexus_tools.cli.output import Output
+from nexus_tools.cli.framework import Output
 from nexus_tools.errors import UsageError
+from nexus_tools.lending import Export, callable_by_http, export, export_names
 from nexus_tools.tool import ToolDefinition
 
 
@@ -64,7 +64,7 @@ def _folders(
         return
     if out is None:
         raise UsageError("out_missing", "a tool of Unstract is a folder: name one with --out")
-    from nexus_tools.bridges.export.unstract import write_unstract_tool  # noqa: PLC0415 - rare
+    from nexus_tools.lending import write_unstract_tool  # noqa: PLC0415 - rare
 
     for definition in found:
         write_unstract_tool(definition, out / table[definition.fqn])

@@ -4,11 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import reads
-from nexus_tools.cli.reach import reaches
-from nexus_tools.cli.selection import Selection, selects
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import AMOUNT, Selection, Session, reaches, reads, selects
 
 
 @click.command()
@@ -19,17 +15,17 @@ from nexus_tools.cli.session import Session
     "--allow-host", multiple=True, metavar="NAME", help="A name by which clients reach --http."
 )
 @selects
-@click.option("--max-price", type=units.AMOUNT, help="Only tools that cost so many SUI at most.")
+@click.option("--max-price", type=AMOUNT, help="Only tools that cost so many SUI at most.")
 @click.option(
     "--on-chain", is_flag=True, help="Call tools by invocations on chain, and pay for them."
 )
-@click.option("--budget", type=units.AMOUNT, help="With --on-chain: spend at most so many SUI.")
+@click.option("--budget", type=AMOUNT, help="With --on-chain: spend at most so many SUI.")
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
     default=4_096,
     show_default=True,
-    help="With --on-chain: how large an outcome may be; what it does not use comes back.",
+    help="With --on-chain: how large an outcome may be; what it does not use is refunded.",
 )
 @click.option("-y", "--yes", is_flag=True, help="With --on-chain: spend without a budget.")
 @reaches
@@ -38,7 +34,7 @@ async def command(session: Session, *, selection: Selection, **options: Any) -> 
     """Serve the active tools of the registry to MCP clients, on stdin and stdout.
 
     A call goes to the tool's URL, within a Leader's bounds, and nobody is paid. With --on-chain it
-    is an invocation that a Leader carries and settles, paid from the wallet.
+    is an invocation that a Leader carries and closes, paid from the wallet.
     """
     from nexus_tools.cli.mcp.serving import serve  # noqa: PLC0415 - not for `--help`
 

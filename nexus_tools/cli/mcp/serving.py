@@ -3,26 +3,30 @@
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 from typing import Any
 
-from nexus_tools import __version__
-from nexus_tools.bridges.mcp.server import mcp_server, serve_stdio
-from nexus_tools.cli import units
-from nexus_tools.cli.leader_daemon import log_to_stderr
-from nexus_tools.cli.mcp.budget import Budget
-from nexus_tools.cli.mcp.catalogue import Calls, RegistryCatalogue
-from nexus_tools.cli.mcp.direct import direct_calls, direct_settings
-from nexus_tools.cli.mcp.http import is_loopback, serve_http
-from nexus_tools.cli.mcp.offers import Offers
-from nexus_tools.cli.mcp.on_chain import OnChainCalls
+from nexus_tools import units
+from nexus_tools.cli.framework import Selection, Session, reach
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
-from nexus_tools.cli.reach import reach
-from nexus_tools.cli.selection import Selection
-from nexus_tools.cli.serving import socket_address
-from nexus_tools.cli.session import Session
-from nexus_tools.client import SuiClient
+from nexus_tools.embedding import host_and_port
 from nexus_tools.errors import UsageError
-from nexus_tools.registry import Deployment, Invocations, ToolRegistry, ToolState
+from nexus_tools.lending import (
+    Budget,
+    Calls,
+    Offers,
+    OnChainCalls,
+    RegistryCatalogue,
+    direct_calls,
+    direct_config,
+    mcp_server,
+    serve_http,
+    serve_stdio,
+)
+from nexus_tools.logs import log_to_stderr
+from nexus_tools.package import ToolState
+from nexus_tools.registry import Invocations
+from nexus_tools.version import __version__
 
 _NAME = "nexus-tools"
 Options = Mapping[str, Any]
@@ -31,17 +35,15 @@ Options = Mapping[str, Any]
 async def serve(session: Session, selection: Selection, options: Options) -> None:
     """Serve until stdin ends, or a signal comes.
 
-    Raises `budget_missing`, `address_invalid`, `settings_invalid`, or what the network raises.
+    Raises `budget_missing`, `address_invalid`, `config_invalid`, or what the network raises.
     """
     _check(session, options)
     log_to_stderr("json" if session.output.as_json else None)
-    place = None if options["http"] is None else socket_address(options["http"])
+    place = None if options["http"] is None else host_and_port(options["http"])
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
-    async with session.client(signing=options["on_chain"]) as client:
-        deployment = await session.deployment(client)
-        registry = ToolRegistry(client, deployment)
-        offers = Offers(registry, tool_filter, max_price_mist=options["max_price"])
-        async with _calls(session, client, deployment, options) as calls:
+    async with session.nexus(signing=options["on_chain"]) as nexus:
+        offers = Offers(nexus.tools, tool_filter, max_price_mist=options["max_price"])
+        async with _calls(session, nexus.invocations, options) as calls:
             catalogue = RegistryCatalogue(offers, calls)
             server = mcp_server(
                 catalogue,
@@ -70,17 +72,17 @@ def _check(session: Session, options: Options) -> None:
 
 @asynccontextmanager
 async def _calls(
-    session: Session, client: SuiClient, deployment: Deployment, options: Options
+    session: Session, invocations: Invocations, options: Options
 ) -> AsyncIterator[Calls]:
     if not options["on_chain"]:
-        async with direct_calls(direct_settings(reach(options))) as direct:
+        async with direct_calls(direct_config(reach(options))) as direct:
             yield direct
         return
     budget = Budget(options["budget"])
     on_chain = OnChainCalls(
-        Invocations(client, deployment),
+        invocations,
         budget,
-        session.output,
+        session.output.warn,
         max_outcome_bytes=options["max_outcome_bytes"],
     )
     try:
@@ -104,7 +106,7 @@ async def _on_stdio(session: Session, server: Any) -> None:
 
 async def _on_http(session: Session, server: Any, place: tuple[str, int], options: Options) -> None:
     host, port = place
-    if not is_loopback(host):
+    if not _is_loopback(host):
         session.output.warn(f"whoever reaches {host} can call tools here")
     serving = serve_http(
         server,
@@ -116,13 +118,21 @@ async def _on_http(session: Session, server: Any, place: tuple[str, int], option
     await until_stopped(serving)
 
 
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a host."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _ending() -> str:
     return f"until Ctrl-C (pid {os.getpid()})"
 
 
 def _instructions(session: Session, options: Options) -> str:
     """What a model is told of all these tools."""
-    how = "its outcome is settled on chain, and paid for" if options["on_chain"] else "not paid for"
+    how = "its outcome is written on chain, and paid for" if options["on_chain"] else "not paid for"
     return (
         f"Tools of the registry on Sui ({session.network().name}). A call is {how}."
         " A result is one variant with its ports; variants that start with err are failures."

@@ -1,17 +1,16 @@
-"""The verbs around a tool's collateral: out of use, back into use, claimed, brought back."""
+"""The verbs around a tool's collateral: unregister, cancel, claim, re-register, top up."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import writes
-from nexus_tools.cli.sent import asked, carry_out, report
-from nexus_tools.cli.session import Session
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import Sent, ToolRegistry
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import ToolRegistry
     from nexus_tools.tool import ToolFqn
 
 Verb = Callable[["ToolRegistry", "ToolFqn"], "Awaitable[Sent]"]
@@ -28,10 +27,10 @@ async def unregister(session: Session, fqn: str) -> None:
     """
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.registry.events import ToolUnregistered  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolUnregistered  # noqa: PLC0415
 
         event = tools.emitted(sent, ToolUnregistered)
-        claimable = units.moment(event.claimable_at_ms)
+        claimable = units.utc(event.claimable_at_ms)
         delay = units.duration(event.claimable_at_ms - event.unregistered_at_ms)
         return (
             f"unregistered {fqn}: its collateral is claimable at {claimable} (in {delay})",
@@ -57,12 +56,12 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 @click.argument("fqn")
 @writes
 async def claim(session: Session, fqn: str) -> None:
-    """Take the collateral of the unregistered tool FQN back, once the delay is over."""
+    """Claim the collateral of the unregistered tool FQN, once the delay is over."""
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.registry.events import CollateralClaimed  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolCollateralClaimed  # noqa: PLC0415
 
-        amount = tools.emitted(sent, CollateralClaimed).amount_mist
+        amount = tools.emitted(sent, ToolCollateralClaimed).amount_mist
         return f"claimed {units.sui(amount)} from {fqn}", {"amount_mist": amount}
 
     await _act(session, fqn, lambda tools, name: tools.claim(name), tell)
@@ -75,7 +74,7 @@ async def re_register(session: Session, fqn: str) -> None:
     """Bring the claimed tool FQN back, with new collateral."""
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.registry.events import ToolReRegistered  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolReRegistered  # noqa: PLC0415
 
         amount = tools.emitted(sent, ToolReRegistered).collateral_mist
         return f"re-registered {fqn}: {units.sui(amount)} locked", {"amount_mist": amount}
@@ -87,10 +86,10 @@ async def re_register(session: Session, fqn: str) -> None:
 @click.argument("fqn")
 @writes
 async def top_up(session: Session, fqn: str) -> None:
-    """Make the collateral of the slashed tool FQN whole again."""
+    """Bring back what was slashed of the suspended tool FQN."""
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.registry.events import ToolToppedUp  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolToppedUp  # noqa: PLC0415
 
         amount = tools.emitted(sent, ToolToppedUp).amount_mist
         return f"topped {fqn} up: {units.sui(amount)} locked", {"amount_mist": amount}
@@ -103,12 +102,12 @@ async def _act(session: Session, fqn: str, verb: Verb, tell: Tell) -> None:
     from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
 
     name = ToolFqn.parse(fqn)
-    async with session.tools() as tools:
+    async with session.nexus() as nexus:
         sent = await carry_out(
             session,
-            tools,
+            nexus.tools,
             lambda service: verb(service, name),
-            question=lambda rehearsed: asked(tell(tools, rehearsed)[0], rehearsed),
+            question=lambda rehearsed: asked(tell(nexus.tools, rehearsed)[0], rehearsed),
         )
-        done, facts = tell(tools, sent)
+        done, facts = tell(nexus.tools, sent)
     report(session.output, sent, done, {"fqn": str(name), **facts})

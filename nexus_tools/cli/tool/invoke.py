@@ -4,21 +4,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import writes
-from nexus_tools.cli.sent import carry_out, report, sent_record
-from nexus_tools.cli.session import Session
-from nexus_tools.cli.tool.outcome import (
-    closed_invocation,
-    print_outcome,
-    read_outcome,
-    require_outcome,
-    take_back,
+from nexus_tools import units
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    Session,
+    carry_out,
+    read_option,
+    report,
+    sent_record,
+    writes,
 )
+from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import Invocations, Sent, Tool
+    from nexus_tools.package import Sent
+    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.registry import Invocations
     from nexus_tools.sui.address import Address
 
 
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     default=4_096,
     show_default=True,
-    help="How large the outcome may be; what it does not use comes back.",
+    help="How large the outcome may be; what it does not use is refunded.",
 )
-@click.option("--max-cost", type=units.AMOUNT, help="Pay at most so many SUI besides gas.")
+@click.option("--max-cost", type=AMOUNT, help="Pay at most so many SUI besides gas.")
 @click.option("--no-wait", is_flag=True, help="Print the invocation's id and do not wait.")
-@click.option("--keep", is_flag=True, help="Keep the invocation on chain, with what is not spent.")
+@click.option("--keep", is_flag=True, help="Keep the invocation on chain, with its refund.")
 @writes
 async def command(
     session: Session,
@@ -52,24 +54,22 @@ async def command(
     no_wait: bool,
     keep: bool,
 ) -> None:
-    """Call the tool FQN on chain: request, wait for a leader, print the outcome from the chain.
+    """Invoke the tool FQN on chain: request, wait for a leader, print the outcome from the chain.
 
-    Afterwards the invocation is deleted, which brings back what was prepaid and not spent. An
-    error variant is an outcome like any other; if there is none, the exit code is 1.
+    Afterwards the invocation is deleted, which brings the refund: what was prepaid and not spent.
+    An error variant is an answer like any other; if the invocation fails, the exit code is 1.
     """
-    from nexus_tools.cli.documents import read_option  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.tool import ToolFqn  # noqa: PLC0415
+    from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
 
     inputs = read_option(input_text, "--input")
     name = ToolFqn.parse(fqn)
-    async with session.tools() as tools:
-        tool = await tools.get(name)
-    _check_inputs(tool, inputs)
-    async with session.invocations() as invocations:
-        cost = await invocations.quote(tool, inputs, max_outcome_bytes)
+    async with session.nexus() as nexus:
+        tool = await nexus.tools.get(name)
+        _check_inputs(tool, inputs)
+        cost = await nexus.invocations.quote(tool, inputs, max_outcome_bytes)
         sent, place = await carry_out(
             session,
-            invocations,
+            nexus.invocations,
             lambda service: service.request(
                 tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost
             ),
@@ -81,7 +81,7 @@ async def command(
             report(session.output, sent, done, facts)
             return
         session.output.note(f"requested {place.short()}, {units.sui(cost)} prepaid")
-        await _finish(session, invocations, sent, place, cost, keep=keep)
+        await _finish(session, nexus.invocations, sent, place, cost, keep=keep)
 
 
 def _check_inputs(tool: "Tool", inputs: Any) -> None:
@@ -102,18 +102,22 @@ async def _finish(
     *,
     keep: bool,
 ) -> None:
-    """Wait for the outcome, print it, and take back what is left."""
+    """Wait for the outcome, print it, and take the refund. Raises `InvocationFailedError`."""
+    from nexus_tools.registry import InvocationFailedError  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import Failure  # noqa: PLC0415
+
     with session.output.progress("waiting for a leader"):
-        await closed_invocation(invocations, place)
+        outcome = await invocations.wait(place)
     document = await read_outcome(invocations, place)
     transactions = {"request": sent_record(sent), "close": {"digest": document.pop("digest")}}
     paid = prepaid + sent.cost.net
     if not keep:
-        with session.output.progress("taking back what was not spent"):
-            deleted = await take_back(invocations, place)
+        with session.output.progress("taking the refund"):
+            deleted = await invocations.take_refund(place)
         transactions["delete"] = sent_record(deleted)
-        paid += deleted.cost.net - document["unspent_mist"]
+        paid += deleted.cost.net - document["refund_mist"]
     document |= {"transactions": transactions, "paid_mist": paid}
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
     print_outcome(session.output, document, **lines, paid=units.sui(paid))
-    require_outcome(document)
+    if isinstance(outcome, Failure):
+        raise InvocationFailedError(place, outcome)

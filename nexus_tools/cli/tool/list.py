@@ -4,9 +4,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.command import reads
-from nexus_tools.cli.selection import Selection, selects
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Selection, Session, reads, selects
 
 _STATES = click.Choice(["active", "suspended", "unregistered", "claimed"])
 _SORTS = {
@@ -42,13 +40,13 @@ async def command(
 ) -> None:
     """List the registered tools."""
     from nexus_tools.cli.tool.record import COLUMNS, for_people, tool_document  # noqa: PLC0415
-    from nexus_tools.registry import ToolState  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.package import ToolState  # noqa: PLC0415 - not for `--help`
 
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
-    async with session.tools(signing=False) as tools:
+    async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            now_ms = await tools.client.now_ms()
-            found = await tools.list(tool_filter)
+            now_ms = await nexus.client.now_ms()
+            found = await nexus.tools.list(tool_filter)
     documents = [tool_document(tool, now_ms) for tool in found]
     documents.sort(key=lambda document: document[_SORTS[sort]], reverse=reverse)
     documents = documents[:limit]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.command import local
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Session, local
 from nexus_tools.errors import UsageError
 
 _SUFFIX = ".template"
@@ -29,14 +28,19 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
 
     It passes its tests and `tool validate` as it is.
     """
-    from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolFqn, protocol  # noqa: PLC0415 - not for `--help`
 
     tool = ToolFqn.parse(fqn or f"{_DEFAULT_DOMAIN}.{name}@1")
     folder = directory or Path(name)
     if folder.exists() and any(folder.iterdir()):
         raise UsageError("folder_not_empty", f"{folder} exists and is not empty")
-    values = {"project": name, "fqn": str(tool), "function": _function(tool.name)}
-    written = _write(files("nexus_tools.cli") / "templates" / "tool", folder, values)
+    values = {
+        "project": name,
+        "fqn": str(tool),
+        "function": _function(tool.name),
+        "invoke": protocol.INVOKE,
+    }
+    written = _write(files("nexus_tools.cli.tool") / "template", folder, values)
     session.output.done(f"wrote the tool {tool} to {folder}")
     if session.output.as_json:
         paths = [str(path) for path in written]

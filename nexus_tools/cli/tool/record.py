@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from nexus_tools.cli import units
+from nexus_tools import units
 from nexus_tools.errors import ValidationError
-from nexus_tools.registry import Tool
+from nexus_tools.package.move.tool import Tool
 
 LABELS = {
     "fqn": "FQN",
@@ -14,7 +14,7 @@ LABELS = {
     "timeout": "timeout",
     "price": "price",
     "collateral": "collateral",
-    "unregister_delay": "released after",
+    "unregister_delay": "unregister delay",
     "claimable": "claimable",
     "verified": "verified",
     "payout": "paid to",
@@ -33,7 +33,7 @@ COLUMNS = {
 
 def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
     """All of a tool, as JSON: amounts in MIST, times in ms."""
-    bond, claimable_at_ms = tool.bond, tool.claimable_at_ms
+    collateral, claimable_at_ms = tool.collateral, tool.claimable_at_ms
     return {
         "fqn": tool.fqn,
         "tool": str(tool.id),
@@ -49,9 +49,9 @@ def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
         "verified": tool.verified,
         "index": tool.index,
         "registered_at_ms": tool.registered_at_ms,
-        "collateral_mist": 0 if bond is None else bond.balance_mist,
-        "required_collateral_mist": None if bond is None else bond.required_mist,
-        "unregister_delay_ms": None if bond is None else bond.delay_ms,
+        "collateral_mist": 0 if collateral is None else collateral.balance_mist,
+        "required_collateral_mist": None if collateral is None else collateral.required_mist,
+        "unregister_delay_ms": None if collateral is None else collateral.delay_ms,
         "claimable_at_ms": claimable_at_ms,
         "claimable_in_ms": None if claimable_at_ms is None else max(0, claimable_at_ms - now_ms),
         **_schemas(tool),
@@ -63,7 +63,7 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document)
     at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
     if at_ms is not None:
-        words["claimable"] = units.moment_from(at_ms, at_ms - in_ms) if in_ms else "now"
+        words["claimable"] = units.utc(at_ms, at_ms - in_ms) if in_ms else "now"
     return words
 
 

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import writes
-from nexus_tools.cli.sent import carry_out, report
-from nexus_tools.cli.session import Session
+from nexus_tools import units
+from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.registry import RegisterResult, ToolSettings
+    from nexus_tools.package.move.tool_registry import ToolSettings
+    from nexus_tools.registry import RegisterResult
     from nexus_tools.tool import ToolDefinition
 
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     help="Read definitions from a file, or from stdin: one, or an array of them.",
 )
 @click.option(
-    "--price", type=units.AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
+    "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
 )
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
 @click.option(
@@ -63,12 +62,12 @@ async def register(session: Session, definitions: "Sequence[ToolDefinition]", pr
     """Register definitions at a price in MIST, asking before, and print what was done."""
     from nexus_tools.registry import Registration  # noqa: PLC0415 - not for `--help`
 
-    async with session.tools() as tools:
-        settings = await tools.settings()
+    async with session.nexus() as nexus:
+        settings = await nexus.tools.settings()
         registrations = [Registration(definition, price) for definition in definitions]
         result = await carry_out(
             session,
-            tools,
+            nexus.tools,
             lambda service: service.register(*registrations),
             question=lambda rehearsed: _question(rehearsed, settings),
         )
@@ -118,7 +117,7 @@ def _report(session: Session, result: "RegisterResult", settings: "ToolSettings"
 
 def _from_file(name: str) -> "tuple[ToolDefinition, ...]":
     """Definitions from a file or stdin. Raises as `ToolDefinition.parse` does."""
-    from nexus_tools.cli.documents import read_json  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.framework import read_json  # noqa: PLC0415 - not for `--help`
     from nexus_tools.tool import ToolDefinition  # noqa: PLC0415
 
     document = read_json(name)
@@ -134,7 +133,7 @@ async def _from_server(
     """Definitions from a running server, whose tools are checked unless `unchecked`."""
     from nexus_tools.cli.tool.served import open_http, served_definitions  # noqa: PLC0415
     from nexus_tools.cli.tool.validate import require_passed  # noqa: PLC0415
-    from nexus_tools.toolkit.conformance import check_tool  # noqa: PLC0415
+    from nexus_tools.toolkit import check_tool  # noqa: PLC0415
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):

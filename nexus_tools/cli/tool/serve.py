@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.command import local
-from nexus_tools.cli.serving import Serving, serves
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Serving, Session, local, serves
 from nexus_tools.errors import NexusError, UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from nexus_tools.errors import UnreachableError, UsageError, ValidationError
-from nexus_tools.tool import ToolDefinition
-from nexus_tools.toolkit.probe import FailedError, Probe
+from nexus_tools.tool import ToolDefinition, protocol
+from nexus_tools.toolkit import FailedError, Probe
 
 _MAX_TOOLS = 1_000
 
@@ -41,14 +41,14 @@ async def served_definitions(
     Raises `tool_unreachable`, `not_a_tool`, or as `ToolDefinition.parse` does.
     """
     root = url.rstrip("/")
-    urls = [root + path.rstrip("/") for path in await _paths(http, root)] if every else [root]
+    urls = [protocol.tool_url(root, path) for path in await _paths(http, root)] if every else [root]
     return {each: await _definition(http, each) for each in urls}
 
 
 async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:
-    paths = await _get(http, root, "/tools", "check that the URL is the root of the server")
+    paths = await _get(http, root, protocol.TOOLS, "check that the URL is the root of the server")
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise ValidationError("not_a_tool", f"{root}/tools is no list of paths")
+        raise ValidationError("not_a_tool", f"{root}{protocol.TOOLS} is no list of paths")
     if not 0 < len(paths) <= _MAX_TOOLS:
         raise ValidationError("not_a_tool", f"{root} has {len(paths)} tools, not 1 to {_MAX_TOOLS}")
     return paths
@@ -56,7 +56,7 @@ async def _paths(http: httpx.AsyncClient, root: str) -> list[str]:
 
 async def _definition(http: httpx.AsyncClient, url: str) -> ToolDefinition:
     hint = "name the URL of one tool, or pass --all for every tool of a server"
-    return ToolDefinition.parse(await _get(http, url, "/meta", hint))
+    return ToolDefinition.parse(await _get(http, url, protocol.META, hint))
 
 
 async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
@@ -67,4 +67,4 @@ async def _get(http: httpx.AsyncClient, url: str, path: str, hint: str) -> Any:
     except FailedError as error:
         message = f"{url}: {error.message}"
         raise UnreachableError("tool_unreachable", message, hint=error.hint) from error
-    raise ValidationError("not_a_tool", f"GET {url}{path} answers {reply.status}", hint=hint)
+    raise ValidationError("not_a_tool", f"GET {url}{path} responds with {reply.status}", hint=hint)

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import reads
-from nexus_tools.cli.output import Output
-from nexus_tools.cli.session import Session
+from nexus_tools import units
+from nexus_tools.cli.framework import Output, Session, reads
 
 if TYPE_CHECKING:
     from nexus_tools.registry import ToolRegistry
@@ -28,11 +26,11 @@ async def command(session: Session, fqn: str, *, watch: bool) -> None:
     from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
 
     name = ToolFqn.parse(fqn)
-    async with session.tools(signing=False) as tools:
+    async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            document = await _read(tools, name)
+            document = await _read(nexus.tools, name)
         if watch:
-            await _watch(session.output, tools, name)
+            await _watch(session.output, nexus.tools, name)
         else:
             _print(session.output, document)
 
@@ -52,7 +50,7 @@ def _print(output: Output, document: dict[str, object]) -> None:
 async def _watch(output: Output, tools: "ToolRegistry", name: "ToolFqn") -> None:
     """Print the tool now, and again after each event that concerns it."""
     from nexus_tools.client import EventRecord, follow_events  # noqa: PLC0415
-    from nexus_tools.registry import event_filter, parse_event  # noqa: PLC0415
+    from nexus_tools.package import event_filter, parse_event  # noqa: PLC0415
 
     events = follow_events(tools.client, event_filter(tools.deployment), timestamps=True)
     shown = False
@@ -64,7 +62,7 @@ async def _watch(output: Output, tools: "ToolRegistry", name: "ToolFqn") -> None
                 if getattr(event, "fqn", None) != str(name):
                     continue
                 happened = type(event).__name__
-                output.note(f"{units.moment(item.timestamp_ms or 0)}  {happened}")
+                output.note(f"{units.utc(item.timestamp_ms or 0)}  {happened}")
             elif shown:
                 continue
             shown = True

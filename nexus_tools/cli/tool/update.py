@@ -4,20 +4,15 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli import units
-from nexus_tools.cli.command import writes
-from nexus_tools.cli.sent import carry_out, report
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import AMOUNT, DURATION, Session, carry_out, report, writes
 
 
 @click.command()
 @click.argument("fqn")
 @click.option("--url", help="Where the tool is reached.")
 @click.option("--description", help="What the tool does.")
-@click.option(
-    "--timeout", "timeout_ms", type=units.DURATION, help="How long an invocation may take: 5s."
-)
-@click.option("--price", type=units.AMOUNT, help="What an invocation costs, in SUI.")
+@click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")
+@click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI.")
 @click.option("--payout", help="The address that is paid for invocations.")
 @writes
 async def command(
@@ -47,10 +42,10 @@ async def command(
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     name = ToolFqn.parse(fqn)
-    async with session.tools() as tools:
+    async with session.nexus() as nexus:
         sent = await carry_out(
             session,
-            tools,
+            nexus.tools,
             lambda service: service.update(name, **changes),
             question=lambda _: f"Change {', '.join(changes)} of {fqn}?",
         )

@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.command import local
-from nexus_tools.cli.output import plain
-from nexus_tools.cli.session import Session
+from nexus_tools.cli.framework import Session, local, plain
 from nexus_tools.errors import UnreachableError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.toolkit.conformance import Check
+    from nexus_tools.toolkit import Check
 
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-", None)}
 
@@ -26,12 +24,12 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 )
 @local
 async def command(session: Session, url: str, ca_file: Path | None) -> None:
-    """Check whether the tool at URL keeps the protocol, with real calls.
+    """Check whether the tool at URL keeps the protocol, with real tool calls.
 
     It is called twice: with an example of a valid input, and with an input that it has to refuse.
     """
     from nexus_tools.cli.tool.served import open_http  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.toolkit.conformance import check_tool  # noqa: PLC0415
+    from nexus_tools.toolkit import check_tool  # noqa: PLC0415
 
     checks = []
     async with open_http(ca_file) as http:

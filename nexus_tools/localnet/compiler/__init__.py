@@ -2,30 +2,57 @@
 
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.localnet.compiler.install import COMPILER_VERSION, install_builder
-from nexus_tools.localnet.compiler.package_sources import PackageSources, read_package
-from nexus_tools.localnet.compiler.sources import read_sources, sources_digest
+from nexus_tools.localnet.compiler.install import COMPILER_VERSION, WASM_PATH, install_builder
+from nexus_tools.localnet.compiler.package_sources import (
+    DependencySources,
+    PackageSources,
+    read_package,
+)
+from nexus_tools.localnet.compiler.sources import published_sources, read_sources, sources_digest
+from nexus_tools.localnet.compiler.stubs import framework_stubs
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.compiler.builder import BuiltPackage, MoveBuilder, MoveTestReport
+    from nexus_tools.localnet.compiler.builder import (
+        NO_DEPENDENCIES,
+        BuiltPackage,
+        Dependencies,
+        MoveBuilder,
+        MoveTestReport,
+    )
+    from nexus_tools.localnet.compiler.package_build import CompiledPackage, build_package
 
 __all__ = [
     "COMPILER_VERSION",
+    "NO_DEPENDENCIES",
+    "WASM_PATH",
     "BuiltPackage",
+    "CompiledPackage",
+    "Dependencies",
+    "DependencySources",
     "MoveBuilder",
     "MoveTestReport",
     "PackageSources",
+    "build_package",
+    "framework_stubs",
     "install_builder",
+    "published_sources",
     "read_package",
     "read_sources",
     "sources_digest",
 ]
+_WITH_WASMTIME = frozenset(
+    {"NO_DEPENDENCIES", "BuiltPackage", "Dependencies", "MoveBuilder", "MoveTestReport"}
+)
 
 
 def __getattr__(name: str) -> Any:
     """Import wasmtime only when something is built."""
-    if name in ("BuiltPackage", "MoveBuilder", "MoveTestReport"):
+    if name in _WITH_WASMTIME:
         from nexus_tools.localnet.compiler import builder  # noqa: PLC0415
 
         return getattr(builder, name)
+    if name in ("CompiledPackage", "build_package"):
+        from nexus_tools.localnet.compiler import package_build  # noqa: PLC0415
+
+        return getattr(package_build, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

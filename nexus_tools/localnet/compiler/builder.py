@@ -8,9 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
+from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.localnet.bytecode import package_digest
 from nexus_tools.localnet.compiler.install import verified_wasm
 from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
@@ -27,8 +28,7 @@ _FRAMEWORK_REVISION = "0" * 40
 _ROUNDS_MAX = 64
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltPackage:
+class BuiltPackage(Struct, frozen=True):
     """A compiled package: module files in the compiler's order, with the self address 0x0.
 
     `dependencies` are package ids of 32 bytes, in the compiler's order; `digest` is the package
@@ -41,8 +41,7 @@ class BuiltPackage:
     warnings: str
 
 
-@dataclass(frozen=True, slots=True)
-class MoveTestReport:
+class MoveTestReport(Struct, frozen=True):
     """What the unit-test runner says: whether every test passed, and its text."""
 
     passed: bool
@@ -57,8 +56,7 @@ Dependencies = Mapping[str, Mapping[str, str]]
 NO_DEPENDENCIES: Dependencies = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class _ResolvedPackage:
+class _ResolvedPackage(Struct, frozen=True):
     """The files of a package and of what it depends on, as the compiler wants them."""
 
     files: str

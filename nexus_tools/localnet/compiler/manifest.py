@@ -8,9 +8,10 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.errors import ValidationError
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 FRAMEWORK_FOLDERS = {
     "move-stdlib": MOVE_STDLIB,
@@ -25,8 +26,7 @@ _TEST_MODE = "test"
 _ADDRESS_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(Struct, frozen=True):
     """An entry of `[dependencies]`: `source` is all that it says.
 
     `assigned` and `aliases` are its `addr_subst`: named addresses of the dependency with what they
@@ -58,8 +58,7 @@ class Dependency:
         return "rename-from" in self.source
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """A manifest with what it says for tests. An address that it leaves open (`_`) is None."""
 
     name: str

@@ -8,13 +8,12 @@ time of the compilation, so that modules of two packages may have the same name.
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import tomli_w
+from msgspec import Struct, field
 
-from nexus_tools.dataclass import dataclass
 from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.localnet.compiler.manifest import (
     Dependency,
@@ -33,8 +32,7 @@ _FIRST_ADDRESS = 0x1000
 _NAME_AS_ROOT = "nexus_tools_compiled_alone"
 
 
-@dataclass(frozen=True, slots=True)
-class DependencySources:
+class DependencySources(Struct, frozen=True):
     """A package that another one depends on.
 
     `location` is the folder that manifests name, `path` the true one as seen from the package that
@@ -58,8 +56,7 @@ class DependencySources:
         return tomli_w.dumps({**self.manifest, "package": package})
 
 
-@dataclass(frozen=True, slots=True)
-class PackageSources:
+class PackageSources(Struct, frozen=True):
     """A package, path -> text, and the others, each after those that it depends on itself."""
 
     sources: Mapping[str, str]
@@ -90,8 +87,7 @@ def read_package(folder: Path) -> PackageSources:
     )
 
 
-@dataclass(slots=True, eq=False)
-class _Node:
+class _Node(Struct, eq=False):
     """A package while it is read: `name` is what its modules call its address.
 
     `given` are the addresses that importing packages give, `addresses` those that it has.

@@ -8,9 +8,9 @@ against the framework's own sources are the same bytes.
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from nexus_tools.localnet.bytecode import CompiledModule, deserialize
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
+    CompiledModule,
     DatatypeHandle,
     DatatypeToken,
     FieldDefinition,
@@ -20,16 +20,12 @@ from nexus_tools.localnet.bytecode.module import (
     TypeParameterToken,
     VectorToken,
     Visibility,
+    deserialize,
 )
 from nexus_tools.localnet.compiler import overlay
-from nexus_tools.localnet.framework import (
-    MOVE_STDLIB,
-    SUI_FRAMEWORK,
-    SUI_SYSTEM,
-    load_framework,
-)
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES, load_framework
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
-_NAMED_ADDRESSES = {MOVE_STDLIB: "std", SUI_FRAMEWORK: "sui", SUI_SYSTEM: "sui_system"}
 _KEYWORDS_IN_ORDER = """
     abort acquires as break const continue copy else entry enum false for friend fun has if
     invariant let loop macro match module move mut native package phantom public return script
@@ -42,7 +38,7 @@ _ABILITY_NAMES = (
     (Ability.STORE, "store"),
     (Ability.KEY, "key"),
 )
-_MANIFESTS = {
+_MANIFESTS: Mapping[bytes, str] = {
     MOVE_STDLIB: '[package]\nname = "MoveStdlib"\nedition = "2024"\npublished-at = "0x1"\n\n'
     '[addresses]\nstd = "0x1"\n',
     SUI_FRAMEWORK: '[package]\nname = "Sui"\nedition = "2024"\npublished-at = "0x2"\n\n'
@@ -191,7 +187,7 @@ class _Stub:
 
 
 def _address(address: bytes) -> str:
-    return _NAMED_ADDRESSES.get(address, f"0x{address.hex()}")
+    return FRAMEWORK_NAMES.get(address, f"0x{address.hex()}")
 
 
 def _escape(name: str) -> str:

@@ -1,34 +1,68 @@
-"""Executing transactions: inputs, commands, gas, effects."""
+"""Executing transactions: inputs, commands, gas, effects.
 
-from nexus_tools.localnet.execution.commands import COMMANDS, CommandTable
+A transaction goes through the rooms in this order: `inputs` checks and loads what it names, `gas`
+is what it may use, `commands` does what it says, with `packages` where it publishes one, and
+`outcome` makes effects of what has changed. `programmable` leads it through.
+"""
+
+from nexus_tools.localnet.execution import limits
+from nexus_tools.localnet.execution.commands import (
+    COMMANDS,
+    CommandResult,
+    CommandTable,
+    ExecutionContext,
+    TypedCommand,
+    ValueSlot,
+)
 from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
 from nexus_tools.localnet.execution.executor import Executor, machine_over, packages_of
-from nexus_tools.localnet.execution.gas_payment import MOCK_COIN_ID
+from nexus_tools.localnet.execution.gas import (
+    MOCK_COIN_ID,
+    storage_bytes,
+    storage_cost,
+)
+from nexus_tools.localnet.execution.inputs import available_for_gas, uses_gas_coin
 from nexus_tools.localnet.execution.limits import (
     BASE_TX_COST_FIXED,
+    GAS_ROUNDING_STEP,
+    MAX_GAS_PAYMENT_OBJECTS,
+    MAX_INPUT_OBJECTS,
     MAX_TX_GAS,
     MAX_TX_SIZE_BYTES,
+    OBJECT_ACCESS_COST_READ_PER_BYTE,
 )
-from nexus_tools.localnet.execution.result import CommandResult, ExecutionResult
-from nexus_tools.localnet.execution.storage import storage_bytes, storage_cost
+from nexus_tools.localnet.execution.outcome import ExecutionResult
+from nexus_tools.localnet.execution.system import SYSTEM_SIGNATURE, system_data
 
 __all__ = [
     "BASE_TX_COST_FIXED",
     "COMMANDS",
+    "GAS_ROUNDING_STEP",
+    "MAX_GAS_PAYMENT_OBJECTS",
+    "MAX_INPUT_OBJECTS",
     "MAX_TX_GAS",
     "MAX_TX_SIZE_BYTES",
     "MOCK_COIN_ID",
+    "OBJECT_ACCESS_COST_READ_PER_BYTE",
+    "SYSTEM_SIGNATURE",
     "CommandResult",
     "CommandTable",
     "Environment",
+    "ExecutionContext",
     "ExecutionResult",
     "Executor",
     "Mode",
     "ObjectStore",
     "TransactionRefused",
+    "TypedCommand",
+    "ValueSlot",
+    "available_for_gas",
+    "limits",
     "machine_over",
     "packages_of",
     "storage_bytes",
     "storage_cost",
+    "system_data",
+    "uses_gas_coin",
 ]

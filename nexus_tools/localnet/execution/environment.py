@@ -1,11 +1,15 @@
-"""What surrounds the execution of a transaction."""
+"""What surrounds the execution of a transaction: objects and their digests, the epoch, the mode."""
 
 from enum import Enum
 from typing import Protocol
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest, object_digest
 from nexus_tools.sui.object import Object
+
+_DIGESTS = 8_192
 
 
 class ObjectStore(Protocol):
@@ -18,8 +22,7 @@ class ObjectStore(Protocol):
         """The object as it was at this version."""
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """The epoch; its start in ms; the reference gas price in MIST per gas unit."""
 
     epoch: int
@@ -41,3 +44,31 @@ class Mode(Enum):
     SIMULATE = "simulate"
     INSPECT = "inspect"
     SYSTEM = "system"
+
+    # The hash of an `Enum` is a function written in Python.
+    __hash__ = object.__hash__
+
+
+class DigestCache:
+    """Digests of objects, computed once for each object in memory, which is kept alive as long.
+
+    Identity and not id and version: a ledger that goes back may give the same version twice.
+    """
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Object, Digest]] = {}
+
+    def of(self, value: Object) -> Digest:
+        """The digest of an object."""
+        known = self._known.get(id(value))
+        return self.take_in(value, value.encode()) if known is None else known[1]
+
+    def take_in(self, value: Object, encoded: bytes) -> Digest:
+        """The digest of an object with these BCS bytes, which was not seen before."""
+        if len(self._known) >= _DIGESTS:
+            self._known.clear()
+        digest = object_digest(encoded)
+        self._known[id(value)] = (value, digest)
+        return digest

@@ -3,20 +3,31 @@
 from collections.abc import Callable
 
 from nexus_tools.localnet.execution.commands import COMMANDS, CommandTable
-from nexus_tools.localnet.execution.digests import DigestCache
-from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
+from nexus_tools.localnet.execution.environment import DigestCache, Environment, Mode, ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
-from nexus_tools.localnet.execution.genesis_transaction import execute_genesis
+from nexus_tools.localnet.execution.inputs import TransactionInputs
+from nexus_tools.localnet.execution.outcome import (
+    Changes,
+    CommandsRun,
+    ExecutionResult,
+    Write,
+    build_effects,
+    encoded_objects,
+    written_objects,
+)
 from nexus_tools.localnet.execution.programmable import ProgrammableExecution
-from nexus_tools.localnet.execution.result import ExecutionResult
 from nexus_tools.localnet.execution.system import as_programmable
 from nexus_tools.localnet.natives import NATIVES
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.effects import GasCostSummary
+from nexus_tools.sui.execution_status import Success
 from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.system_transaction import Genesis
 from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
+
+_NO_INPUTS = TransactionInputs({}, (), (), ())
 
 
 def machine_over(store: ObjectStore) -> Machine:
@@ -60,7 +71,7 @@ class Executor:
         executed at all.
         """
         if isinstance(transaction.kind, Genesis):
-            return execute_genesis(transaction.kind, digest, environment.epoch, self._digests)
+            return _execute_genesis(transaction.kind, digest, environment.epoch, self._digests)
         if not isinstance(transaction.kind, ProgrammableTransaction):
             if mode is not Mode.COMMIT:
                 raise TransactionRefused(
@@ -71,3 +82,28 @@ class Executor:
             self.machine, self._digests, store, environment, mode, commands=self._commands
         )
         return execution.execute(transaction, digest)
+
+
+def _execute_genesis(
+    genesis: Genesis, digest: Digest, epoch: int, digests: DigestCache
+) -> ExecutionResult:
+    """The first objects. They are of version 1, which is the Lamport version of no inputs."""
+    changes = Changes()
+    for value in genesis.objects:
+        changes.written[value.data.id] = Write(value.owner, value.data)
+        changes.created_ids.add(value.data.id)
+    run, costs = CommandsRun(Success(), changes), GasCostSummary(0, 0, 0, 0)
+    version = _NO_INPUTS.lamport_version
+    written = written_objects(changes, {}, digest, version)
+    encoded = encoded_objects(written, digests)
+    effects = build_effects(
+        run,
+        _NO_INPUTS,
+        written,
+        digests,
+        transaction=digest,
+        epoch=epoch,
+        version=version,
+        costs=costs,
+    )
+    return ExecutionResult(effects, (), written, encoded, {}, (), ())

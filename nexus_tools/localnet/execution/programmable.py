@@ -1,85 +1,59 @@
 """The execution of one programmable transaction, from its checks to its effects."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.execution.changes import ChangeCollector, Changes, Write, untouched
-from nexus_tools.localnet.execution.coins import coin_balance
-from nexus_tools.localnet.execution.command_typing import type_commands
-from nexus_tools.localnet.execution.commands import CommandTable, run_commands
-from nexus_tools.localnet.execution.context import ExecutionContext
-from nexus_tools.localnet.execution.deny_list import check_denied_inputs
-from nexus_tools.localnet.execution.digests import DigestCache
-from nexus_tools.localnet.execution.effects import Outcome, build_effects, written_objects
-from nexus_tools.localnet.execution.environment import Environment, Mode, ObjectStore
-from nexus_tools.localnet.execution.funds import check_funds, check_replay_protection
-from nexus_tools.localnet.execution.gas import GasStatus, StorageCharge, UnmeteredGas
-from nexus_tools.localnet.execution.gas_payment import (
+from msgspec.structs import replace
+
+from nexus_tools.localnet.execution.commands import (
+    CommandResult,
+    CommandTable,
+    ExecutionContext,
+    run_commands,
+    type_commands,
+)
+from nexus_tools.localnet.execution.environment import DigestCache, Environment, Mode, ObjectStore
+from nexus_tools.localnet.execution.errors import EXECUTION_FAILURES, execution_error
+from nexus_tools.localnet.execution.gas import (
     GasPayment,
-    gas_coin,
+    GasStatus,
+    UnmeteredGas,
     mock_payment,
     needs_mock_payment,
     smash,
+    storage_bytes,
     with_simulated_gas,
 )
-from nexus_tools.localnet.execution.inputs import InputLoader, TransactionInputs
-from nexus_tools.localnet.execution.limits import MAX_GAS_PRICE_FACTOR_OF_ABORTED
-from nexus_tools.localnet.execution.result import CommandResult, ExecutionResult
-from nexus_tools.localnet.execution.status import EXECUTION_FAILURES, execution_error
-from nexus_tools.localnet.execution.storage import storage_bytes, storage_cost
-from nexus_tools.localnet.execution.validity import check_programmable, check_transaction
+from nexus_tools.localnet.execution.inputs import (
+    InputLoader,
+    TransactionInputs,
+    check_denied_inputs,
+    check_funds,
+    check_programmable,
+    check_replay_protection,
+    check_transaction,
+)
+from nexus_tools.localnet.execution.outcome import (
+    ChangeCollector,
+    CommandsRun,
+    ExecutionResult,
+    build_effects,
+    encoded_objects,
+    pay,
+    settle,
+    untouched,
+    written_objects,
+)
 from nexus_tools.localnet.natives import ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Machine
-from nexus_tools.sui.address import (
-    MOVE_STDLIB,
-    SUI_FRAMEWORK,
-    SUI_SYSTEM,
-    SYSTEM_STATE,
-    Address,
-)
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Address
 from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.event import Event
-from nexus_tools.sui.execution_status import (
-    ErrorKind,
-    ExecutionError,
-    ExecutionStatus,
-    Failure,
-    Success,
-)
-from nexus_tools.sui.object import MoveObject, Object
-from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
+from nexus_tools.sui.execution_status import ExecutionStatus, Failure, Success
+from nexus_tools.sui.object import Object
+from nexus_tools.sui.transaction import Command, ProgrammableTransaction, TransactionData
 
 SYSTEM_PACKAGES = frozenset({MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM})
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What the commands did, before anything is paid; `failure` explains the status.
-
-    `packages` are known to the machine, whether or not they will be on the ledger.
-    """
-
-    status: ExecutionStatus
-    changes: Changes
-    events: tuple[Event, ...]
-    results: tuple[CommandResult, ...]
-    packages: tuple[Address, ...]
-    failure: str
-    asked_deny_list: bool
-
-    @property
-    def succeeded(self) -> bool:
-        return isinstance(self.status, Success)
-
-
-@dataclass(frozen=True, slots=True)
-class _Settlement:
-    """What was paid: MIST for computation, the charge for storage, the new rebates by id."""
-
-    computation_cost: int
-    storage: StorageCharge
-    rebates: dict[Address, int]
 
 
 class ProgrammableExecution:
@@ -106,24 +80,19 @@ class ProgrammableExecution:
         """Check, execute, charge, and write down what happened."""
         data, inputs = self._prepare(data)
         payment = smash(data.gas, inputs.gas)
-        gas = self._gas(data, payment)
-        run = self._run(data, digest, inputs, payment, gas)
-        run, settlement = self._settle(run, inputs, payment, gas)
+        gas, version = self._gas(data, payment), inputs.lamport_version
+        assert isinstance(data.kind, ProgrammableTransaction)
+        context = self._context(data, digest, inputs, gas)
+        context.open(data.kind.inputs, payment)
+        run = self._run(context, data.kind.commands, inputs, payment, version)
+        price = self._environment.reference_gas_price
+        # What the commands did may turn out to be too dear: then it is another run that is paid.
+        run, bill = settle(run, gas, price, lambda: untouched(inputs, payment, version))
         self._forget(run)
-        costs = gas.summary(settlement.computation_cost, settlement.storage)
-        self._pay(run, inputs.lamport_version, data.gas.owner, gas, costs.net)
+        costs = bill.costs(gas)
+        pay(run, data.gas.owner, gas, costs.net, version)
         coin = payment.coin.id if payment and payment.coin else None
-        outcome = Outcome(
-            digest,
-            self._environment.epoch,
-            run.status,
-            run.changes,
-            costs,
-            run.events,
-            coin,
-            run.asked_deny_list,
-        )
-        return self._result(outcome, run, settlement, inputs)
+        return self._write_down(run, bill.rebates, costs, inputs, digest=digest, gas_coin=coin)
 
     # --- Before
 
@@ -137,6 +106,7 @@ class ProgrammableExecution:
         if mocked:
             data = with_simulated_gas(data, self._environment)
         gas_from_balance = not mocked and not data.gas.payment
+        # The order is that of a node, as of two mistakes the one is reported that it finds first.
         if self._mode is Mode.INSPECT:
             assert isinstance(data.kind, ProgrammableTransaction)
             check_programmable(data.kind)
@@ -174,38 +144,41 @@ class ProgrammableExecution:
 
     def _run(
         self,
-        data: TransactionData,
-        digest: Digest,
+        context: ExecutionContext,
+        commands: tuple[Command, ...],
         inputs: TransactionInputs,
         payment: GasPayment | None,
-        gas: GasStatus,
-    ) -> _Run:
-        assert isinstance(data.kind, ProgrammableTransaction)
-        runtime = self._runtime(data, digest, inputs, gas)
-        context = ExecutionContext(
+        version: int,
+    ) -> CommandsRun:
+        events: tuple[Event, ...] = ()
+        reports: list[CommandResult] = []
+        status: ExecutionStatus = Success()
+        failure = ""
+        try:
+            # Reading the inputs may use up the budget, before any command has its turn.
+            context.gas.charge_read(_bytes_read(inputs))
+            run_commands(context, type_commands(context, commands), self._commands, reports)
+            changes = ChangeCollector(context, inputs, payment, version).collect()
+            events = tuple(context.events)
+        except EXECUTION_FAILURES as error:
+            status = Failure(execution_error(error), context.command_index)
+            changes = untouched(inputs, payment, version)
+            failure = str(error)
+        packages = tuple([package.id for package in context.new_packages])
+        asked = context.asked_deny_list
+        return CommandsRun(status, changes, events, tuple(reports), packages, failure, asked)
+
+    def _context(
+        self, data: TransactionData, digest: Digest, inputs: TransactionInputs, gas: GasStatus
+    ) -> ExecutionContext:
+        return ExecutionContext(
             machine=self._machine,
             store=self._store,
-            runtime=runtime,
+            runtime=self._runtime(data, digest, inputs, gas),
             gas=gas,
             mode=self._mode,
             inputs=inputs,
         )
-        context.open(data.kind.inputs, payment)
-        version, reports = inputs.lamport_version, list[CommandResult]()
-        try:
-            gas.charge_read(_bytes_read(inputs))
-            commands = type_commands(context, data.kind.commands)
-            run_commands(context, commands, self._commands, reports)
-            changes = ChangeCollector(context, inputs, payment, version).collect()
-            status: ExecutionStatus = Success()
-            events, failure = tuple(context.events), ""
-        except EXECUTION_FAILURES as error:
-            status = Failure(execution_error(error), context.command_index)
-            changes = untouched(inputs, payment, version)
-            events, failure = (), str(error)
-        packages = tuple(package.id for package in context.new_packages)
-        asked = context.asked_deny_list
-        return _Run(status, changes, events, tuple(reports), packages, failure, asked)
 
     def _runtime(
         self, data: TransactionData, digest: Digest, inputs: TransactionInputs, gas: GasStatus
@@ -223,95 +196,54 @@ class ProgrammableExecution:
         )
         owners = {object_id: value.object.owner for object_id, value in inputs.objects.items()}
         return ObjectRuntime(
-            transaction, owners, self._store.get, self._machine.decode, gas.natives
+            transaction, owners, self._store.get, self._machine.types.decode, gas.natives
         )
 
-    def _forget(self, run: _Run) -> None:
-        """Take packages back that will not be on the ledger."""
+    def _forget(self, run: CommandsRun) -> None:
+        """Take packages back that will not be on the ledger.
+
+        Commands behind a `Publish` may call what was published, so that the machine had to know it.
+        """
         if self._mode is Mode.COMMIT and run.succeeded:
             return
         for package in run.packages:
-            self._machine.forget(package)
-
-    # --- The bill
-
-    def _settle(
-        self,
-        run: _Run,
-        inputs: TransactionInputs,
-        payment: GasPayment | None,
-        gas: GasStatus,
-    ) -> tuple[_Run, _Settlement]:
-        """Charge what was done; if the budget does not suffice, nothing is done but to charge."""
-        computation, enough = gas.computation_cost(self._price_max(run))
-        if not enough and run.succeeded:
-            run = self._out_of_gas(run, inputs, payment)
-        settlement = _settlement(computation, run.changes, gas)
-        if gas.can_pay(computation, settlement.storage):
-            return run, settlement
-        run = self._out_of_gas(run, inputs, payment)
-        settlement = _settlement(computation, run.changes, gas)
-        if gas.can_pay(computation, settlement.storage):
-            return run, settlement
-        # Not even the inputs can be stored again: the budget goes whole, rebates stay as they are.
-        rebates = {
-            object_id: value.storage_rebate for object_id, value in run.changes.modified.items()
-        }
-        gone = sum(
-            rebate for object_id, rebate in rebates.items() if object_id not in run.changes.written
-        )
-        return run, _Settlement(gas.budget, StorageCharge(0, gone), rebates)
-
-    def _price_max(self, run: _Run) -> int | None:
-        """What a gas unit costs at most: Move code that aborts has not to outbid others."""
-        if isinstance(run.status, Success) or run.status.error.kind is not ErrorKind.MOVE_ABORT:
-            return None
-        return self._environment.reference_gas_price * MAX_GAS_PRICE_FACTOR_OF_ABORTED
-
-    def _out_of_gas(self, run: _Run, inputs: TransactionInputs, payment: GasPayment | None) -> _Run:
-        status, failure = run.status, run.failure
-        if run.succeeded:
-            status = Failure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
-            failure = "the gas budget does not suffice"
-        changes = untouched(inputs, payment, inputs.lamport_version)
-        return replace(run, status=status, changes=changes, events=(), failure=failure)
-
-    def _pay(self, run: _Run, version: int, payer: Address, gas: GasStatus, net_cost: int) -> None:
-        """Take the costs out of the gas coin, wherever it is now, or out of an address balance."""
-        coin_id = run.changes.gas_coin
-        if coin_id is None:
-            run.changes.move_sui(payer, -net_cost)
-            return
-        write = run.changes.written[coin_id]
-        assert isinstance(write.data, MoveObject)
-        # While commands ran, the coin lacked the budget.
-        refund = gas.budget if run.succeeded else 0
-        balance = coin_balance(write.data) + refund - net_cost
-        run.changes.written[coin_id] = Write(write.owner, gas_coin(coin_id, balance, version))
+            self._machine.types.forget(package)
 
     # --- After
 
-    def _result(
+    def _write_down(
         self,
-        outcome: Outcome,
-        run: _Run,
-        settlement: _Settlement,
+        run: CommandsRun,
+        rebates: dict[Address, int],
+        costs: GasCostSummary,
         inputs: TransactionInputs,
+        *,
+        digest: Digest,
+        gas_coin: Address | None,
     ) -> ExecutionResult:
-        changes, version = run.changes, inputs.lamport_version
-        written = written_objects(changes, settlement.rebates, outcome.transaction, version)
-        effects = build_effects(outcome, inputs, written, self._digests)
+        modified, version = run.changes.modified, inputs.lamport_version
+        written = written_objects(run.changes, rebates, digest, version)
+        # The effects need digests of what was written, which are remembered here.
+        encoded = encoded_objects(written, self._digests)
+        effects = build_effects(
+            run,
+            inputs,
+            written,
+            self._digests,
+            transaction=digest,
+            epoch=self._environment.epoch,
+            version=version,
+            costs=costs,
+            gas_coin=gas_coin,
+        )
         read = {object_id: value.object for object_id, value in inputs.objects.items()}
         return ExecutionResult(
             effects=effects,
             events=run.events,
             written=written,
-            removed={
-                object_id: value
-                for object_id, value in changes.modified.items()
-                if object_id not in written
-            },
-            input_objects=tuple((read | changes.modified).values()),
+            written_bytes=encoded,
+            removed={each: value for each, value in modified.items() if each not in written},
+            input_objects=tuple((read | modified).values()),
             command_results=run.results,
             failure=run.failure,
         )
@@ -321,16 +253,4 @@ def _bytes_read(inputs: TransactionInputs) -> int:
     """The size of all inputs but the packages of the system."""
     values = [value.object for value in inputs.objects.values()]
     values.extend(package for package in inputs.packages if package.id not in SYSTEM_PACKAGES)
-    return sum(storage_bytes(value.data) for value in values)
-
-
-def _settlement(computation: int, changes: Changes, gas: GasStatus) -> _Settlement:
-    """What storing the changes costs, and what comes back for what was there before."""
-    if isinstance(gas, UnmeteredGas):
-        # Nobody is paid what the network's own transactions free. It stays with the system state.
-        freed = sum(value.storage_rebate for value in changes.modified.values())
-        kept = {SYSTEM_STATE: freed} if freed and SYSTEM_STATE in changes.written else {}
-        return _Settlement(0, StorageCharge(0, 0), kept)
-    rebates = {object_id: storage_cost(write.data) for object_id, write in changes.written.items()}
-    returned = sum(value.storage_rebate for value in changes.modified.values())
-    return _Settlement(computation, StorageCharge(sum(rebates.values()), returned), rebates)
+    return sum([storage_bytes(value.data) for value in values])

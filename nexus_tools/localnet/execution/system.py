@@ -1,29 +1,35 @@
-"""Transactions of the network: the clock, random bytes, address balances, the epoch's change.
+"""Transactions of the network: the clock, random bytes, address balances, the end of an epoch.
 
 All is done by calling the framework's own functions, as on a real network: from address 0x0, with
-the right to call what is private, and without gas. Source: `execution_engine.rs` of `sui-adapter`.
+the right to call what is private, and without gas. Source: `execution_engine.rs` of `sui-adapter`;
+`TransactionData::new_system_transaction` in `sui-types/src/transaction.rs`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
+
 from nexus_tools.localnet.execution.environment import ObjectStore
-from nexus_tools.localnet.execution.epoch_change import change_epoch, end_of_epoch
 from nexus_tools.localnet.execution.errors import TransactionRefused
-from nexus_tools.sui.address import CLOCK, RANDOM, SUI_FRAMEWORK
+from nexus_tools.sui.address import CLOCK, RANDOM, SUI_FRAMEWORK, SUI_SYSTEM, SYSTEM_STATE, ZERO
 from nexus_tools.sui.bcs import byte_vector, u64
-from nexus_tools.sui.end_of_epoch import EndOfEpoch
-from nexus_tools.sui.object import Shared
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.expiration import NoExpiration
+from nexus_tools.sui.object import ObjectReference, Shared
 from nexus_tools.sui.system_transaction import (
     ChangeEpoch,
     ConsensusCommitPrologue,
     ConsensusCommitPrologueV2,
     ConsensusCommitPrologueV3,
     ConsensusCommitPrologueV4,
+    EndOfEpoch,
     RandomnessStateUpdate,
 )
 from nexus_tools.sui.transaction import (
+    Argument,
+    GasData,
     InputArgument,
     MoveCall,
     ProgrammableSystemTransaction,
@@ -31,7 +37,24 @@ from nexus_tools.sui.transaction import (
     Pure,
     SharedObject,
     TransactionData,
+    TransactionKind,
 )
+from nexus_tools.sui.type_tag import SUI
+
+_FIRST_VERSION = 1  # of what genesis made
+
+SYSTEM_SIGNATURE = bytes(97)
+"""Stands where others have a signature: Ed25519, all zeros."""
+
+_NO_PAYMENT = (ObjectReference(ZERO, 0, Digest(bytes(32))),)
+
+
+def system_data(kind: TransactionKind) -> TransactionData:
+    """A transaction of the network itself: sent by 0x0, at no cost."""
+    return TransactionData(kind, ZERO, GasData(_NO_PAYMENT, ZERO, 1, 0), NoExpiration())
+
+
+# --- The calls that they stand for
 
 Prologue = (
     ConsensusCommitPrologue
@@ -39,8 +62,6 @@ Prologue = (
     | ConsensusCommitPrologueV3
     | ConsensusCommitPrologueV4
 )
-
-_CLOCK_INITIAL_VERSION = 1
 
 
 def as_programmable(data: TransactionData, store: ObjectStore) -> TransactionData:
@@ -55,7 +76,7 @@ def as_programmable(data: TransactionData, store: ObjectStore) -> TransactionDat
 
 
 def _set_clock(prologue: Prologue, _store: ObjectStore) -> ProgrammableTransaction:
-    clock = SharedObject(CLOCK, _CLOCK_INITIAL_VERSION, mutable=True)
+    clock = SharedObject(CLOCK, _FIRST_VERSION, mutable=True)
     timestamp = Pure(u64.encode(prologue.commit_timestamp_ms))
     return _call("clock", "consensus_commit_prologue", (clock, timestamp))
 
@@ -84,13 +105,72 @@ def _call(
     )
 
 
+# --- The end of an epoch
+
+STORAGE_FUND_REINVEST_RATE = 500
+"""How much of the storage fund's rewards stays in the fund, of 10 000."""
+
+REWARD_SLASHING_RATE = 10_000
+"""How much of its rewards a validator loses that the others report, of 10 000."""
+
+
+def _end_of_epoch(transaction: EndOfEpoch, _store: ObjectStore) -> ProgrammableTransaction:
+    """The last transaction of an epoch, if all that it does is to change the epoch."""
+    if len(transaction.steps) != 1 or not isinstance(transaction.steps[0], ChangeEpoch):
+        steps = ", ".join(type(step).__name__ for step in transaction.steps)
+        raise TransactionRefused(
+            "unsupported",
+            f"Feature is not supported: transactions of the kind EndOfEpoch with ({steps})",
+        )
+    return _change_epoch(transaction.steps[0], _store)
+
+
+def _change_epoch(change: ChangeEpoch, _store: ObjectStore) -> ProgrammableTransaction:
+    """Mint what the epoch's transactions have paid, advance the epoch, burn what they got back.
+
+    `sui_system::advance_epoch` distributes the rewards. The framework stays as it is: there are no
+    other packages to upgrade to. Source: `construct_advance_epoch_pt`.
+    """
+    if change.system_packages:
+        raise TransactionRefused(
+            "unsupported", "Feature is not supported: upgrades of system packages"
+        )
+    builder = TransactionBuilder()
+    storage = _rewards(builder, change.storage_charge)
+    computation = _rewards(builder, change.computation_charge)
+    numbers = (
+        change.epoch,
+        change.protocol_version,
+        change.storage_rebate,
+        change.non_refundable_storage_fee,
+        STORAGE_FUND_REINVEST_RATE,
+        REWARD_SLASHING_RATE,
+        change.epoch_start_timestamp_ms,
+    )
+    state = builder.resolved(SharedObject(SYSTEM_STATE, _FIRST_VERSION, mutable=True))
+    rebates = builder.move_call(
+        SUI_SYSTEM,
+        "sui_system",
+        "advance_epoch",
+        [storage, computation, state, *map(builder.u64, numbers)],
+    )
+    builder.move_call(SUI_FRAMEWORK, "balance", "destroy_storage_rebates", [rebates], [SUI])
+    return builder.finish()
+
+
+def _rewards(builder: TransactionBuilder, amount: int) -> Argument:
+    return builder.move_call(
+        SUI_FRAMEWORK, "balance", "create_staking_rewards", [builder.u64(amount)], [SUI]
+    )
+
+
 _CALLS: Mapping[type[Any], Callable[[Any, ObjectStore], ProgrammableTransaction]] = {
     ConsensusCommitPrologue: _set_clock,
     ConsensusCommitPrologueV2: _set_clock,
     ConsensusCommitPrologueV3: _set_clock,
     ConsensusCommitPrologueV4: _set_clock,
     RandomnessStateUpdate: _update_randomness,
-    ChangeEpoch: lambda change, _store: change_epoch(change),
-    EndOfEpoch: lambda transaction, _store: end_of_epoch(transaction),
+    ChangeEpoch: _change_epoch,
+    EndOfEpoch: _end_of_epoch,
     ProgrammableSystemTransaction: _as_it_is,
 }

@@ -12,10 +12,12 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import MappingProxyType
 
+from msgspec import Struct
+
+from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.localnet.bytecode.digest import package_digest
-from nexus_tools.localnet.framework.package import FrameworkPackage
 from nexus_tools.localnet.framework.search import find_packages
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 WHEEL = "sui-sandbox"
 WHEEL_VERSION = "0.22.0"
@@ -23,9 +25,12 @@ FRAMEWORK_VERSION = "1.62.1"
 PROTOCOL_VERSION = 105
 """That of the release: its rules and limits are those of the localnet."""
 
-MOVE_STDLIB = (1).to_bytes(32, "big")
-SUI_FRAMEWORK = (2).to_bytes(32, "big")
-SUI_SYSTEM = (3).to_bytes(32, "big")
+FRAMEWORK_NAMES: Mapping[bytes, str] = {
+    MOVE_STDLIB: "std",
+    SUI_FRAMEWORK: "sui",
+    SUI_SYSTEM: "sui_system",
+}
+"""The packages of the framework, with the named addresses that sources have for them."""
 
 _HINT = f'pip install "{WHEEL}=={WHEEL_VERSION}"'
 _LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
@@ -36,11 +41,22 @@ _DEPENDENCIES: dict[bytes, tuple[bytes, ...]] = {
     SUI_SYSTEM: (MOVE_STDLIB, SUI_FRAMEWORK),
 }
 # Package digests of the framework mainnet-v1.62.1.
-_DIGESTS = {
+_DIGESTS: Mapping[bytes, str] = {
     MOVE_STDLIB: "987480925b0bfa70cbd975b5b37ca43b61dd1d8767b0c06dfeb7219cdb04c824",
     SUI_FRAMEWORK: "3d78a6a827a0882985e39438dc0d6f42431e3a117d685901d758c01ab3cefc1c",
     SUI_SYSTEM: "a31dbb16ba67d5e2279cd95bc99f349a1ec49ae15bdf30f459a82664123b24df",
 }
+
+
+class FrameworkPackage(Struct, frozen=True):
+    """The module files of a framework package, in the order in which it was built.
+
+    `address` and `dependencies` are addresses of 32 bytes; the dependencies are transitive.
+    """
+
+    address: bytes
+    modules: tuple[bytes, ...]
+    dependencies: tuple[bytes, ...]
 
 
 @cache

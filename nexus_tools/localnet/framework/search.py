@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from mmap import mmap
 from typing import NamedTuple
 
-from nexus_tools.localnet.bytecode.header import MAGIC, read_header
-from nexus_tools.localnet.bytecode.malformed import MalformedModule
+from nexus_tools.bytecode import MAGIC, MalformedModule, read_header
 from nexus_tools.sui.bcs import write_uleb128
 
 # Sui allows a whole package 100 KiB: a module that is longer is none.

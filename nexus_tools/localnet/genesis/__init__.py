@@ -5,14 +5,16 @@ from nexus_tools.localnet.genesis.genesis import (
     FAUCET_MIST,
     TOTAL_SUPPLY_MIST,
     found_network,
+    framework_packages,
 )
-from nexus_tools.localnet.genesis.system_data import SYSTEM_SIGNATURE, system_data
+from nexus_tools.localnet.genesis.validators import VALIDATORS, GenesisValidator
 
 __all__ = [
     "COINS",
     "FAUCET_MIST",
-    "SYSTEM_SIGNATURE",
     "TOTAL_SUPPLY_MIST",
+    "VALIDATORS",
+    "GenesisValidator",
     "found_network",
-    "system_data",
+    "framework_packages",
 ]

@@ -5,7 +5,7 @@ What it creates has no transaction yet that made it.
 
 from collections.abc import Iterator, Sequence
 
-from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.bytecode import Ability
 from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Context, Machine, Meter, Reference, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, ZERO, Address
@@ -42,9 +42,9 @@ class Founding:
         )
         self._machine = machine
         self._runtime = _FoundingRuntime(
-            transaction, {}, lambda _object_id: None, machine.decode, NativeGas(_UNMETERED)
+            transaction, {}, lambda _object_id: None, machine.types.decode, NativeGas(_UNMETERED)
         )
-        self._context = Context(machine, Meter(_UNMETERED), self._runtime)
+        self._context = Context(machine.types, Meter(_UNMETERED), self._runtime)
 
     def call(
         self,
@@ -55,7 +55,7 @@ class Founding:
         package: Address = SUI_FRAMEWORK,
     ) -> list[Value]:
         """Call a function; a `TxContext` at the end of its parameters is filled in."""
-        function = self._machine.function(package, module, name)
+        function = self._machine.types.function(package, module, name)
         assert function is not None
         values = list(arguments)
         if len(values) < len(function.parameters):
@@ -71,7 +71,7 @@ class Founding:
                 yield self._object(ObjectOwner(child.parent), child.type, child.cell[0])
 
     def _object(self, owner: Owner, tag: StructTag, value: Value) -> GenesisObject:
-        public = bool(self._machine.abilities(tag) & Ability.STORE)
-        contents = self._machine.encode(tag, value)
+        public = bool(self._machine.types.abilities(tag) & Ability.STORE)
+        contents = self._machine.types.encode(tag, value)
         owner = _NOT_YET_SHARED if isinstance(owner, Shared) else owner
         return GenesisObject(MoveObject(tag, public, _FIRST_VERSION, contents), owner)

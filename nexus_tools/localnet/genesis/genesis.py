@@ -6,12 +6,14 @@ call them (`sui-genesis-builder/src/lib.rs`, `execution_engine.rs` of `sui-adapt
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import cache
 
-from nexus_tools.localnet.execution import Environment, Executor
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import declared_types
+from nexus_tools.localnet.execution import SYSTEM_SIGNATURE, Environment, Executor, system_data
+from nexus_tools.localnet.framework import FrameworkPackage, load_framework
 from nexus_tools.localnet.genesis.founding import Founding
-from nexus_tools.localnet.genesis.framework_packages import framework_packages
-from nexus_tools.localnet.genesis.system_data import SYSTEM_SIGNATURE, system_data
 from nexus_tools.localnet.genesis.system_state import STAKE_SUBSIDY_MIST, create_system_state
 from nexus_tools.localnet.genesis.validators import STAKE_MIST, VALIDATORS
 from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Place
@@ -19,7 +21,7 @@ from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.digest import Digest, blake2b256, transaction_digest
-from nexus_tools.sui.object import Immutable, MoveObject
+from nexus_tools.sui.object import Immutable, Linkage, MoveObject, MovePackage, TypeOrigin
 from nexus_tools.sui.system_transaction import Genesis, GenesisObject
 
 TOTAL_SUPPLY_MIST = 10_000_000_000 * 1_000_000_000
@@ -41,6 +43,7 @@ _MODULES_WITH_AN_OBJECT = (
     "coin_registry",
     "accumulator",
 )
+_FIRST_VERSION = 1
 
 
 def found_network(
@@ -52,7 +55,7 @@ def found_network(
     """
     packages = framework_packages()
     for package in packages:
-        executor.machine.publish(package)
+        executor.machine.types.publish(package)
     objects = [GenesisObject(package, Immutable()) for package in packages]
     objects += _created_objects(executor.machine, faucet, timestamp_ms)
     data = system_data(Genesis(tuple(objects)))
@@ -65,6 +68,32 @@ def found_network(
     checkpoint = Checkpoint.after(None, (executed,), timestamp_ms)
     ledger.apply(checkpoint)
     return checkpoint
+
+
+@cache  # tests open networks by the hundred
+def framework_packages() -> tuple[MovePackage, ...]:
+    """The genuine framework, each package in its first version.
+
+    Raises `framework_not_found` and `framework_version_mismatch`.
+    """
+    return tuple(map(_move_package, load_framework().values()))
+
+
+def _move_package(package: FrameworkPackage) -> MovePackage:
+    declared = [declared_types(data) for data in package.modules]
+    named = zip((name for name, _ in declared), package.modules, strict=True)
+    package_id = Address(package.address)
+    used = map(Address, package.dependencies)
+    linkage = (Linkage(each, each, _FIRST_VERSION) for each in used)
+    return MovePackage(
+        id=package_id,
+        version=_FIRST_VERSION,
+        modules=tuple(sorted(named)),
+        type_origins=tuple(
+            TypeOrigin(name, datatype, package_id) for name, types in declared for datatype in types
+        ),
+        linkage=tuple(sorted(linkage, key=lambda link: link.original_id)),
+    )
 
 
 def _created_objects(

@@ -5,7 +5,8 @@ protocol key with a signature over its address. Its account is nobody's secret: 
 Ed25519 key is here, so that tests can act as the validator.
 """
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import Address
 
 STAKE_MIST = 20_000_000 * 1_000_000_000
@@ -20,8 +21,7 @@ COMMISSION_RATE = 200
 _MULTIADDR = "/ip4/127.0.0.1/{}/{}"
 
 
-@dataclass(frozen=True, slots=True)
-class GenesisValidator:
+class GenesisValidator(Struct, frozen=True):
     """A validator: the seed and the address of its account, its keys, the port that it would use.
 
     The protocol key is a point of G2 of BLS12-381 (96 bytes), the proof of possession one of G1 (48

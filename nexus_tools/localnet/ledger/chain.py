@@ -110,6 +110,7 @@ def _transaction(state: State, row: Sequence[Any]) -> ExecutedTransaction:
         raise damaged(state.path, f"transaction {number} does not have its digest")
     try:
         versions = (read_object(state, *key) for key in _VERSIONS.decode(inputs))
+        written = read_written(state, number)
         return ExecutedTransaction(
             digest=Digest(digest),
             data=TRANSACTION_DATA.decode(data),
@@ -120,7 +121,8 @@ def _transaction(state: State, row: Sequence[Any]) -> ExecutedTransaction:
             effects_digest=effects_digest(effects),
             events=read_events(state, number),
             input_objects=tuple(value for value in versions if value is not None),
-            output_objects=read_written(state, number),
+            output_objects=tuple(written.values()),
+            output_bytes=tuple(written),
             checkpoint=checkpoint,
             timestamp_ms=timestamp_ms,
             index_in_checkpoint=number - first,

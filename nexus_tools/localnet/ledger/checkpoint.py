@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Self
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.bcs import u64, vector
 from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData
@@ -16,8 +17,7 @@ _VERSION_1 = b"\0"
 _ROUNDS = vector(u64)
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """The head of a checkpoint, its contents and the transactions in their order."""
 
     digest: Digest
@@ -81,12 +81,9 @@ def epoch_gas_used(
     epoch: int, before: CheckpointSummary | None, transactions: Sequence[ExecutedTransaction]
 ) -> GasCostSummary:
     """What all transactions of an epoch have cost, up to a checkpoint and with these behind it."""
-    costs = [executed.effects.gas_used for executed in transactions]
+    total = GasCostSummary(0, 0, 0, 0)
     if before is not None and before.epoch == epoch:
-        costs.append(before.epoch_rolling_gas_cost_summary)
-    return GasCostSummary(
-        sum(cost.computation_cost for cost in costs),
-        sum(cost.storage_cost for cost in costs),
-        sum(cost.storage_rebate for cost in costs),
-        sum(cost.non_refundable_storage_fee for cost in costs),
-    )
+        total = before.epoch_rolling_gas_cost_summary
+    for executed in transactions:
+        total += executed.effects.gas_used
+    return total

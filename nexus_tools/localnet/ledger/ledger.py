@@ -2,25 +2,30 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
+from nexus_tools.bytecode import original_id
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.localnet.ledger import chain
 from nexus_tools.localnet.ledger.checkpoint import Checkpoint
-from nexus_tools.localnet.ledger.event_filter import EventFilter
-from nexus_tools.localnet.ledger.events import EventPosition, LedgerEvent, select_events
-from nexus_tools.localnet.ledger.live_objects import CoinBalance, LiveObjects, original_id
+from nexus_tools.localnet.ledger.events import (
+    EventFilter,
+    EventPosition,
+    LedgerEvent,
+    select_events,
+)
+from nexus_tools.localnet.ledger.live_objects import CoinBalance, LiveObjects
 from nexus_tools.localnet.ledger.object_versions import (
+    PastObjects,
     read_live,
     read_newest,
     read_object,
     removed_objects,
 )
-from nexus_tools.localnet.ledger.past_objects import PastObjects
 from nexus_tools.localnet.ledger.state import State, damaged
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.address import Address
@@ -37,8 +42,7 @@ _RECENT_TRANSACTIONS = 512
 _LAST_NUMBER = 2**63 - 1  # the largest that the durable log knows
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A point of the chain to which the ledger can go back, as often as wanted.
 
     `head` is that checkpoint itself, which is then not read again, large as it may be; without it
@@ -47,7 +51,7 @@ class Snapshot:
 
     checkpoint: int
     digest: Digest
-    head: Checkpoint | None = field(default=None, repr=False, compare=False)
+    head: Checkpoint | None = None
 
 
 class Ledger:
@@ -222,6 +226,7 @@ class Ledger:
         `settings` are kept together with it. Raises `checkpoint_invalid` if it does not follow the
         latest one, or if the objects are not those of the effects.
         """
+        # What could fail comes first; taking it into memory cannot.
         self._check(checkpoint)
         with self._state.commit():
             chain.write_checkpoint(self._state, checkpoint)
@@ -271,6 +276,10 @@ class Ledger:
     def revert(self, snapshot: Snapshot, settings: Settings | None = None) -> set[Address]:
         """Go back to a snapshot, in time proportional to what changed since.
 
+        Rows behind the snapshot are deleted, and every object that one of them was of is looked up
+        anew. With a snapshot at checkpoint 7, and since then A changed from version 3 to 5 and B
+        made: A and B are concerned; of A the newest row is version 3 again, of B there is none.
+
         Gives the ids of packages that are gone. `settings` are kept together with it. Raises
         `snapshot_gone` if the ledger has since gone back to a point before the snapshot.
         """
@@ -281,6 +290,8 @@ class Ledger:
                 " the ledger went back to a point before it",
                 hint="take a new snapshot after a revert to an earlier one",
             )
+        # First what is durable, then what is in memory: a process that dies between finds the chain
+        # as it was at the snapshot.
         with self._state.commit():
             concerned = chain.delete_after(self._state, snapshot.checkpoint)
             self._write_settings(settings)

@@ -5,12 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode import deserialize
-from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
+from msgspec import Struct
+
+from nexus_tools.bytecode import original_id
 from nexus_tools.localnet.ledger.object_index import ObjectIndex, place_of
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import address_balance
+from nexus_tools.sui.coin import coin_balance, is_coin
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -22,8 +23,7 @@ from nexus_tools.sui.object import (
 from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 
-@dataclass(frozen=True, slots=True)
-class CoinBalance:
+class CoinBalance(Struct, frozen=True):
     """The coins of one type that an address owns: their sum, and how many they are.
 
     `in_address` is what belongs to the address besides coins: its address balance.
@@ -35,6 +35,7 @@ class CoinBalance:
 
 
 _NOTHING = CoinBalance()
+_ADDRESS_OWNERS = (AddressOwner, ConsensusAddressOwner)
 
 
 class LiveObjects:
@@ -93,38 +94,56 @@ class LiveObjects:
 
     def set(self, value: Object) -> None:
         """Take in an object, in place of its earlier version."""
-        object_id = value.id
+        object_id, data, owner = value.id, value.data, value.owner
         before = self._objects.get(object_id)
-        if before is not None and _are_found_alike(before, value):
-            self._objects[object_id] = value
+        if before is not None:
+            if _is_same_but_for_contents(before, value):
+                self._replace(before, value)
+                return
+            self.remove(object_id)
+        self._objects[object_id] = value
+        if isinstance(data, MovePackage):
+            self._packages.setdefault(original_id(data), {})[data.version] = data
+            return
+        self._by_type[data.type].add(object_id)
+        if isinstance(owner, _ADDRESS_OWNERS):
+            self._by_owner.add(owner.address, data.type, place_of(data))
+        elif isinstance(owner, ObjectOwner):
+            insort(self._children.setdefault(owner.parent, []), object_id)
+        self._count(value, 1)
+
+    def _replace(self, before: Object, value: Object) -> None:
+        """Take in the next version of an object that is where it was, though perhaps worth less."""
+        self._objects[value.id] = value
+        owner = value.owner
+        if isinstance(owner, _ADDRESS_OWNERS):
+            assert isinstance(before.data, MoveObject)
+            assert isinstance(value.data, MoveObject)
+            if not is_coin(value.data.type):  # its place is its id
+                return
+            self._by_owner.remove(owner.address, value.data.type, place_of(before.data))
+            self._by_owner.add(owner.address, value.data.type, place_of(value.data))
+            # A coin's place says its balance, for listings begin with the largest.
+            gained = coin_balance(value.data) - coin_balance(before.data)
+            self._add(owner.address, value.data.type.type_params[0], gained)
+        else:
             self._count(before, -1)
             self._count(value, 1)
-            return
-        self.remove(object_id)
-        self._objects[object_id] = value
-        if isinstance(value.data, MovePackage):
-            self._packages.setdefault(original_id(value.data), {})[value.version] = value.data
-            return
-        self._by_type[value.data.type].add(object_id)
-        if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
-            self._by_owner.add(value.owner.address, value.data.type, place_of(value.data))
-        elif isinstance(value.owner, ObjectOwner):
-            insort(self._children.setdefault(value.owner.parent, []), object_id)
-        self._count(value, 1)
 
     def remove(self, object_id: Address) -> None:
         """Take out an object, if it is there."""
         value = self._objects.pop(object_id, None)
         if value is None:
             return
-        if isinstance(value.data, MovePackage):
-            self._remove_package(value.data)
+        data, owner = value.data, value.owner
+        if isinstance(data, MovePackage):
+            self._remove_package(data)
             return
-        self._remove_from_type(value.data.type, object_id)
-        if isinstance(value.owner, AddressOwner | ConsensusAddressOwner):
-            self._by_owner.remove(value.owner.address, value.data.type, place_of(value.data))
-        elif isinstance(value.owner, ObjectOwner):
-            self._remove_child(value.owner.parent, object_id)
+        self._remove_from_type(data.type, object_id)
+        if isinstance(owner, _ADDRESS_OWNERS):
+            self._by_owner.remove(owner.address, data.type, place_of(data))
+        elif isinstance(owner, ObjectOwner):
+            self._remove_child(owner.parent, object_id)
         self._count(value, -1)
 
     def _remove_from_type(self, tag: StructTag, object_id: Address) -> None:
@@ -149,7 +168,7 @@ class LiveObjects:
     def _count(self, value: Object, sign: int) -> None:
         """Add or take away what an object is worth, if it is a coin or an address balance."""
         data, owner = value.data, value.owner
-        if isinstance(owner, AddressOwner | ConsensusAddressOwner):
+        if isinstance(owner, _ADDRESS_OWNERS):
             if isinstance(data, MoveObject) and is_coin(data.type):
                 amount = sign * coin_balance(data)
                 self._add(owner.address, data.type.type_params[0], amount, coins=sign)
@@ -179,21 +198,11 @@ class LiveObjects:
             del self._balances[owner]
 
 
-def _are_found_alike(first: Object, second: Object) -> bool:
-    """Whether two versions of an object have the same places in the indexes."""
+def _is_same_but_for_contents(first: Object, second: Object) -> bool:
+    """Whether two versions of an object have the same type and the same owner."""
     return (
         isinstance(first.data, MoveObject)
         and isinstance(second.data, MoveObject)
         and first.owner == second.owner
         and first.data.type == second.data.type
-        and place_of(first.data) == place_of(second.data)
     )
-
-
-def original_id(package: MovePackage) -> Address:
-    """The id under which the first version of a package was published.
-
-    It is the address that every version's modules have as their own.
-    """
-    smallest = min((data for _, data in package.modules), key=len)
-    return Address(deserialize(smallest).address)

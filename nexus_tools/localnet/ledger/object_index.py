@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, islice
 
-from nexus_tools.localnet.ledger.balance_change import coin_balance, is_coin
 from nexus_tools.sui.address import ADDRESS_LENGTH, Address
+from nexus_tools.sui.coin import coin_balance, is_coin
 from nexus_tools.sui.object import MoveObject
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
@@ -110,10 +110,7 @@ def is_instance(tag: StructTag, type_filter: StructTag | None) -> bool:
     """Whether a type passes a filter."""
     if type_filter is None or tag == type_filter:
         return True
-    return not type_filter.type_params and (
-        (tag.address, tag.module, tag.name)
-        == (type_filter.address, type_filter.module, type_filter.name)
-    )
+    return not type_filter.type_params and (tag.datatype == type_filter.datatype)
 
 
 def _after(places: list[bytes], order: bytes, after: bytes) -> Iterable[bytes]:

@@ -7,8 +7,7 @@ back with the version of its parent, which every change of its fields raises.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nexus_tools.localnet.ledger.schema import PLACE_BITS
-from nexus_tools.localnet.ledger.state import State, damaged
+from nexus_tools.localnet.ledger.state import PLACE_BITS, State, damaged
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
@@ -31,8 +30,9 @@ def write_objects(state: State, number: int, transaction: ExecutedTransaction) -
 
 def _object_rows(place: int, transaction: ExecutedTransaction) -> Iterator[tuple[Any, ...]]:
     digests = _output_digests(transaction.effects)
-    for value in transaction.output_objects:
-        yield place, value.id, value.version, digests[value.id], value.encode()
+    written = zip(transaction.output_objects, transaction.output_bytes, strict=True)
+    for value, data in written:
+        yield place, value.id, value.version, digests[value.id], data
         place += 1
     for object_id in removed_objects(transaction.effects):
         yield place, object_id, transaction.effects.lamport_version, None, None
@@ -109,15 +109,13 @@ def read_live(state: State) -> Iterator[Object]:
     return _all(state, "SELECT digest, bytes, max(version) FROM objects GROUP BY id", ())
 
 
-def read_written(state: State, number: int) -> tuple[Object, ...]:
-    """What the `number`th transaction wrote."""
-    return tuple(
-        _all(
-            state,
-            "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
-            (number << PLACE_BITS, number + 1 << PLACE_BITS),
-        )
+def read_written(state: State, number: int) -> dict[bytes, Object]:
+    """What the `number`th transaction wrote, by its bytes."""
+    rows = state.rows(
+        "SELECT digest, bytes FROM objects WHERE number >= ? AND number < ? ORDER BY number",
+        (number << PLACE_BITS, number + 1 << PLACE_BITS),
     )
+    return {data: _object(state, digest, data) for digest, data in rows if data is not None}
 
 
 def _first(state: State, query: str, parameters: tuple[Any, ...]) -> Object | None:
@@ -137,3 +135,30 @@ def _object(state: State, digest: bytes, data: bytes) -> Object:
         return OBJECT.decode(data)
     except BcsError as error:
         raise damaged(state.path, f"an object cannot be read: {error}") from error
+
+
+# --- The past
+
+
+class PastObjects:
+    """The objects before the `number`th transaction of the chain, as it found them.
+
+    What was read is kept, so that it is the same `Object` each time.
+    """
+
+    __slots__ = ("_known", "_number", "_state")
+
+    def __init__(self, state: State, number: int) -> None:
+        self._state = state
+        self._number = number
+        self._known: dict[Address, Object | None] = {}
+
+    def get(self, object_id: Address) -> Object | None:
+        """The object as it was; None if it did not exist then."""
+        if object_id not in self._known:
+            self._known[object_id] = read_before(self._state, object_id, self._number)
+        return self._known[object_id]
+
+    def get_version(self, object_id: Address, version: int) -> Object | None:
+        """The object as it was at a version that it had by then."""
+        return read_version_before(self._state, object_id, version, self._number)

@@ -2,15 +2,16 @@
 
 from nexus_tools.localnet.move_test.attributes import MoveTest
 from nexus_tools.localnet.move_test.build import MoveTestBuild, build_tests
-from nexus_tools.localnet.move_test.coverage import Coverage, ModuleCoverage
-from nexus_tools.localnet.move_test.coverage_report import (
+from nexus_tools.localnet.move_test.compilation import BuiltDependencies, build_dependencies
+from nexus_tools.localnet.move_test.coverage import (
+    Coverage,
+    ModuleCoverage,
     coverage_in_words,
     coverage_lcov,
     coverage_record,
     coverage_rows,
 )
-from nexus_tools.localnet.move_test.dependencies import BuiltDependencies, build_dependencies
-from nexus_tools.localnet.move_test.marked_build import MarkedBuild, build_marked
+from nexus_tools.localnet.move_test.markers import MarkedBuild, build_marked
 from nexus_tools.localnet.move_test.report import (
     failure_lines,
     result_line,

@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode import deserialize
-from nexus_tools.localnet.bytecode.module import CompiledModule
-from nexus_tools.localnet.compiler.builder import MoveBuilder
-from nexus_tools.localnet.compiler.stubs import framework_stubs
+from msgspec import Struct
+
+from nexus_tools.bytecode import CompiledModule, deserialize
+from nexus_tools.localnet.compiler import MoveBuilder, framework_stubs
 from nexus_tools.localnet.move_test.attributes import MoveTest, MoveTestSource, read_test_source
 from nexus_tools.localnet.move_test.compilation import (
     ADDRESSES,
+    NONE,
+    BuiltDependencies,
     compile_for_tests,
     read_test_sources,
 )
 from nexus_tools.localnet.move_test.declarations import DECLARATIONS
-from nexus_tools.localnet.move_test.dependencies import NONE, BuiltDependencies
-from nexus_tools.localnet.move_test.framework_names import framework_constants
-from nexus_tools.localnet.move_test.names import Names
+from nexus_tools.localnet.move_test.names import Names, framework_constants
 
 EXTENSION = "_for_tests"
 """Ends the names of modules with functions that a framework module has in tests alone."""
@@ -35,8 +34,7 @@ _MODULES_OF_THE_RELEASE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MoveTestBuild:
+class MoveTestBuild(Struct, frozen=True):
     """A package as it is tested: its modules with the address 0x0, its files, and its tests.
 
     `modules` are those of the packages that it depends on, too; `dependencies` are their files.

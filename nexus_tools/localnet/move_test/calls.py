@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.move_test.failure import Failure, failure_of
 from nexus_tools.localnet.move_test.scenario import Scenario
 from nexus_tools.localnet.natives import NativeGas, UnsupportedNative
@@ -16,8 +17,7 @@ _NATIVE_BUDGET = 10**12
 _CHECK_S = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class TestCall:
+class TestCall(Struct, frozen=True):
     """How a call ended; no failure means that it returned."""
 
     __test__ = False
@@ -39,13 +39,13 @@ class TestCaller:
     def function(self, module: tuple[bytes, str], name: str) -> Function | None:
         """A function of a module, by address and name."""
         address, module_name = module
-        return self._machine.function(Address(address), module_name, name)
+        return self._machine.types.function(Address(address), module_name, name)
 
     def call(self, function: Function, arguments: Sequence[Value], gas_limit: int) -> TestCall:
         """Call a test for at most `gas_limit` units; the arguments stay as they are."""
         meter = Meter(gas_limit)
         scenario = Scenario(self._machine, NativeGas(_NATIVE_BUDGET))
-        context = Context(self._machine, meter, scenario.runtime)
+        context = Context(self._machine.types, meter, scenario.runtime)
         failure = None
         with _deadline(meter, self._timeout_s) as expired:
             try:

@@ -1,15 +1,23 @@
-"""Compiling sources with what they have for tests, against the framework with what it has."""
+"""Compiling a package and those that it depends on with what they have for tests."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
-from nexus_tools.localnet.compiler.builder import NO_DEPENDENCIES, Dependencies, MoveBuilder
-from nexus_tools.localnet.compiler.stubs import framework_stubs
+from msgspec import Struct
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.localnet.compiler import (
+    NO_DEPENDENCIES,
+    Dependencies,
+    DependencySources,
+    MoveBuilder,
+    framework_stubs,
+)
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES
 from nexus_tools.localnet.move_test.attributes import MODE, MoveTestSource, read_test_source
 from nexus_tools.localnet.move_test.declarations import DECLARATIONS, MACROS
-from nexus_tools.localnet.move_test.framework_names import FRAMEWORK_ADDRESSES
 
-ADDRESSES = {name: address for address, name in FRAMEWORK_ADDRESSES.items()}
+ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
 """The packages of the framework: 0x1, 0x2 and 0x3 by name."""
 
 # The compiler gives what was built in a mode another magic, so that nobody publishes it.
@@ -69,3 +77,42 @@ def _framework_with_tests() -> Mapping[bytes, Mapping[str, str]]:
 def _marked(members: str) -> str:
     """Each public function for tests alone."""
     return f"\n{members}".replace("\npublic native fun", "\n#[test_only]\npublic native fun")
+
+
+class BuiltDependencies(Struct, frozen=True):
+    """Packages with addresses of their own.
+
+    `packages` are their files for the compiler; `sources` are by path as seen from the folder of
+    the tested package.
+    """
+
+    packages: Dependencies
+    manifests: tuple[str, ...]
+    modules: tuple[bytes, ...]
+    sources: Mapping[str, MoveTestSource]
+
+
+NONE = BuiltDependencies(NO_DEPENDENCIES, (), (), {})
+
+
+def build_dependencies(
+    builder: MoveBuilder, packages: Sequence[DependencySources]
+) -> BuiltDependencies:
+    """Compile packages, each of which comes after those that it depends on itself.
+
+    What they have for tests is compiled, too. Raises `ValidationError` with the compiler's words.
+    """
+    given: dict[str, Mapping[str, str]] = {}
+    modules: list[bytes] = []
+    sources: dict[str, MoveTestSource] = {}
+    for package in packages:
+        read = read_test_sources(package.sources)
+        try:
+            modules += compile_for_tests(builder, package.manifest_as_root, read, given)
+        except ValidationError as error:
+            raise ValidationError(error.code, f"{package.path}: {error.message}") from None
+        texts = {path: source.text for path, source in read.items()}
+        given[package.location] = {"Move.toml": package.manifest_text, **texts}
+        sources |= {f"{package.path}/{path}": source for path, source in read.items()}
+    manifests = tuple(package.manifest_text for package in packages)
+    return BuiltDependencies(given, manifests, tuple(modules), sources)

@@ -1,7 +1,7 @@
 """`std::debug` in tests: what is printed stands in the report of the test."""
 
 from nexus_tools.localnet.move_test.scenario import scenario_of
-from nexus_tools.localnet.natives.table import natives_of
+from nexus_tools.localnet.natives import natives_of
 from nexus_tools.localnet.vm import Context, Reference, Value, Variant, substitute
 from nexus_tools.sui.address import MOVE_STDLIB, Address
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
@@ -34,7 +34,7 @@ def _rendered(context: Context, type_: TypeTag, value: Value) -> str:
 def _datatype(context: Context, tag: StructTag, value: Value) -> str:
     if tag.address == MOVE_STDLIB and (tag.module, tag.name) in _STRINGS:
         return f'"{bytes(value[0]).decode()}"'
-    definition = context.machine.datatype(tag)
+    definition = context.types.datatype(tag)
     assert definition is not None  # a value of it is there
     name, fields = tag.name, definition.fields or ()
     values = value

@@ -5,13 +5,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice, zip_longest
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode import deserialize
-from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
-from nexus_tools.localnet.framework import load_framework
+from msgspec import Struct
+
+from nexus_tools.bytecode import CleverError, clever_error, deserialize
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES, load_framework
 from nexus_tools.localnet.move_test.build import MoveTestBuild
 from nexus_tools.localnet.move_test.failure import Failure, Frame
-from nexus_tools.localnet.move_test.framework_names import FRAMEWORK_ADDRESSES
 from nexus_tools.localnet.move_test.markers import Statement
 from nexus_tools.localnet.move_test.names import ConstantName
 from nexus_tools.sui.address import Address
@@ -19,8 +18,7 @@ from nexus_tools.sui.address import Address
 _FRAMES_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """What ended a test: `summary` in one line, `stack` from the innermost function outwards.
 
     `constant_name` is the constant that the abort names, by how its source names the module.
@@ -105,7 +103,7 @@ class Explainer:
         """A function, and the line that it was at; if that is not known, where it stands."""
         module = self._names.module_name(frame.address, frame.module)
         if module is None:
-            package = FRAMEWORK_ADDRESSES.get(frame.address) or Address(frame.address).short()
+            package = FRAMEWORK_NAMES.get(frame.address) or Address(frame.address).short()
             return f"{package}::{frame.module}::{frame.function}"
         begins = self._names.functions.get((module, frame.function))
         line = statement.line if statement else begins

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.natives import object_id_of
-from nexus_tools.localnet.natives.table import NativeTable, natives_of, runtime_of
-from nexus_tools.localnet.vm import Context, Reference, Value, Variant, borrow
+from nexus_tools.localnet.move_test.scenario import scenario_of
+from nexus_tools.localnet.natives import NativeTable, natives_of, object_id_of, runtime_of
+from nexus_tools.localnet.vm import Context, Reference, TypeArguments, Value, Variant, borrow
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, ZERO, Address
 from nexus_tools.sui.digest import blake2b256
-from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag
-
-Types = tuple[TypeTag, ...]
+from nexus_tools.sui.type_tag import Primitive, StructTag
 
 _WORD_SIZE = 1
 _COIN_INDEX = 0
@@ -20,11 +18,11 @@ _RESERVED_LATER = (0x403, 0xDEE9)
 
 
 def call_framework(
-    context: Context, module: str, name: str, arguments: list[Value], types: Types = ()
+    context: Context, module: str, name: str, arguments: list[Value], types: TypeArguments = ()
 ) -> Value:
     """Call a function of 0x2, a private one, too: its result, or None."""
-    machine = context.machine
-    function = machine.function(Address(SUI_FRAMEWORK), module, name)
+    machine = scenario_of(context).machine
+    function = machine.types.function(Address(SUI_FRAMEWORK), module, name)
     assert function is not None  # the release has it
     results = machine.call(function, types, arguments, context)
     return results[0] if results else None
@@ -38,7 +36,7 @@ def new_uid(context: Context) -> Value:
 def _private(module: str, name: str) -> Callable[..., Value]:
     """A native that is this function."""
 
-    def call(context: Context, types: Types, *arguments: Value) -> Value:
+    def call(context: Context, types: TypeArguments, *arguments: Value) -> Value:
         return call_framework(context, module, name, list(arguments), types)
 
     return call
@@ -51,19 +49,19 @@ def _delete(context: Context, value: Value) -> None:
 # --- Bit vectors, random numbers
 
 
-def word_size(_context: Context, _types: Types) -> int:
+def word_size(_context: Context, _types: TypeArguments) -> int:
     """How many bits a bit vector has in an element."""
     return _WORD_SIZE
 
 
 def _field(index: int) -> Callable[..., Value]:
-    def read(_context: Context, _types: Types, struct: Reference) -> Reference:
+    def read(_context: Context, _types: TypeArguments, struct: Reference) -> Reference:
         return Reference(struct.read(), index)
 
     return read
 
 
-def generator_counter(_context: Context, _types: Types, generator: Reference) -> int:
+def generator_counter(_context: Context, _types: TypeArguments, generator: Reference) -> int:
     """How many blocks a generator has made."""
     counter: int = generator.read()[1]
     return counter
@@ -73,7 +71,7 @@ def generator_counter(_context: Context, _types: Types, generator: Reference) ->
 
 
 def create_active_jwk(
-    _context: Context, _types: Types, iss: Value, kid: Value, kty: Value, epoch: int
+    _context: Context, _types: TypeArguments, iss: Value, kid: Value, kty: Value, epoch: int
 ) -> Value:
     """A key of a provider, with values that the framework fixes for tests."""
     exponent, modulus, algorithm = ([bytearray(text)] for text in (b"AQAB", b"test", b"RS256"))
@@ -83,12 +81,12 @@ def create_active_jwk(
 # --- The deny list
 
 
-def reserved_addresses(_context: Context, _types: Types) -> Value:
+def reserved_addresses(_context: Context, _types: TypeArguments) -> Value:
     """The addresses that cannot be denied."""
     return [bytes(Address.of(number)) for number in (*_RESERVED, *_RESERVED_LATER)]
 
 
-def new_deny_list(context: Context, _types: Types, ctx: Reference) -> Value:
+def new_deny_list(context: Context, _types: TypeArguments, ctx: Reference) -> Value:
     """A deny list of one's own."""
     lists = call_framework(context, "bag", "new", [ctx])
     coins = call_framework(context, "deny_list", "per_type_list", [ctx])
@@ -101,14 +99,14 @@ def new_deny_list(context: Context, _types: Types, ctx: Reference) -> Value:
 # --- Coins
 
 
-def create_registry(context: Context, _types: Types, ctx: Reference) -> Value:
+def create_registry(context: Context, _types: TypeArguments, ctx: Reference) -> Value:
     """A coin registry of one's own. Aborts if another than 0x0 creates it."""
     if runtime_of(context).transaction.sender != ZERO:
         call_framework(context, "coin_registry", "create", [ctx])
     return [new_uid(context)]
 
 
-def unwrap_currency(context: Context, _types: Types, initializer: Value) -> Value:
+def unwrap_currency(context: Context, _types: TypeArguments, initializer: Value) -> Value:
     """The currency that an initializer holds."""
     currency, extra_fields, _ = initializer
     call_framework(context, "bag", "destroy_empty", [extra_fields])
@@ -116,7 +114,7 @@ def unwrap_currency(context: Context, _types: Types, initializer: Value) -> Valu
 
 
 def finalize_currency(
-    context: Context, types: Types, initializer: Value, _ctx: Reference
+    context: Context, types: TypeArguments, initializer: Value, _ctx: Reference
 ) -> tuple[Value, Value]:
     """The currency that an initializer holds, and the right to change its metadata."""
     currency = unwrap_currency(context, types, initializer)
@@ -126,7 +124,7 @@ def finalize_currency(
 
 
 def migrate_metadata(
-    context: Context, types: Types, registry: Reference, legacy: Reference, ctx: Reference
+    context: Context, types: TypeArguments, registry: Reference, legacy: Reference, ctx: Reference
 ) -> Value:
     """The currency that is made of the metadata of a coin, before it is shared."""
     arguments = [registry, legacy, ctx]
@@ -138,29 +136,33 @@ def migrate_metadata(
 # --- Tokens and transfer policies
 
 
-def new_token_policy(context: Context, _types: Types, _ctx: Reference) -> tuple[Value, Value]:
+def new_token_policy(
+    context: Context, _types: TypeArguments, _ctx: Reference
+) -> tuple[Value, Value]:
     """A policy without rules, and the right to change it."""
     policy = [new_uid(context), [0], [[]]]
     return policy, [new_uid(context), [policy[0][0][0]]]
 
 
-def burn_token_policy(context: Context, _types: Types, policy: Value, cap: Value) -> None:
+def burn_token_policy(context: Context, _types: TypeArguments, policy: Value, cap: Value) -> None:
     """Delete a policy and the right to change it."""
     _delete(context, cap)
     _delete(context, policy)
 
 
-def mint_token(context: Context, _types: Types, amount: int, _ctx: Reference) -> Value:
+def mint_token(context: Context, _types: TypeArguments, amount: int, _ctx: Reference) -> Value:
     """A token."""
     return [new_uid(context), [amount]]
 
 
-def burn_token(context: Context, _types: Types, token: Value) -> None:
+def burn_token(context: Context, _types: TypeArguments, token: Value) -> None:
     """Delete a token."""
     _delete(context, token)
 
 
-def new_transfer_policy(context: Context, _types: Types, _ctx: Reference) -> tuple[Value, Value]:
+def new_transfer_policy(
+    context: Context, _types: TypeArguments, _ctx: Reference
+) -> tuple[Value, Value]:
     """A policy without rules, and the right to change it."""
     policy = [new_uid(context), [0], [[]]]
     return policy, [new_uid(context), [policy[0][0][0]]]
@@ -169,7 +171,7 @@ def new_transfer_policy(context: Context, _types: Types, _ctx: Reference) -> tup
 # --- Packages
 
 
-def upgrade(_context: Context, _types: Types, ticket: Value) -> Value:
+def upgrade(_context: Context, _types: TypeArguments, ticket: Value) -> Value:
     """The receipt for an upgrade; the id of the new package comes from the old one and the cap."""
     cap, package, _policy, _digest = ticket
     return [cap, [blake2b256(bytes(cap[0]), bytes(package[0]))]]

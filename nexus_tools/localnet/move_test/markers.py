@@ -1,17 +1,24 @@
 """Markers in sources, because the compiler tells no lines: each says which statement comes next.
 
-They stand on the lines of the statements, so that all lines keep their numbers.
+They stand on the lines of the statements, so that all lines keep their numbers. What the compiler
+refuses with them stays without.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.localnet.compiler import MoveBuilder
 from nexus_tools.localnet.move_test.attributes import FunctionBody, MoveTestSource
-from nexus_tools.localnet.move_test.source_text import line_of
+from nexus_tools.localnet.move_test.build import MoveTestBuild, build_tests
+from nexus_tools.localnet.move_test.compilation import NONE, BuiltDependencies, read_test_sources
 from nexus_tools.localnet.move_test.statements import Place, statement_places
-from nexus_tools.localnet.natives.table import NativeTable
+from nexus_tools.localnet.natives import NativeTable
 from nexus_tools.localnet.vm import Context, Native
+from nexus_tools.move_source import line_of
 from nexus_tools.sui.address import ZERO
 
 MODULE, FUNCTION = "nexus_tools_lines", "passed"
@@ -22,8 +29,7 @@ FunctionPlace = tuple[str, int]
 """A function by its file and its line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """A statement with a marker, and its function."""
 
     path: str
@@ -31,8 +37,7 @@ class Statement:
     function: FunctionBody
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedSources:
+class MarkedSources(Struct, frozen=True):
     """The sources of a package with markers; a marker's number is the place of its statement."""
 
     sources: Mapping[str, str]
@@ -85,3 +90,60 @@ def _inserted(text: str, insertions: list[tuple[int, str]]) -> str:
         parts += [text[end:position], insertion]
         end = position
     return "".join(parts) + text[end:]
+
+
+_PLACE = re.compile(r"(?:┌─|-->) *(?P<path>[^\n]+?):(?P<line>\d+):\d+")
+_ATTEMPTS_MAX = 8
+
+
+class MarkedBuild(Struct, frozen=True):
+    """A build with markers, and the statements by the markers' numbers.
+
+    `unmarked` are the functions that have statements, and no markers.
+    """
+
+    build: MoveTestBuild
+    statements: tuple[Statement, ...]
+    unmarked: frozenset[FunctionPlace] = frozenset()
+
+
+def build_marked(
+    builder: MoveBuilder, sources: Mapping[str, str], dependencies: BuiltDependencies = NONE
+) -> MarkedBuild:
+    """Compile a package with its tests, and with markers in as many functions as possible.
+
+    Raises `ValidationError` only for what does not compile without markers either.
+    """
+    read = read_test_sources(sources)
+    unmarked: set[FunctionPlace] = set()
+    for _ in range(_ATTEMPTS_MAX):
+        marked = mark(sources, read, unmarked)
+        try:
+            build = build_tests(builder, marked.sources, dependencies)
+        except ValidationError as error:
+            if unmarked >= _functions(read):
+                break
+            unmarked |= (refused_functions(str(error), read) - unmarked) or _functions(read)
+        else:
+            return MarkedBuild(build, marked.statements, frozenset(unmarked))
+    return MarkedBuild(build_tests(builder, sources, dependencies), (), frozenset(_functions(read)))
+
+
+def _functions(read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
+    return {
+        (path, body.line)
+        for path, source in read.items()
+        for body in source.bodies
+        if statement_places(body.tokens)
+    }
+
+
+def refused_functions(message: str, read: Mapping[str, MoveTestSource]) -> set[FunctionPlace]:
+    """The functions at the places that the compiler's words name."""
+    refused = set()
+    for found in _PLACE.finditer(message):
+        paths = [path for path in read if found["path"].endswith(path)]
+        for path in sorted(paths, key=len)[-1:]:
+            begins = [body.line for body in read[path].bodies if body.line <= int(found["line"])]
+            refused |= {(path, max(begins))} if begins else set()
+    return refused

@@ -1,11 +1,19 @@
-"""What names in sources stand for: modules, named addresses, constants."""
+"""What names in sources stand for: modules, named addresses, constants, the framework's too."""
 
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 
+from nexus_tools.bytecode import CompiledModule, VectorToken, deserialize
 from nexus_tools.errors import ValidationError
+from nexus_tools.localnet.framework import (
+    FRAMEWORK_NAMES,
+    load_framework,
+)
 from nexus_tools.localnet.move_test.attributes import Argument, MoveTestSource
+from nexus_tools.localnet.move_test.framework_errors import FRAMEWORK_ERRORS
+from nexus_tools.sui.bcs import BcsError, byte_vector
 
 ConstantName = tuple[str, str]
 
@@ -17,7 +25,7 @@ _ALWAYS_USED = {
     "transfer": "sui::transfer",
     "tx_context": "sui::tx_context",
 }
-_FRAMEWORK = {"std": "0x1", "sui": "0x2", "sui_system": "0x3"}
+_FRAMEWORK = {name: f"0x{address.hex()}" for address, name in FRAMEWORK_NAMES.items()}
 _NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+)(?:u\d+)?")
 
 
@@ -150,3 +158,34 @@ def _addresses(manifest: str) -> Iterator[tuple[str, bytes]]:
 def _number(tokens: Argument) -> int | None:
     match = _NUMBER.fullmatch("".join(tokens).replace("_", ""))
     return int(match[1], 0) if match else None
+
+
+_ERROR = re.compile(rb"E[A-Z]\w*")
+
+
+@cache
+def framework_constants() -> MoveTestSource:
+    """A source with the constants; those with messages are named in the bytecode."""
+    constants: dict[tuple[str, str], Argument] = {}
+    for address, package in FRAMEWORK_NAMES.items():
+        for data in load_framework()[address].modules:
+            module = deserialize(data)
+            path = f"{package}::{module.name}"
+            constants |= {(path, name): () for name in _named_errors(module)}
+    for path, errors in FRAMEWORK_ERRORS.items():
+        constants |= {(path, name): (str(code),) for name, code in errors.items()}
+    return MoveTestSource("", constants=constants)
+
+
+def _named_errors(module: CompiledModule) -> set[str]:
+    found = set()
+    for constant in module.constants:
+        if constant.type != VectorToken("u8"):
+            continue
+        try:
+            text = byte_vector.decode(constant.data)
+        except BcsError:
+            continue
+        if _ERROR.fullmatch(text):
+            found.add(text.decode())
+    return found

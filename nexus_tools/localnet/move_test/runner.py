@@ -2,23 +2,24 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from random import Random
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.move_test.attributes import MoveTest
 from nexus_tools.localnet.move_test.build import MoveTestBuild
 from nexus_tools.localnet.move_test.calls import TestCall, TestCaller
 from nexus_tools.localnet.move_test.coverage import Coverage
-from nexus_tools.localnet.move_test.expected import ExpectedFailure, expected_failure
 from nexus_tools.localnet.move_test.explanation import Explainer, Explanation
-from nexus_tools.localnet.move_test.marked_build import MarkedBuild
+from nexus_tools.localnet.move_test.failure import ExpectedFailure, expected_failure
+from nexus_tools.localnet.move_test.machine import machine_for_tests
 from nexus_tools.localnet.move_test.marked_run import MarkedRun
-from nexus_tools.localnet.move_test.packages import machine_for_tests
-from nexus_tools.localnet.move_test.random_arguments import random_arguments
-from nexus_tools.localnet.vm import Function, Value
+from nexus_tools.localnet.move_test.markers import MarkedBuild
+from nexus_tools.localnet.vm import Function, Type, Value
+from nexus_tools.sui.type_tag import Primitive, VectorTag
 
 TIMEOUT_S = 60.0
 RANDOM_RUNS = 10
@@ -36,8 +37,7 @@ class Verdict(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class MoveTestResult:
+class MoveTestResult(Struct, frozen=True):
     """One test: its verdict, why, what it printed, and how long it took (s).
 
     `arguments` are those of the random test that failed, as text.
@@ -168,3 +168,34 @@ def _difference(expected: ExpectedFailure | None, explanation: Explanation | Non
     if expected.is_met_by(explanation.failure, explanation.constant_name):
         return ""
     return f"it failed, but it should have {expected.in_words()}"
+
+
+_VECTOR_MAX = 64
+_ADDRESS_BYTES = 32
+_BITS = {
+    Primitive.U8: 8,
+    Primitive.U16: 16,
+    Primitive.U32: 32,
+    Primitive.U64: 64,
+    Primitive.U128: 128,
+    Primitive.U256: 256,
+}
+
+
+def random_arguments(title: str, types: Sequence[Type], source: Random) -> list[Value]:
+    """One value of each type. Raises `ValidationError` for types that have no random values."""
+    return [_value(title, type_, source) for type_ in types]
+
+
+def _value(title: str, type_: Type, source: Random) -> Value:
+    if type_ is Primitive.BOOL:
+        return source.random() < 0.5
+    if type_ is Primitive.ADDRESS:
+        return source.randbytes(_ADDRESS_BYTES)
+    if isinstance(type_, Primitive) and type_ in _BITS:
+        return source.getrandbits(_BITS[type_])
+    if isinstance(type_, VectorTag):
+        length = source.randint(0, _VECTOR_MAX)
+        values = [_value(title, type_.element, source) for _ in range(length)]
+        return bytearray(values) if type_.element is Primitive.U8 else values
+    raise ValidationError("random_test_unsupported", f"{title} takes a {type_}")

@@ -5,9 +5,9 @@ its objects go into inventories, from which the next ones take them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct, field
+
 from nexus_tools.localnet.natives import (
     ChildObject,
     EmittedEvent,
@@ -15,7 +15,7 @@ from nexus_tools.localnet.natives import (
     ObjectRuntime,
     TransactionContext,
 )
-from nexus_tools.localnet.vm import Context, Machine, NativeAbort, Value, Variant, substitute
+from nexus_tools.localnet.vm import Context, Machine, NativeAbort, Types, Value, Variant, substitute
 from nexus_tools.sui.address import SUI_FRAMEWORK, ZERO, Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import (
@@ -36,8 +36,7 @@ _UID = StructTag(Address(SUI_FRAMEWORK), "object", "UID", ())
 _NO_DIGEST = Digest(bytes(32))
 
 
-@dataclass(slots=True)
-class Effects:
+class Effects(Struct):
     """What a transaction of a scenario did, by ids: dynamic fields count as deleted alone.
 
     Objects inside of others are `deleted`.
@@ -56,7 +55,7 @@ class Scenario:
     """The objects between transactions, in the order in which they were last written."""
 
     def __init__(self, machine: Machine, gas: NativeGas) -> None:
-        self._machine = machine
+        self.machine = machine
         self._gas = gas
         self._version = 1
         self.objects: dict[Address, Object] = {}
@@ -66,7 +65,7 @@ class Scenario:
         self.runtime = self._begin(TransactionContext(ZERO, _NO_DIGEST, 0, 0, 0, 0, 0, None))
 
     def _begin(self, transaction: TransactionContext) -> "ScenarioRuntime":
-        return ScenarioRuntime(self, transaction, self._machine, self._gas)
+        return ScenarioRuntime(self, transaction, self.machine, self._gas)
 
     # --- Inventories
 
@@ -85,7 +84,7 @@ class Scenario:
         if not _same_owner(stored.owner, owner) or not isinstance(stored.data, MoveObject):
             raise NativeAbort(OBJECT_NOT_FOUND)
         self.taken[object_id] = stored.owner
-        return self._machine.decode(tag, stored.data.contents)
+        return self.machine.types.decode(tag, stored.data.contents)
 
     def was_taken(self, owner: Owner, object_id: Address) -> bool:
         """Whether the transaction took the object from this owner."""
@@ -126,7 +125,7 @@ class Scenario:
         return {
             found
             for key, tag, value in values
-            for found in ids_in(self._machine, tag, value)
+            for found in ids_in(self.machine.types, tag, value)
             if found != key
         }
 
@@ -134,7 +133,7 @@ class Scenario:
         wrong = False
         for object_id, transfer in runtime.transfers.items():
             before, stored = self.taken.pop(object_id, None), self.objects.get(object_id)
-            contents = self._machine.encode(transfer.type, transfer.value)
+            contents = self.machine.types.encode(transfer.type, transfer.value)
             wrong = wrong or _mistreated(before, transfer.owner, stored, contents)
             self._store(transfer.owner, transfer.type, contents)
             (effects.created if object_id in runtime.new_ids else effects.written).append(object_id)
@@ -151,7 +150,7 @@ class Scenario:
         present = {}
         for object_id, child in runtime.children.used():
             if child.cell:
-                contents = self._machine.encode(child.type, child.cell[0])
+                contents = self.machine.types.encode(child.type, child.cell[0])
                 self._store(ObjectOwner(child.parent), child.type, contents)
                 present[object_id] = child
             elif object_id not in runtime.transfers:
@@ -171,7 +170,7 @@ class ScenarioRuntime(ObjectRuntime):
         self, scenario: Scenario, transaction: TransactionContext, machine: Machine, gas: NativeGas
     ) -> None:
         find = scenario.objects.get
-        super().__init__(transaction, scenario.taken, find, machine.decode, gas)
+        super().__init__(transaction, scenario.taken, find, machine.types.decode, gas)
         self.scenario = scenario
 
     def emitted(self) -> tuple[EmittedEvent, ...]:
@@ -186,23 +185,23 @@ def scenario_of(context: Context) -> Scenario:
     return runtime.scenario
 
 
-def ids_in(machine: Machine, type_: TypeTag, value: Value) -> Iterator[Address]:
+def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
     """The ids of all objects in a value, the value itself included."""
     if isinstance(type_, VectorTag):
         if not isinstance(type_.element, Primitive):
             for item in value:
-                yield from ids_in(machine, type_.element, item)
+                yield from ids_in(types, type_.element, item)
     elif type_ == _UID:
         yield Address(value[0][0])
     elif isinstance(type_, StructTag):
-        definition = machine.datatype(type_)
+        definition = types.datatype(type_)
         assert definition is not None  # a value of it is there
         fields = definition.fields or ()
         if isinstance(value, Variant) and definition.variants is not None:
             fields, value = definition.variants[value.tag][1], value.fields
         for (_, field_type), item in zip(fields, value, strict=True):
             concrete = substitute(field_type, type_.type_params)
-            yield from ids_in(machine, concrete, item)  # type: ignore[arg-type]  # no references
+            yield from ids_in(types, concrete, item)  # type: ignore[arg-type]  # no references
 
 
 def _same_owner(one: Owner, other: Owner) -> bool:

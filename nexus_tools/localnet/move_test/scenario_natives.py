@@ -15,30 +15,27 @@ from nexus_tools.localnet.move_test.tx_context_natives import (
     hinted_digest,
     replace_context,
 )
-from nexus_tools.localnet.natives import object_id_of
-from nexus_tools.localnet.natives.table import NativeTable, natives_of, object_type
-from nexus_tools.localnet.vm import Context, Native, NativeAbort, Reference, Value
+from nexus_tools.localnet.natives import NativeTable, natives_of, object_id_of, object_type
+from nexus_tools.localnet.vm import Context, Native, NativeAbort, Reference, TypeArguments, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.object import AddressOwner, Immutable, MoveObject, Owner, Shared
-from nexus_tools.sui.type_tag import TypeTag
 
 _CANT_RETURN_OBJECT = 2
 _TICKET_ALREADY_ALLOCATED = 6
 _UNABLE_TO_DEALLOCATE_TICKET = 7
 _SHARED, _IMMUTABLE = Shared(0), Immutable()
 
-Types = tuple[TypeTag, ...]
 
 # --- Transactions
 
 
-def begin(context: Context, _types: Types, sender: bytes) -> Value:
+def begin(context: Context, _types: TypeArguments, sender: bytes) -> Value:
     """The scenario, in its first transaction."""
     return [0, replace_context(context, sender, hinted_digest(0))]
 
 
 def make_tx_context(
-    context: Context, types: Types, builder: Value, price: int, number: int
+    context: Context, types: TypeArguments, builder: Value, price: int, number: int
 ) -> Value:
     """The context that a builder describes, with a reference price, of a transaction by number."""
     sender, epoch, ms, ids_created, _price, *terms = builder
@@ -46,12 +43,12 @@ def make_tx_context(
     return create(context, types, sender, digest, epoch, ms, ids_created, price, *terms)
 
 
-def ids_and_budget(context: Context, types: Types, ctx: Reference) -> tuple[int, int]:
+def ids_and_budget(context: Context, types: TypeArguments, ctx: Reference) -> tuple[int, int]:
     """How many ids the transaction has created, and its gas budget."""
     return get_ids_created(context, types, ctx), gas_budget(context, types, ctx)
 
 
-def create_framework_objects(context: Context, _types: Types, ctx: Reference) -> None:
+def create_framework_objects(context: Context, _types: TypeArguments, ctx: Reference) -> None:
     """Share a clock, random numbers and the deny list."""
     share_clock(context, (), create_clock(context, (), ctx))
     for module in ("random", "deny_list"):
@@ -59,7 +56,7 @@ def create_framework_objects(context: Context, _types: Types, ctx: Reference) ->
 
 
 def begin_transaction(
-    context: Context, _types: Types, ctx: Reference, sender: bytes, number: int
+    context: Context, _types: TypeArguments, ctx: Reference, sender: bytes, number: int
 ) -> None:
     """Go on with another transaction: another sender, and other ids."""
     now = scenario_of(context).runtime.transaction
@@ -67,7 +64,9 @@ def begin_transaction(
     ctx.write(replace_context(context, sender, digest, now.epoch, now.epoch_timestamp_ms))
 
 
-def pass_epochs(context: Context, _types: Types, ctx: Reference, epochs: int, ms: int) -> None:
+def pass_epochs(
+    context: Context, _types: TypeArguments, ctx: Reference, epochs: int, ms: int
+) -> None:
     """Let epochs and time pass."""
     now = scenario_of(context).runtime.transaction
     now.epoch += epochs
@@ -75,7 +74,7 @@ def pass_epochs(context: Context, _types: Types, ctx: Reference, epochs: int, ms
     ctx.write(now.as_move_value())
 
 
-def end_transaction(context: Context, _types: Types) -> Value:
+def end_transaction(context: Context, _types: TypeArguments) -> Value:
     """End the transaction: what it did."""
     effects: Effects = scenario_of(context).end_transaction(context)
     return [
@@ -95,29 +94,29 @@ def end_transaction(context: Context, _types: Types) -> Value:
 
 
 def take_from_address_by_id(
-    context: Context, types: Types, _scenario: Reference, account: bytes, object_id: Value
+    context: Context, types: TypeArguments, _scenario: Reference, account: bytes, object_id: Value
 ) -> Value:
     """Take an object that an address owns."""
     return scenario_of(context).take(_owner(account), Address(object_id[0]), object_type(types))
 
 
-def most_recent_id_for_address(context: Context, types: Types, account: bytes) -> Value:
+def most_recent_id_for_address(context: Context, types: TypeArguments, account: bytes) -> Value:
     """The object of a type that an address got last."""
     return _last(context, _owner(account), types)
 
 
-def ids_for_address(context: Context, types: Types, account: bytes) -> Value:
+def ids_for_address(context: Context, types: TypeArguments, account: bytes) -> Value:
     """The objects of a type that an address owns."""
     return _ids(scenario_of(context).ids(_owner(account), object_type(types)))
 
 
-def return_to_address(context: Context, types: Types, account: bytes, value: Value) -> None:
+def return_to_address(context: Context, types: TypeArguments, account: bytes, value: Value) -> None:
     """Give an object back to the address that it was taken from."""
     _give_back(context, _owner(account), types, value)
 
 
 def was_taken_from_address(
-    context: Context, _types: Types, account: bytes, object_id: Value
+    context: Context, _types: TypeArguments, account: bytes, object_id: Value
 ) -> bool:
     """Whether the transaction took an object from an address."""
     return scenario_of(context).was_taken(_owner(account), Address(object_id[0]))
@@ -129,16 +128,18 @@ def was_taken_from_address(
 def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]:
     """What shared and immutable objects have alike."""
 
-    def take(context: Context, types: Types, _scenario: Reference, object_id: Value) -> Value:
+    def take(
+        context: Context, types: TypeArguments, _scenario: Reference, object_id: Value
+    ) -> Value:
         return scenario_of(context).take(owner, Address(object_id[0]), object_type(types))
 
-    def most_recent(context: Context, types: Types) -> Value:
+    def most_recent(context: Context, types: TypeArguments) -> Value:
         return _last(context, owner, types)
 
-    def give_back(context: Context, types: Types, value: Value) -> None:
+    def give_back(context: Context, types: TypeArguments, value: Value) -> None:
         _give_back(context, owner, types, value)
 
-    def was_taken(context: Context, _types: Types, object_id: Value) -> bool:
+    def was_taken(context: Context, _types: TypeArguments, object_id: Value) -> bool:
         return scenario_of(context).was_taken(owner, Address(object_id[0]))
 
     return {
@@ -152,7 +153,7 @@ def _common(owner: Owner, name: str, most_recent_name: str) -> dict[str, Native]
 # --- Objects that are received
 
 
-def receiving_ticket_by_id(context: Context, _types: Types, object_id: Value) -> Value:
+def receiving_ticket_by_id(context: Context, _types: TypeArguments, object_id: Value) -> Value:
     """A ticket by which an object can be received from another one."""
     scenario, address = scenario_of(context), Address(object_id[0])
     stored = scenario.objects.get(address)
@@ -166,7 +167,7 @@ def receiving_ticket_by_id(context: Context, _types: Types, object_id: Value) ->
     return [object_id, stored.version]
 
 
-def return_receiving_ticket(context: Context, _types: Types, ticket: Value) -> None:
+def return_receiving_ticket(context: Context, _types: TypeArguments, ticket: Value) -> None:
     """Give back a ticket that was not used."""
     if scenario_of(context).tickets.pop(Address(ticket[0][0]), None) is None:
         raise NativeAbort(_UNABLE_TO_DEALLOCATE_TICKET)
@@ -175,14 +176,14 @@ def return_receiving_ticket(context: Context, _types: Types, ticket: Value) -> N
 # --- Values
 
 
-def _give_back(context: Context, owner: Owner, types: Types, value: Value) -> None:
+def _give_back(context: Context, owner: Owner, types: TypeArguments, value: Value) -> None:
     scenario = scenario_of(context)
     if not scenario.was_taken(owner, object_id_of(value)):
         raise NativeAbort(_CANT_RETURN_OBJECT)
     scenario.runtime.transfer(owner, object_type(types), value)
 
 
-def _last(context: Context, owner: Owner, types: Types) -> Value:
+def _last(context: Context, owner: Owner, types: TypeArguments) -> Value:
     ids = list(scenario_of(context).ids(owner, object_type(types)))
     return [_ids(ids[-1:])]
 

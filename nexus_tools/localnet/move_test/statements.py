@@ -7,8 +7,9 @@ fields, and gets no marker.
 
 from collections.abc import Iterator, Sequence
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.move_test.source_text import Token
+from msgspec import Struct
+
+from nexus_tools.move_source import Token
 
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 # After these a brace begins a block; names and types come before fields.
@@ -20,8 +21,7 @@ _CONDITIONS = frozenset({"if", "while"})
 _UNMARKED = frozenset({"use", "#", "spec"})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A statement: where it begins in the source.
 
     The expression of an arm has no block around it. It becomes one, and `end` is where that ends.

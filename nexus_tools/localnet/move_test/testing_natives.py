@@ -5,25 +5,22 @@ from collections.abc import Callable
 
 from nexus_tools.localnet.move_test.framework_natives import new_uid
 from nexus_tools.localnet.move_test.scenario import ScenarioRuntime
-from nexus_tools.localnet.natives import object_id_of
-from nexus_tools.localnet.natives.table import NativeTable, natives_of, runtime_of
-from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
+from nexus_tools.localnet.natives import NativeTable, natives_of, object_id_of, runtime_of
+from nexus_tools.localnet.vm import Context, NativeAbort, Reference, TypeArguments, Value
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.object import Shared
-from nexus_tools.sui.type_tag import StructTag, TypeTag
+from nexus_tools.sui.type_tag import StructTag
 
 _TICKS_BACKWARDS = 0
 _SEED_SIZE = 32
 _CLOCK = StructTag(Address(SUI_FRAMEWORK), "clock", "Clock", ())
 
-Types = tuple[TypeTag, ...]
 
-
-def destroy(_context: Context, _types: Types, _value: Value) -> None:
+def destroy(_context: Context, _types: TypeArguments, _value: Value) -> None:
     """Drop a value, whatever its abilities."""
 
 
-def create_one_time_witness(_context: Context, _types: Types) -> Value:
+def create_one_time_witness(_context: Context, _types: TypeArguments) -> Value:
     """A witness, which has one field of the compiler's."""
     return [False]
 
@@ -31,29 +28,29 @@ def create_one_time_witness(_context: Context, _types: Types) -> Value:
 # --- Clock
 
 
-def create_clock(context: Context, _types: Types, _ctx: Reference) -> Value:
+def create_clock(context: Context, _types: TypeArguments, _ctx: Reference) -> Value:
     """A clock of one's own, at 0 ms."""
     return [new_uid(context), 0]
 
 
-def share_clock(context: Context, _types: Types, clock: Value) -> None:
+def share_clock(context: Context, _types: TypeArguments, clock: Value) -> None:
     """Share a clock."""
     runtime_of(context).transfer(Shared(0), _CLOCK, clock)
 
 
-def increment_clock(_context: Context, _types: Types, clock: Reference, ms: int) -> None:
+def increment_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:
     """Let a clock go on."""
     clock.read()[1] += ms
 
 
-def set_clock(_context: Context, _types: Types, clock: Reference, ms: int) -> None:
+def set_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:
     """Set a clock. Aborts if it would go back."""
     if ms < clock.read()[1]:
         raise NativeAbort(_TICKS_BACKWARDS)
     clock.read()[1] = ms
 
 
-def destroy_clock(context: Context, _types: Types, clock: Value) -> None:
+def destroy_clock(context: Context, _types: TypeArguments, clock: Value) -> None:
     """Delete a clock."""
     runtime_of(context).delete_id(object_id_of(clock))
 
@@ -61,35 +58,35 @@ def destroy_clock(context: Context, _types: Types, clock: Value) -> None:
 # --- Balances and coins: a struct of one number, and an object with it
 
 
-def wrap_number(_context: Context, _types: Types, value: int) -> Value:
+def wrap_number(_context: Context, _types: TypeArguments, value: int) -> Value:
     """A balance."""
     return [value]
 
 
-def unwrap_number(_context: Context, _types: Types, balance: Value) -> int:
+def unwrap_number(_context: Context, _types: TypeArguments, balance: Value) -> int:
     """What a balance was."""
     value: int = balance[0]
     return value
 
 
-def empty_supply(_context: Context, _types: Types) -> Value:
+def empty_supply(_context: Context, _types: TypeArguments) -> Value:
     """A supply of nothing."""
     return [0]
 
 
-def mint(context: Context, _types: Types, value: int, _ctx: Reference) -> Value:
+def mint(context: Context, _types: TypeArguments, value: int, _ctx: Reference) -> Value:
     """A coin."""
     return [new_uid(context), [value]]
 
 
-def burn(context: Context, _types: Types, coin: Value) -> int:
+def burn(context: Context, _types: TypeArguments, coin: Value) -> int:
     """Delete a coin: its value."""
     runtime_of(context).delete_id(object_id_of(coin))
     value: int = coin[1][0]
     return value
 
 
-def treasury_cap(context: Context, _types: Types, _ctx: Reference) -> Value:
+def treasury_cap(context: Context, _types: TypeArguments, _ctx: Reference) -> Value:
     """The right to mint a coin, of which there are none."""
     return [new_uid(context), [0]]
 
@@ -97,15 +94,15 @@ def treasury_cap(context: Context, _types: Types, _ctx: Reference) -> Value:
 # --- Events
 
 
-def num_events(context: Context, _types: Types) -> int:
+def num_events(context: Context, _types: TypeArguments) -> int:
     """How many events the transaction has emitted."""
     return len(_runtime(context).emitted())
 
 
-def events_by_type(context: Context, types: Types) -> Value:
+def events_by_type(context: Context, types: TypeArguments) -> Value:
     """The transaction's events of a type."""
     return [
-        context.machine.decode(types[0], event.contents)
+        context.types.decode(types[0], event.contents)
         for event in _runtime(context).emitted()
         if event.type == types[0]
     ]
@@ -114,13 +111,13 @@ def events_by_type(context: Context, types: Types) -> Value:
 # --- Random numbers
 
 
-def generator(context: Context, _types: Types) -> Value:
+def generator(context: Context, _types: TypeArguments) -> Value:
     """A generator with a seed that no test should depend on, the same for each test."""
     seed = random.Random(runtime_of(context).transaction.ids_created)  # noqa: S311 - for tests
     return [bytearray(seed.randbytes(_SEED_SIZE)), 0, bytearray()]
 
 
-def generator_from_seed(_context: Context, _types: Types, seed: bytearray) -> Value:
+def generator_from_seed(_context: Context, _types: TypeArguments, seed: bytearray) -> Value:
     """A generator with this seed."""
     return [seed, 0, bytearray()]
 
@@ -128,7 +125,7 @@ def generator_from_seed(_context: Context, _types: Types, seed: bytearray) -> Va
 # --- Packages
 
 
-def claim(context: Context, types: Types, _witness: Value, _ctx: Reference) -> Value:
+def claim(context: Context, types: TypeArguments, _witness: Value, _ctx: Reference) -> Value:
     """The publisher of the package that a type belongs to."""
     tag = types[0]
     assert isinstance(tag, StructTag)  # only structs are witnesses
@@ -136,7 +133,7 @@ def claim(context: Context, types: Types, _witness: Value, _ctx: Reference) -> V
     return [new_uid(context), *([bytearray(name.encode())] for name in names)]
 
 
-def upgrade_cap(context: Context, _types: Types, package: Value, _ctx: Reference) -> Value:
+def upgrade_cap(context: Context, _types: TypeArguments, package: Value, _ctx: Reference) -> Value:
     """The right to upgrade a package in its first version, in any way."""
     return [new_uid(context), package, 1, 0]
 

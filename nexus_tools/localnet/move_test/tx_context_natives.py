@@ -1,14 +1,12 @@
 """The natives that `sui::tx_context` has in tests alone: transactions that are made up."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from nexus_tools.localnet.move_test.scenario import scenario_of
-from nexus_tools.localnet.natives.table import natives_of, runtime_of
-from nexus_tools.localnet.natives.transaction_context import TransactionContext
-from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
+from nexus_tools.localnet.natives import TransactionContext, natives_of, runtime_of
+from nexus_tools.localnet.vm import Context, NativeAbort, Reference, TypeArguments, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, ZERO, Address
 from nexus_tools.sui.digest import Digest, created_object_id
-from nexus_tools.sui.type_tag import TypeTag
 
 _BAD_HASH_LENGTH = 0
 _NO_ID_CREATED = 1
@@ -17,8 +15,6 @@ _DIGEST_SIZE = 32
 _DUMMY_DIGEST = Digest(
     bytes.fromhex("3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532")
 )
-
-Types = tuple[TypeTag, ...]
 
 
 def hinted_digest(hint: int) -> Digest:
@@ -55,7 +51,7 @@ def _go_on(context: Context, transaction: TransactionContext) -> Value:
 
 def create(  # noqa: PLR0917 - the Move function has these
     context: Context,
-    _types: Types,
+    _types: TypeArguments,
     sender: bytes,
     tx_hash: bytearray,
     epoch: int,
@@ -89,7 +85,7 @@ def _digest(tx_hash: bytearray) -> Digest:
 
 def new(  # noqa: PLR0917 - the Move function has these
     context: Context,
-    _types: Types,
+    _types: TypeArguments,
     sender: bytes,
     tx_hash: bytearray,
     epoch: int,
@@ -101,33 +97,39 @@ def new(  # noqa: PLR0917 - the Move function has these
 
 
 def new_from_hint(  # noqa: PLR0917 - the Move function has these
-    context: Context, _types: Types, sender: bytes, hint: int, epoch: int, ms: int, ids_created: int
+    context: Context,
+    _types: TypeArguments,
+    sender: bytes,
+    hint: int,
+    epoch: int,
+    ms: int,
+    ids_created: int,
 ) -> Value:
     """A transaction with a digest that a number stands for."""
     return replace_context(context, sender, hinted_digest(hint), epoch, ms, ids_created)
 
 
-def dummy(context: Context, _types: Types) -> Value:
+def dummy(context: Context, _types: TypeArguments) -> Value:
     """A transaction of 0x0 in epoch 0."""
     return replace_context(context, bytes(ZERO), _DUMMY_DIGEST)
 
 
-def dummy_tx_hash_with_hint(_context: Context, _types: Types, hint: int) -> Value:
+def dummy_tx_hash_with_hint(_context: Context, _types: TypeArguments, hint: int) -> Value:
     """The digest that a number stands for."""
     return bytearray(hinted_digest(hint))
 
 
-def gas_budget(context: Context, _types: Types, _ctx: Reference) -> int:
+def gas_budget(context: Context, _types: TypeArguments, _ctx: Reference) -> int:
     """The gas budget (MIST)."""
     return runtime_of(context).transaction.gas_budget
 
 
-def get_ids_created(context: Context, _types: Types, _ctx: Reference) -> int:
+def get_ids_created(context: Context, _types: TypeArguments, _ctx: Reference) -> int:
     """How many ids the transaction has created."""
     return runtime_of(context).transaction.ids_created
 
 
-def last_created_object_id(context: Context, _types: Types, _ctx: Reference) -> bytes:
+def last_created_object_id(context: Context, _types: TypeArguments, _ctx: Reference) -> bytes:
     """The id that the transaction created last. Aborts if there is none."""
     transaction = runtime_of(context).transaction
     if not transaction.ids_created:
@@ -135,19 +137,21 @@ def last_created_object_id(context: Context, _types: Types, _ctx: Reference) -> 
     return bytes(created_object_id(transaction.digest, transaction.ids_created - 1))
 
 
-def last_created(context: Context, types: Types, ctx: Reference) -> Value:
+def last_created(context: Context, types: TypeArguments, ctx: Reference) -> Value:
     """As `last_created_object_id`, as an `ID`."""
     return [last_created_object_id(context, types, ctx)]
 
 
-def increment_epoch_number(context: Context, _types: Types, ctx: Reference) -> None:
+def increment_epoch_number(context: Context, _types: TypeArguments, ctx: Reference) -> None:
     """Go on in the next epoch."""
     transaction = scenario_of(context).runtime.transaction
     transaction.epoch += 1
     ctx.write(transaction.as_move_value())
 
 
-def increment_epoch_timestamp(context: Context, _types: Types, ctx: Reference, ms: int) -> None:
+def increment_epoch_timestamp(
+    context: Context, _types: TypeArguments, ctx: Reference, ms: int
+) -> None:
     """Let time pass."""
     transaction = scenario_of(context).runtime.transaction
     transaction.epoch_timestamp_ms += ms

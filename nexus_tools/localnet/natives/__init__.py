@@ -34,19 +34,24 @@ from nexus_tools.localnet.natives import (
 )
 from nexus_tools.localnet.natives.accumulators import Accumulators, StreamedEvent
 from nexus_tools.localnet.natives.child_objects import ChildObject
-from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
-from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
+from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas, charge
+from nexus_tools.localnet.natives.limits import (
+    MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
+    LimitExceeded,
+    MalformedArgument,
+    UnsupportedNative,
+)
 from nexus_tools.localnet.natives.object_runtime import (
     EmittedEvent,
     ObjectRuntime,
+    TransactionContext,
     Transfer,
     object_id_of,
 )
 from nexus_tools.localnet.natives.std_type_name import canonical_text
 from nexus_tools.localnet.natives.sui_protocol_config import ENABLED_FEATURES
 from nexus_tools.localnet.natives.sui_transfer import UNASSIGNED_VERSION
-from nexus_tools.localnet.natives.table import NativeTable
-from nexus_tools.localnet.natives.transaction_context import TransactionContext
+from nexus_tools.localnet.natives.table import NativeTable, natives_of, object_type, runtime_of
 
 _MODULES = (
     std_bcs,
@@ -89,6 +94,7 @@ NATIVES: NativeTable = {
 __all__ = [
     "ENABLED_FEATURES",
     "INTERNAL_UNITS_PER_GAS_UNIT",
+    "MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS",
     "NATIVES",
     "UNASSIGNED_VERSION",
     "Accumulators",
@@ -104,5 +110,9 @@ __all__ = [
     "Transfer",
     "UnsupportedNative",
     "canonical_text",
+    "charge",
+    "natives_of",
     "object_id_of",
+    "object_type",
+    "runtime_of",
 ]

@@ -7,7 +7,8 @@ Nothing is written until the network settles its checkpoint. Source: `emit_accum
 from collections import defaultdict
 from collections.abc import Iterator
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.vm import ErrorKind, PrimitiveError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite
@@ -16,8 +17,7 @@ from nexus_tools.sui.type_tag import TypeTag
 _MAX_TOTAL = 2**64 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedEvent:
+class StreamedEvent(Struct, frozen=True):
     """An event for a stream: `number` is its place among all of the transaction, from 0."""
 
     stream: Address

@@ -5,11 +5,12 @@ Source: `object_runtime/object_store.rs` of `sui-move-natives`.
 
 from collections.abc import Callable, Iterator
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.natives.errors import LimitExceeded
+from msgspec import Struct
+
 from nexus_tools.localnet.natives.limits import (
     OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS,
     OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES,
+    LimitExceeded,
 )
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import Address
@@ -24,8 +25,7 @@ class MismatchedType(Exception):  # noqa: N818 - it says what was found
     """There is a child with this id, of another type."""
 
 
-@dataclass(slots=True)
-class ChildObject:
+class ChildObject(Struct):
     """A child that was used: `cell` holds its value, or is empty if it was taken out.
 
     `stored` is the object before the transaction; `writable` says that its value may differ now.

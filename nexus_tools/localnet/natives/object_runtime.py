@@ -1,4 +1,4 @@
-"""What one transaction has done to objects so far.
+"""What Move code may know about its transaction, and what that has done to objects so far.
 
 Source: `object_runtime/mod.rs` of `sui-move-natives`. Nothing outside is changed: rolling back is
 throwing the runtime away.
@@ -6,7 +6,8 @@ throwing the runtime away.
 
 from collections.abc import Mapping, Sequence
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.natives.accumulators import Accumulators
 from nexus_tools.localnet.natives.child_objects import (
     ChildObjects,
@@ -14,7 +15,6 @@ from nexus_tools.localnet.natives.child_objects import (
     FindObject,
     MismatchedType,
 )
-from nexus_tools.localnet.natives.errors import LimitExceeded
 from nexus_tools.localnet.natives.gas import NativeGas
 from nexus_tools.localnet.natives.limits import (
     MAX_EVENT_EMIT_SIZE,
@@ -23,40 +23,69 @@ from nexus_tools.localnet.natives.limits import (
     MAX_NUM_EVENT_EMIT,
     MAX_NUM_NEW_MOVE_OBJECT_IDS,
     MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
+    LimitExceeded,
 )
-from nexus_tools.localnet.natives.transaction_context import TransactionContext
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import (
     ACCUMULATOR_ROOT,
     AUTHENTICATOR_STATE,
+    BRIDGE,
     CLOCK,
+    COIN_REGISTRY,
     DENY_LIST,
+    DISPLAY_REGISTRY,
     RANDOM,
     SYSTEM_STATE,
     Address,
 )
+from nexus_tools.sui.digest import Digest, created_object_id
 from nexus_tools.sui.object import AddressOwner, MoveObject, Object, Owner, Shared
 from nexus_tools.sui.type_tag import StructTag
 
 # Objects whose ids are fixed: `object::clock()` and the like make them without a fresh id.
-_BRIDGE, _COIN_REGISTRY, _DISPLAY_REGISTRY = map(Address.of, (0x9, 0xC, 0xD))
 _FRAMEWORK_OBJECTS = frozenset(
     {
         SYSTEM_STATE,
         CLOCK,
         AUTHENTICATOR_STATE,
         RANDOM,
-        _BRIDGE,
-        _COIN_REGISTRY,
-        _DISPLAY_REGISTRY,
+        BRIDGE,
+        COIN_REGISTRY,
+        DISPLAY_REGISTRY,
         DENY_LIST,
         ACCUMULATOR_ROOT,
     }
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class TransactionContext(Struct):
+    """The transaction's circumstances, and how many ids it has created.
+
+    Prices are in MIST per gas unit, the budget in MIST; `sponsor` is None if the sender pays.
+    """
+
+    sender: Address
+    digest: Digest
+    epoch: int
+    epoch_timestamp_ms: int
+    reference_gas_price: int
+    gas_price: int
+    gas_budget: int
+    sponsor: Address | None
+    ids_created: int = 0
+
+    def fresh_id(self) -> Address:
+        """The id of the next object or package that the transaction creates."""
+        object_id = created_object_id(self.digest, self.ids_created)
+        self.ids_created += 1
+        return object_id
+
+    def as_move_value(self) -> list[object]:
+        """The struct `sui::tx_context::TxContext`; its functions read the natives, not it."""
+        return [bytes(self.sender), bytearray(self.digest), self.epoch, self.epoch_timestamp_ms, 0]
+
+
+class Transfer(Struct, frozen=True):
     """A Move value that is to become an object of this owner."""
 
     owner: Owner
@@ -64,8 +93,7 @@ class Transfer:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class EmittedEvent:
+class EmittedEvent(Struct, frozen=True):
     """An event's type and BCS bytes."""
 
     type: StructTag

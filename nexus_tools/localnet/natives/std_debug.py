@@ -1,6 +1,7 @@
 """`std::debug`: prints nothing, as on a real network."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.type_tag import TypeTag

@@ -2,7 +2,8 @@
 
 import hashlib
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import HashNative
 from nexus_tools.sui.address import MOVE_STDLIB
 

@@ -1,6 +1,7 @@
 """`std::string`: UTF-8 in vectors of bytes."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of, priced
+from nexus_tools.localnet.natives.gas import charge, priced
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.type_tag import TypeTag

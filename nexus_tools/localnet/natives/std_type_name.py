@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort
 from nexus_tools.sui.address import MOVE_STDLIB, Address
 from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
@@ -47,7 +48,7 @@ def original_id(context: Context, type_arguments: tuple[TypeTag, ...]) -> bytes:
 
 
 def _original_id(context: Context, package: Address) -> bytes:
-    loaded = context.machine.package(package)
+    loaded = context.types.package(package)
     assert loaded is not None  # values of its types exist
     return bytes(loaded.original_id)
 

@@ -3,7 +3,8 @@
 They are natives only where they are called from outside Move code: as a command of a transaction.
 """
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
 from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.type_tag import Primitive, TypeTag

@@ -1,6 +1,7 @@
 """`sui::address`: addresses as numbers and bytes; the number is big-endian."""
 
-from nexus_tools.localnet.natives.table import natives_of, priced
+from nexus_tools.localnet.natives.gas import priced
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import NativeAbort
 from nexus_tools.sui.address import ADDRESS_LENGTH, SUI_FRAMEWORK
 

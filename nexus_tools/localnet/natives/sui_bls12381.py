@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.natives.crypto.curves import verifies_min_pk, verifies_min_sig
-from nexus_tools.localnet.natives.table import charge_blocks, natives_of
+from nexus_tools.localnet.crypto.bls12381 import verifies_min_pk, verifies_min_sig
+from nexus_tools.localnet.natives.gas import charge_blocks
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, Native, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag

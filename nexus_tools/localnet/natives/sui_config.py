@@ -1,6 +1,7 @@
 """`sui::config`: settings of which a change takes effect with the next epoch."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag
@@ -27,7 +28,7 @@ def read_setting_impl(
     chosen: Value = None if found is None else _value_in(found, epoch)
     if chosen is None:
         chosen = bytearray() if value_type is Primitive.U8 else []
-    size = len(context.machine.encode(value_type, chosen[0])) if chosen else 0
+    size = len(context.types.encode(value_type, chosen[0])) if chosen else 0
     charge(context, 0, _COST_PER_BYTE, _NONE_BYTES + size)
     return [chosen]
 

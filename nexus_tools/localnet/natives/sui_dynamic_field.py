@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.natives.abstract_size import (
+from nexus_tools.localnet.natives.child_objects import MismatchedType
+from nexus_tools.localnet.natives.gas import (
+    charge,
     struct_tag_size,
     tag_size,
     type_size,
 )
-from nexus_tools.localnet.natives.child_objects import MismatchedType
 from nexus_tools.localnet.natives.object_runtime import object_id_of
-from nexus_tools.localnet.natives.table import charge, natives_of, object_type, runtime_of
-from nexus_tools.localnet.vm import Context, Machine, NativeAbort, TypedNative, Value
+from nexus_tools.localnet.natives.table import natives_of, object_type, runtime_of
+from nexus_tools.localnet.vm import Context, NativeAbort, TypeArguments, TypedNative, Types, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.digest import dynamic_field_id
 from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
@@ -25,12 +26,10 @@ _KEY_DOES_NOT_EXIST = 1
 _FIELD_TYPE_MISMATCH = 2
 
 
-def hash_type_and_key(
-    machine: Machine, type_arguments: tuple[TypeTag, ...]
-) -> Callable[..., Value]:
+def hash_type_and_key(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
     """The id of the field under a key."""
     (tag,) = type_arguments
-    key_type, size, encode = TYPE_TAG.encode(tag), machine.sizer(tag), machine.encoder(tag)
+    key_type, size, encode = TYPE_TAG.encode(tag), types.sizer(tag), types.encoder(tag)
     base = _COST_BASE + _HASH_PER_BYTE * (type_size(tag) + tag_size(tag))
 
     def native(context: Context, parent: bytes, key: Value) -> bytes:
@@ -40,9 +39,7 @@ def hash_type_and_key(
     return native
 
 
-def add_child_object(
-    _machine: Machine, type_arguments: tuple[TypeTag, ...]
-) -> Callable[..., Value]:
+def add_child_object(_types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
     """Make an object a child. That the key is free was asserted by the Move function."""
     tag = object_type(type_arguments)
     cost = _COST_BASE + _KNOWN_VALUE + _ADD_PER_TYPE * type_size(tag)
@@ -56,25 +53,21 @@ def add_child_object(
     return native
 
 
-def borrow_child_object(
-    machine: Machine, type_arguments: tuple[TypeTag, ...]
-) -> Callable[..., Value]:
+def borrow_child_object(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
     """A reference to a child for reading."""
-    return _borrowing(machine, type_arguments, mutable=False)
+    return _borrowing(types, type_arguments, mutable=False)
 
 
-def borrow_child_object_mut(
-    machine: Machine, type_arguments: tuple[TypeTag, ...]
-) -> Callable[..., Value]:
+def borrow_child_object_mut(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
     """A reference to a child for writing."""
-    return _borrowing(machine, type_arguments, mutable=True)
+    return _borrowing(types, type_arguments, mutable=True)
 
 
 def _borrowing(
-    machine: Machine, type_arguments: tuple[TypeTag, ...], *, mutable: bool
+    types: Types, type_arguments: TypeArguments, *, mutable: bool
 ) -> Callable[..., Value]:
     tag = object_type(type_arguments)
-    size = machine.sizer(tag)
+    size = types.sizer(tag)
     base = _COST_BASE + _KNOWN_REFERENCE + _BORROW_PER_TYPE * type_size(tag)
 
     def native(context: Context, parent: Value, child: bytes) -> tuple[list[Value], int]:
@@ -94,12 +87,10 @@ def _borrowing(
     return native
 
 
-def remove_child_object(
-    machine: Machine, type_arguments: tuple[TypeTag, ...]
-) -> Callable[..., Value]:
+def remove_child_object(types: Types, type_arguments: TypeArguments) -> Callable[..., Value]:
     """Take a child out of its parent."""
     tag = object_type(type_arguments)
-    size = machine.sizer(tag)
+    size = types.sizer(tag)
     base = _COST_BASE + _REMOVE_PER_TYPE * type_size(tag)
 
     def native(context: Context, parent: bytes, child: bytes) -> Value:
@@ -128,7 +119,7 @@ def has_child_object(
 
 
 def has_child_object_with_ty(
-    context: Context, type_arguments: tuple[TypeTag, ...], parent: bytes, child: bytes
+    context: Context, type_arguments: TypeArguments, parent: bytes, child: bytes
 ) -> bool:
     """Whether there is a child with this id and type."""
     children, child_id = runtime_of(context).children, _address(child)

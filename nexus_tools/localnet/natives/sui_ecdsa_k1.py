@@ -1,8 +1,19 @@
-"""`sui::ecdsa_k1`: signatures on secp256k1, as Bitcoin and Ethereum have them."""
+"""`sui::ecdsa_k1`: signatures on secp256k1, as Bitcoin and Ethereum have them.
 
-from nexus_tools.localnet.natives.crypto.ecdsa import EcdsaCurve
-from nexus_tools.localnet.natives.crypto.weierstrass import SECP256K1, NoPublicKey
-from nexus_tools.localnet.natives.table import charge, natives_of
+Source: `crypto/ecdsa_k1.rs` and `ecdsa_r1.rs` of `sui-move-natives`; the natives of both curves are
+the same but for their costs.
+"""
+
+import hashlib
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from nexus_tools.localnet.crypto.ecdsa import ECDSA_K1, Ecdsa, MalformedSignature
+from nexus_tools.localnet.crypto.keccak import keccak256
+from nexus_tools.localnet.crypto.weierstrass import SECP256K1, NoPublicKey
+from nexus_tools.localnet.natives.gas import charge, charge_blocks
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
@@ -11,7 +22,71 @@ _INVALID_PUBLIC_KEY = 2
 _COMPRESSED_LENGTH = 33
 _COST = 52
 
-_CURVE = EcdsaCurve("SECP256K1", SECP256K1, recover_cost=500, verify_cost=1_470)
+_FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
+_SIGNATURE_LENGTH = 64
+_COST_INVALID = 100
+
+_HASHES: dict[int, Callable[[bytes], bytes]] = {
+    0: keccak256,
+    1: lambda message: hashlib.sha256(message).digest(),
+}
+_BLOCKS = {0: 136, 1: 64}
+
+
+class EcdsaNatives(Struct, frozen=True):
+    """The natives of a curve, and what they cost."""
+
+    ecdsa: Ecdsa
+    recover_cost: int
+    verify_cost: int
+
+    def recover(
+        self,
+        context: Context,
+        _types: tuple[TypeTag, ...],
+        signature: Reference,
+        message: Reference,
+        hash_function: int,
+    ) -> bytearray:
+        """The compressed public key that signed the message. Aborts if there is none."""
+        data, signed = bytes(signature.read()), bytes(message.read())
+        _charge(context, self.recover_cost, hash_function, len(signed))
+        hashing = _HASHES.get(hash_function)
+        if hashing is None:
+            raise NativeAbort(_FAIL_TO_RECOVER_PUBLIC_KEY)
+        try:
+            return bytearray(self.ecdsa.recover(data, hashing(signed)))
+        except MalformedSignature:
+            raise NativeAbort(_INVALID_SIGNATURE) from None
+        except NoPublicKey:
+            raise NativeAbort(_FAIL_TO_RECOVER_PUBLIC_KEY) from None
+
+    def verify(
+        self,
+        context: Context,
+        _types: tuple[TypeTag, ...],
+        signature: Reference,
+        public_key: Reference,
+        message: Reference,
+        hash_function: int,
+    ) -> bool:
+        """Whether the signature of the message is the key's. Whatever is malformed is not."""
+        data, signed = bytes(signature.read()), bytes(message.read())
+        _charge(context, self.verify_cost, hash_function, len(signed))
+        hashing = _HASHES.get(hash_function)
+        if hashing is None or len(data) != _SIGNATURE_LENGTH:
+            return False
+        return self.ecdsa.verifies(bytes(public_key.read()), data, hashing(signed))
+
+
+def _charge(context: Context, base: int, hash_function: int, size: int) -> None:
+    if hash_function in _BLOCKS:
+        charge_blocks(context, base, size, _BLOCKS[hash_function])
+    else:
+        charge(context, _COST_INVALID)
+
+
+_CURVE = EcdsaNatives(ECDSA_K1, recover_cost=500, verify_cost=1_470)
 
 
 def decompress_pubkey(

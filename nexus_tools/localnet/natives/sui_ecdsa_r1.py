@@ -1,11 +1,11 @@
 """`sui::ecdsa_r1`: signatures on secp256r1, as passkeys make them."""
 
-from nexus_tools.localnet.natives.crypto.ecdsa import EcdsaCurve
-from nexus_tools.localnet.natives.crypto.weierstrass import SECP256R1
+from nexus_tools.localnet.crypto.ecdsa import ECDSA_R1
+from nexus_tools.localnet.natives.sui_ecdsa_k1 import EcdsaNatives
 from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
-_CURVE = EcdsaCurve("SECP256R1", SECP256R1, recover_cost=1_173, verify_cost=4_225)
+_CURVE = EcdsaNatives(ECDSA_R1, recover_cost=1_173, verify_cost=4_225)
 
 NATIVES = natives_of(
     SUI_FRAMEWORK,

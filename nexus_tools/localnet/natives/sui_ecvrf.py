@@ -1,6 +1,7 @@
 """`sui::ecvrf`: results of a function of a secret key, checked with the public key."""
 
-from nexus_tools.localnet.natives.table import charge_blocks, natives_of
+from nexus_tools.localnet.natives.gas import charge_blocks
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
@@ -18,7 +19,7 @@ def ecvrf_verify(
     proof: Reference,
 ) -> bool:
     """Whether the output of the key for the input `alpha` is proved. Aborts for what is no such."""
-    from nexus_tools.localnet.natives.crypto import ecvrf, ristretto255  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.crypto import ecvrf, ristretto255  # noqa: PLC0415 - seldom used
 
     data = bytes(alpha.read())
     charge_blocks(context, _COST_BASE, len(data), _BLOCK)

@@ -1,6 +1,7 @@
 """`sui::ed25519`: Ed25519 signatures."""
 
-from nexus_tools.localnet.natives.table import charge_blocks, natives_of
+from nexus_tools.localnet.natives.gas import charge_blocks
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.signature import verifies_ed25519

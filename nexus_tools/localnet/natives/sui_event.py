@@ -1,8 +1,8 @@
 """`sui::event`: what Move code says to the world outside."""
 
-from nexus_tools.localnet.natives.abstract_size import struct_tag_size
 from nexus_tools.localnet.natives.accumulators import StreamedEvent
-from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
+from nexus_tools.localnet.natives.gas import charge, struct_tag_size
+from nexus_tools.localnet.natives.table import natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.type_tag import StructTag, TypeTag
@@ -35,12 +35,12 @@ def emit_authenticated_impl(
 
 def _emit(context: Context, tag: TypeTag, event: Value) -> int:
     assert isinstance(tag, StructTag)  # the bytecode verifier lets only structs through
-    value, name = context.machine.size(tag, event), struct_tag_size(tag)
+    value, name = context.types.size(tag, event), struct_tag_size(tag)
     charge(context, _COST_BASE + _COST_VALUE * value + _COST_TAG * name)
     runtime = runtime_of(context)
     runtime.weigh_event(value + name)
     charge(context, 0, _COST_OUTPUT, value + name)
-    return runtime.emit(tag, context.machine.encode(tag, event))
+    return runtime.emit(tag, context.types.encode(tag, event))
 
 
 NATIVES = natives_of(

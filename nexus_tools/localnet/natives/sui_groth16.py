@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.natives.crypto.curves import (
-    InvalidElement,
+from msgspec import Struct
+
+from nexus_tools.localnet.crypto.groth16 import (
     PreparedKey,
-    groth16_bls12381,
-    groth16_bn254,
+    prepare_bls12381_key,
+    prepare_bn254_key,
+    verifies_bls12381,
+    verifies_bn254,
 )
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.crypto.weierstrass import InvalidElement
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
@@ -20,8 +24,7 @@ _INPUT_BYTES = 32
 _COST_INVALID, _COST_PER_BYTE = 100, 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Curve:
+class _Curve(Struct, frozen=True):
     """What proofs over a curve are made of, and what they cost."""
 
     prepare_key: Callable[[bytes], PreparedKey]
@@ -32,8 +35,8 @@ class _Curve:
 
 
 _CURVES = {
-    0: _Curve(groth16_bls12381.prepare_key, groth16_bls12381.verifies, 53_838, 72_090, 8_213),
-    1: _Curve(groth16_bn254.prepare_key, groth16_bn254.verifies, 82_010, 115_502, 9_484),
+    0: _Curve(prepare_bls12381_key, verifies_bls12381, 53_838, 72_090, 8_213),
+    1: _Curve(prepare_bn254_key, verifies_bn254, 82_010, 115_502, 9_484),
 }
 
 

@@ -9,19 +9,12 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import wraps
 from typing import Any, Protocol
 
-from nexus_tools.localnet.natives.crypto.curves import (
-    G1,
-    G2,
-    GT,
-    SCALAR_BYTES,
-    SCALARS,
-    InvalidElement,
-    PointGroup,
-    chunks,
-    from_arkworks,
-    pairing,
-)
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.crypto.bls12381 import G1, G2, SCALAR_BYTES, SCALARS, PointGroup, pairing
+from nexus_tools.localnet.crypto.bls12381_target import GT, from_arkworks
+from nexus_tools.localnet.crypto.groth16 import chunks
+from nexus_tools.localnet.crypto.weierstrass import InvalidElement
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, Native, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag

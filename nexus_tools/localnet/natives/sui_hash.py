@@ -2,8 +2,9 @@
 
 import hashlib
 
-from nexus_tools.localnet.natives.crypto.keccak import keccak256 as keccak256_of
-from nexus_tools.localnet.natives.table import charge, cost_of_blocks, natives_of, priced
+from nexus_tools.localnet.crypto.keccak import keccak256 as keccak256_of
+from nexus_tools.localnet.natives.gas import charge, cost_of_blocks, priced
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import HashNative
 from nexus_tools.sui.address import SUI_FRAMEWORK
 

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.natives.crypto.nitro_document import Document
+    from nexus_tools.localnet.crypto.nitro_document import Document
 
 _PARSE_ERROR, _VERIFY_ERROR = 1, 2
 _COST_PARSE, _COST_PARSE_PER_BYTE = 2_650, 50
@@ -22,10 +23,10 @@ def load_nitro_attestation_internal(
 
     Aborts for what is none, and for one that is not genuine, or not at this time.
     """
-    from nexus_tools.localnet.natives.crypto.nitro_certificates import (  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.crypto.nitro_certificates import (  # noqa: PLC0415 - seldom used
         is_genuine,
     )
-    from nexus_tools.localnet.natives.crypto.nitro_document import Attestation  # noqa: PLC0415
+    from nexus_tools.localnet.crypto.nitro_document import Attestation  # noqa: PLC0415
 
     data = bytes(attestation.read())
     charge(context, _COST_PARSE, _COST_PARSE_PER_BYTE, len(data))

@@ -1,6 +1,7 @@
 """`sui::object`: ids of objects."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.type_tag import TypeTag

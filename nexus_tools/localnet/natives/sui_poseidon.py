@@ -1,6 +1,7 @@
 """`sui::poseidon`: the hash function Poseidon over BN254, which testnet and devnet have."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
@@ -17,7 +18,7 @@ def poseidon_bn254_internal(
 
     Aborts for another number of inputs, and for those that are no elements.
     """
-    from nexus_tools.localnet.natives.crypto import poseidon  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.crypto import poseidon  # noqa: PLC0415 - seldom used
 
     data = inputs.read()
     charge(context, _COST_BASE, _COST_PER_INPUT, len(data))

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.natives.table import charge, natives_of, runtime_of
-from nexus_tools.localnet.natives.transaction_context import TransactionContext
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.object_runtime import TransactionContext
+from nexus_tools.localnet.natives.table import natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, Native, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.digest import created_object_id

@@ -1,7 +1,7 @@
 """`sui::types`: one-time witnesses."""
 
-from nexus_tools.localnet.natives.abstract_size import tag_size, type_size
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge, tag_size, type_size
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag
@@ -17,7 +17,7 @@ def is_one_time_witness(
     charge(context, _COST_BASE, _COST_PER_BYTE, type_size(tag) + tag_size(tag))
     if not isinstance(tag, StructTag) or tag.type_params or tag.name != tag.module.upper():
         return False
-    datatype = context.machine.datatype(tag)
+    datatype = context.types.datatype(tag)
     fields = datatype.fields if datatype else None
     return fields is not None and [type_ for _, type_ in fields] == [Primitive.BOOL]
 

@@ -1,6 +1,7 @@
 """`sui::vdf`: a function that takes long to compute and less to check, which devnet has."""
 
-from nexus_tools.localnet.natives.table import charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.bcs import BcsError
@@ -14,7 +15,7 @@ def hash_to_input_internal(
     context: Context, _types: tuple[TypeTag, ...], message: Reference
 ) -> bytearray:
     """The element of the class group that a message is hashed to."""
-    from nexus_tools.localnet.natives.crypto.vdf import hash_to_form  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.crypto.vdf import hash_to_form  # noqa: PLC0415 - seldom used
 
     charge(context, _COST_HASH)
     return bytearray(hash_to_form(bytes(message.read())).encode())
@@ -29,8 +30,8 @@ def vdf_verify_internal(
     iterations: int,
 ) -> bool:
     """Whether the result is proved. Aborts for what is no quadratic form."""
-    from nexus_tools.localnet.natives.crypto.class_group import QuadraticForm  # noqa: PLC0415
-    from nexus_tools.localnet.natives.crypto.vdf import verifies  # noqa: PLC0415
+    from nexus_tools.localnet.crypto.class_group import QuadraticForm  # noqa: PLC0415
+    from nexus_tools.localnet.crypto.vdf import verifies  # noqa: PLC0415
 
     charge(context, _COST_VERIFY)
     try:

@@ -1,6 +1,7 @@
 """`sui::zklogin_verified_id` and `sui::zklogin_verified_issuer`: whose an address of zkLogin is."""
 
-from nexus_tools.localnet.natives.table import NativeTable, charge, natives_of
+from nexus_tools.localnet.natives.gas import charge
+from nexus_tools.localnet.natives.table import NativeTable, natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
@@ -20,7 +21,7 @@ def check_zklogin_id_internal(  # noqa: PLR0917 - the Move function has these
     pin_hash: int,
 ) -> bool:
     """Whether an address is of a claim. Aborts for what is no text, or too long."""
-    from nexus_tools.localnet.natives.crypto import zklogin  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.crypto import zklogin  # noqa: PLC0415 - seldom used
 
     charge(context, _COST)
     texts = (claim_name, claim_value, audience, issuer)
@@ -40,7 +41,7 @@ def check_zklogin_issuer_internal(
     issuer: Reference,
 ) -> bool:
     """Whether an address is of a seed and an issuer. Aborts for an issuer that is no text."""
-    from nexus_tools.localnet.natives.crypto import zklogin  # noqa: PLC0415 - seldom used
+    from nexus_tools.localnet.crypto import zklogin  # noqa: PLC0415 - seldom used
 
     charge(context, _COST)
     try:

@@ -1,16 +1,18 @@
-"""The next checkpoint, transaction by transaction."""
+"""The next checkpoint, transaction by transaction, and the objects as they are meanwhile."""
 
 from collections.abc import Iterator, Sequence
 
 from nexus_tools.errors import NexusError
 from nexus_tools.localnet.execution import (
+    SYSTEM_SIGNATURE,
     Environment,
     ExecutionResult,
     Executor,
     Mode,
+    ObjectStore,
+    system_data,
 )
 from nexus_tools.localnet.framework import PROTOCOL_VERSION
-from nexus_tools.localnet.genesis import SYSTEM_SIGNATURE, system_data
 from nexus_tools.localnet.ledger import (
     Checkpoint,
     ExecutedTransaction,
@@ -19,21 +21,49 @@ from nexus_tools.localnet.ledger import (
     epoch_gas_used,
 )
 from nexus_tools.localnet.node.epochs import committee_of, read_system_state
-from nexus_tools.localnet.node.pending_objects import PendingObjects
 from nexus_tools.localnet.node.randomness import Randomness
 from nexus_tools.localnet.node.settlement import Settlement
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, CLOCK, Address
 from nexus_tools.sui.checkpoint import EndOfEpochData
 from nexus_tools.sui.digest import Digest, transaction_digest
-from nexus_tools.sui.end_of_epoch import EndOfEpoch
 from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.object import MoveObject, MovePackage, Shared
+from nexus_tools.sui.object import MoveObject, MovePackage, Object, Shared
 from nexus_tools.sui.system_transaction import (
     CancelledTransactions,
     ChangeEpoch,
     ConsensusCommitPrologueV4,
+    EndOfEpoch,
 )
 from nexus_tools.sui.transaction import TransactionData, TransactionKind
+
+
+class PendingObjects:
+    """What earlier transactions of the checkpoint did, over the objects of the ledger."""
+
+    __slots__ = ("_changed", "_ledger")
+
+    def __init__(self, ledger: ObjectStore) -> None:
+        self._ledger = ledger
+        self._changed: dict[Address, Object | None] = {}
+
+    def take_in(self, result: ExecutionResult) -> None:
+        """Add what a transaction did."""
+        self._changed.update(dict.fromkeys(result.removed))
+        self._changed.update(result.written)
+
+    def get(self, object_id: Address) -> Object | None:
+        """The object as it is now."""
+        if object_id in self._changed:
+            return self._changed[object_id]
+        return self._ledger.get(object_id)
+
+    def get_version(self, object_id: Address, version: int) -> Object | None:
+        """The object as it was at a version."""
+        changed = self._changed.get(object_id)
+        if changed is not None and changed.version == version:
+            return changed
+        return self._ledger.get_version(object_id, version)
+
 
 _NO_DIGEST = Digest(bytes(32))
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.execution import Environment
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import SYSTEM_STATE, Address
@@ -19,8 +20,7 @@ Committee = tuple[tuple[bytes, int], ...]
 _FIRST_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Epoch:
+class Epoch(Struct, frozen=True):
     """An epoch, its checkpoints and its times in ms; None for the end of the one that lasts.
 
     `state` is the system state at the beginning of an epoch that is over, else that of now.

@@ -11,8 +11,9 @@ from nexus_tools.localnet.execution import Environment
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.coin import coin_balance
 from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.object import MoveObject, Object
+from nexus_tools.sui.object import Object
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
 from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import GAS_COIN
@@ -83,7 +84,7 @@ class Faucet:
         balance, chosen = 0, []
         for coin in ledger.owned_by(self.address, GAS_COIN, limit=_MAX_GAS_COINS):
             chosen.append(coin)
-            balance += _balance(coin)
+            balance += coin_balance(coin)
             if balance >= needed_mist:
                 return chosen
         raise NotNowError(
@@ -91,8 +92,3 @@ class Faucet:
             f"the faucet has {balance} MIST left, which is less than {needed_mist}",
             hint="ask for less, or start a new network",
         )
-
-
-def _balance(coin: Object) -> int:
-    assert isinstance(coin.data, MoveObject)
-    return int.from_bytes(coin.data.contents[32:40], "little")

@@ -228,7 +228,7 @@ class Node:
         }
         gone = self.ledger.revert(snapshot, settings)
         for package in gone:
-            self.machine.forget(package)
+            self.machine.types.forget(package)
         self._clock.restore(advances, self.ledger.latest.summary.timestamp_ms)
         self.epochs.reload()
         self._randomness.reload()
@@ -251,7 +251,7 @@ class Node:
             self.ledger.apply(checkpoint, settings)
         except BaseException:
             for package in builder.packages():
-                self.machine.forget(package)
+                self.machine.types.forget(package)
             raise
         for subscriber in tuple(self._subscribers):
             subscriber(checkpoint)

@@ -2,16 +2,24 @@
 
 As on a real network, transactions of the system at the end of the checkpoint add up the changes
 and write the balances and the heads of streams, which are dynamic fields of the accumulator root;
-a last one, the barrier, gives the root its next version. Source: `accumulators/mod.rs` of
-`sui-core`.
+a last one, the barrier, gives the root its next version. If Ann gave 5 MIST of her balance to
+Bob's, and Bob 3 of his to Cid's, checkpoint 9 of epoch 0 ends with
+
+    settlement_prologue(root, epoch 0, checkpoint 9, number 0, paid in 8, paid out 8)
+    settle_u128<Balance<SUI>>(root, ann, + 0, - 5)
+    settle_u128<Balance<SUI>>(root, bob, + 2, - 0)
+    settle_u128<Balance<SUI>>(root, cid, + 3, - 0)
+
+and, as a transaction of its own, the barrier: settlement_prologue(root, 0, 9, 1, 0, 0). Settlements
+change fields of the root without changing the root, so that they could run side by side; only the
+barrier takes it for itself. Source: `accumulators/mod.rs` of `sui-core`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct, field
+
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
-from nexus_tools.sui.address_balance import balance_tag
 from nexus_tools.sui.bcs import u64, u128
 from nexus_tools.sui.effects import (
     AccumulatorEvents,
@@ -20,7 +28,7 @@ from nexus_tools.sui.effects import (
     AccumulatorWrite,
     TransactionEffects,
 )
-from nexus_tools.sui.event_stream import EventCommitment, merkle_root
+from nexus_tools.sui.event import EventCommitment, merkle_root
 from nexus_tools.sui.transaction import (
     InputArgument,
     MoveCall,
@@ -29,7 +37,7 @@ from nexus_tools.sui.transaction import (
     SharedObject,
     TransactionKind,
 )
-from nexus_tools.sui.type_tag import SUI, TypeTag
+from nexus_tools.sui.type_tag import SUI, TypeTag, balance_tag
 
 MAX_UPDATES = 100
 """Of one settlement: `max_updates_per_settlement_txn` of the protocol."""
@@ -38,8 +46,7 @@ _SUI_FUNDS = balance_tag(SUI)
 _MODULE = "accumulator_settlement"
 
 
-@dataclass(slots=True)
-class _Update:
+class _Update(Struct):
     """What went into one balance, and what came out, in its smallest unit; or events."""
 
     owner: Address

@@ -1,20 +1,17 @@
 """What every procedure works with."""
 
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import field
 
 from google.protobuf.descriptor import Descriptor
+from msgspec import Struct, field
 
-from nexus_tools.dataclass import dataclass
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.rpc.limits import Limits
-from nexus_tools.localnet.rpc.messages import Message, Messages
-from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
-from nexus_tools.localnet.rpc.sui_definitions import SUI_PACKAGE
+from nexus_tools.localnet.rpc.interface import Limits
+from nexus_tools.localnet.rpc.values import JsonRenderer
+from nexus_tools.sui.rpc import SUI_PACKAGE, Message, Messages
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
+class Backend(Struct, frozen=True):
     """The node that is served, and what it is served with."""
 
     node: Node

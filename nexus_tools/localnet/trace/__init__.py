@@ -4,20 +4,20 @@ from nexus_tools.localnet.trace.changed_object import ChangedObject, ChangeKind
 from nexus_tools.localnet.trace.document import Form, trace_document
 from nexus_tools.localnet.trace.replay import trace_simulation, trace_transaction
 from nexus_tools.localnet.trace.transaction_trace import (
+    CallStatus,
     CallTrace,
     CommandArgument,
     CommandTrace,
     EventTrace,
     GasUse,
-    Outcome,
     TracedValue,
     TraceFailure,
     TransactionTrace,
 )
-from nexus_tools.localnet.trace.value import EnumContent, MoveValue, StructContent
-from nexus_tools.localnet.trace.value_form import as_json, as_text
+from nexus_tools.localnet.trace.value import EnumContent, MoveValue, StructContent, as_json, as_text
 
 __all__ = [
+    "CallStatus",
     "CallTrace",
     "ChangeKind",
     "ChangedObject",
@@ -28,7 +28,6 @@ __all__ = [
     "Form",
     "GasUse",
     "MoveValue",
-    "Outcome",
     "StructContent",
     "TraceFailure",
     "TracedValue",

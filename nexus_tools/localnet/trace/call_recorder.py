@@ -1,14 +1,13 @@
 """Recording calls while they happen."""
 
-from dataclasses import field
+from msgspec import Struct, field
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.natives.table import runtime_of
+from nexus_tools.localnet.natives import runtime_of
 from nexus_tools.localnet.trace.transaction_trace import (
+    CallStatus,
     CallTrace,
     EventTrace,
     GasUse,
-    Outcome,
     Step,
     TracedValue,
 )
@@ -22,8 +21,7 @@ MAX_DEPTH = 100
 """So deep calls are kept; what reads a trace goes into them by calls of its own."""
 
 
-@dataclass(slots=True)
-class Running:
+class Running(Struct):
     """A call or a command that has not ended; `left_out` counts calls in it that are not kept."""
 
     gas_before: int
@@ -89,9 +87,10 @@ class CallRecorder:
         if running.is_kept:
             arguments = self._with_after(running, callee)
             returned = self._traced(callee.returns, results)
-            caller.steps.append(_call(running, Outcome.RETURNED, gas, arguments, returned))
+            caller.steps.append(_call(running, CallStatus.RETURNED, gas, arguments, returned))
         else:
             self._leave_out(running, caller)
+        # Only `event::emit` and its like make events; what they emit is a step of who calls them.
         if callee.function.is_native:
             self._note_events(context, running.events_before, caller)
 
@@ -107,8 +106,8 @@ class CallRecorder:
         if len(self._stack) > MAX_DEPTH:
             self._leave_out(running, caller)
             return
-        outcome = Outcome.UNWOUND if failed_before else Outcome.FAILED
-        caller.steps.append(_call(running, outcome, gas, running.arguments, ()))
+        status = CallStatus.UNWOUND if failed_before else CallStatus.FAILED
+        caller.steps.append(_call(running, status, gas, running.arguments, ()))
 
     def _leave_out(self, running: Running, caller: Running) -> None:
         """Count a call that is not kept; events in it are the caller's."""
@@ -148,7 +147,7 @@ class CallRecorder:
 
 def _call(
     running: Running,
-    outcome: Outcome,
+    status: CallStatus,
     gas: GasUse,
     arguments: tuple[TracedValue, ...],
     results: tuple[TracedValue, ...],
@@ -160,7 +159,7 @@ def _call(
         callee.type_arguments,
         arguments,
         results,
-        outcome,
+        status,
         gas,
         tuple(running.steps),
         running.left_out,
@@ -169,6 +168,6 @@ def _call(
 
 def _module_code(callee: LinkedFunction, context: Context) -> bytes:
     function = callee.function
-    loaded = context.machine.package(function.package)
+    loaded = context.types.package(function.package)
     assert loaded is not None
     return dict(loaded.package.modules)[function.module.name]

@@ -2,7 +2,8 @@
 
 from enum import StrEnum
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import (
@@ -36,8 +37,7 @@ class ChangeKind(StrEnum):
     ACCUMULATED = "accumulated"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedObject:
+class ChangedObject(Struct, frozen=True):
     """An object before and after; None where it did not exist. A package has no type."""
 
     kind: ChangeKind

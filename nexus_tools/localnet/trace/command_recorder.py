@@ -1,23 +1,27 @@
-"""Recording commands while they are executed."""
+"""Recording commands while they are executed, with the values of their arguments."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from nexus_tools.localnet.execution.commands import CommandTable
-from nexus_tools.localnet.execution.context import ExecutionContext
-from nexus_tools.localnet.execution.typed_command import TypedCommand
+from msgspec.structs import replace
+
+from nexus_tools.localnet.execution import (
+    CommandTable,
+    ExecutionContext,
+    TypedCommand,
+    ValueSlot,
+)
 from nexus_tools.localnet.trace.call_recorder import CallRecorder
-from nexus_tools.localnet.trace.command_arguments import command_arguments, read, slot_value
 from nexus_tools.localnet.trace.transaction_trace import (
+    CallStatus,
     CallTrace,
     CommandArgument,
     CommandTrace,
-    Outcome,
 )
 from nexus_tools.localnet.trace.value import MoveValue
 from nexus_tools.localnet.trace.value_reader import ValueReader
-from nexus_tools.localnet.vm import Value
+from nexus_tools.localnet.vm import Reference, Value
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.object import MoveObject
 from nexus_tools.sui.transaction import Command, Publish, Upgrade
 
 _Execute = Callable[[ExecutionContext, TypedCommand], list[Value]]
@@ -67,7 +71,7 @@ class CommandRecorder:
         self.commands.append(
             CommandTrace(
                 command=command,
-                outcome=Outcome.RETURNED,
+                status=CallStatus.RETURNED,
                 arguments=arguments,
                 results=results,
                 gas=running.gas(context.gas.meter),
@@ -100,27 +104,53 @@ def _published(context: ExecutionContext, command: Command) -> Address | None:
     return context.new_packages[-1].id if isinstance(command, Publish | Upgrade) else None
 
 
-def with_outcomes(
+def with_status(
     recorded: list[CommandTrace], commands: tuple[Command, ...], failed: int | None
 ) -> tuple[CommandTrace, ...]:
     """All commands of a transaction: those that were run, the failed one, and the others."""
     run = [
-        replace(each, outcome=_failed_outcome(each)) if index == failed else each
+        replace(each, status=_failed_status(each)) if index == failed else each
         for index, each in enumerate(recorded)
     ]
     return (
         *run,
         *(
-            CommandTrace(each, Outcome.FAILED if index == failed else Outcome.NOT_RUN)
+            CommandTrace(each, CallStatus.FAILED if index == failed else CallStatus.NOT_RUN)
             for index, each in enumerate(commands[len(run) :], len(run))
         ),
     )
 
 
-def _failed_outcome(command: CommandTrace) -> Outcome:
+def _failed_status(command: CommandTrace) -> CallStatus:
     """Whether the command itself failed, or a function that it called."""
     fell = any(
-        isinstance(step, CallTrace) and step.outcome is not Outcome.RETURNED
+        isinstance(step, CallTrace) and step.status is not CallStatus.RETURNED
         for step in command.steps
     )
-    return Outcome.UNWOUND if fell else Outcome.FAILED
+    return CallStatus.UNWOUND if fell else CallStatus.FAILED
+
+
+def command_arguments(
+    context: ExecutionContext, command: TypedCommand, values: ValueReader
+) -> tuple[CommandArgument, ...]:
+    """All arguments in order."""
+    return tuple(
+        CommandArgument(each.argument, slot_value(context, each.slot, values))
+        for each in command.arguments
+        if each.argument is not None
+    )
+
+
+def slot_value(context: ExecutionContext, slot: ValueSlot, values: ValueReader) -> MoveValue | None:
+    """The value of a slot, or what a reference in it refers to; None if it is gone."""
+    if slot.cell is None:  # an input that nothing has used: it is not to be touched here
+        assert slot.input is not None
+        data = slot.input.object.data
+        assert isinstance(data, MoveObject)
+        return values.read(slot.type, context.machine.types.decode(slot.type, data.contents))
+    return read(slot, slot.cell[0], values) if slot.cell else None
+
+
+def read(slot: ValueSlot, value: Value, values: ValueReader) -> MoveValue:
+    """A value that belongs into the slot; of a reference, what it refers to."""
+    return values.read(slot.type, value.read() if isinstance(value, Reference) else value)

@@ -4,8 +4,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from nexus_tools.localnet.bytecode import MalformedModule, deserialize
-from nexus_tools.localnet.bytecode.clever_error import CleverError
+from nexus_tools.bytecode import CleverError, MalformedModule, deserialize
 from nexus_tools.localnet.trace.changed_object import ChangedObject
 from nexus_tools.localnet.trace.transaction_trace import (
     CallTrace,
@@ -16,8 +15,7 @@ from nexus_tools.localnet.trace.transaction_trace import (
     TraceFailure,
     TransactionTrace,
 )
-from nexus_tools.localnet.trace.value import MoveValue
-from nexus_tools.localnet.trace.value_form import as_json
+from nexus_tools.localnet.trace.value import MoveValue, as_json
 from nexus_tools.sui.execution_status import MoveLocation
 from nexus_tools.sui.object import (
     AddressOwner,
@@ -131,7 +129,7 @@ def _command(command: CommandTrace, form: Form) -> Document:
             for each in command.arguments
         ],
         "results": [_value(each, form) for each in command.results],
-        "outcome": command.outcome.value,
+        "status": command.status.value,
         "gas": {"total": command.gas.total, "own": command.gas.own},
         "steps": [_step(step, form) for step in command.steps],
         "left_out": command.left_out,
@@ -195,7 +193,7 @@ def _call(call: CallTrace, form: Form) -> Document:
         "type_arguments": list(map(str, call.type_arguments)),
         "arguments": [_traced(each, form) for each in call.arguments],
         "results": [_traced(each, form) for each in call.results],
-        "outcome": call.outcome.value,
+        "status": call.status.value,
         "gas": {"total": call.gas.total, "own": call.gas.own},
         "steps": [_step(step, form) for step in call.steps],
         "left_out": call.left_out,

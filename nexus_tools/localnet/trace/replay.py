@@ -1,19 +1,47 @@
 """Executing a transaction once more, against the objects that it found, to see what it does."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
+from nexus_tools.bytecode import clever_error
 from nexus_tools.errors import NotFoundError, NotNowError
-from nexus_tools.localnet.bytecode.clever_error import clever_error
-from nexus_tools.localnet.execution import ExecutionResult, TransactionRefused
+from nexus_tools.localnet.execution import (
+    COMMANDS,
+    ExecutionResult,
+    Executor,
+    ObjectStore,
+    TransactionRefused,
+    packages_of,
+)
 from nexus_tools.localnet.ledger import ExecutedTransaction
+from nexus_tools.localnet.natives import NATIVES
 from nexus_tools.localnet.node import Node, environment_of
+from nexus_tools.localnet.trace.call_recorder import CallRecorder
 from nexus_tools.localnet.trace.changed_object import changed_objects
-from nexus_tools.localnet.trace.command_recorder import with_outcomes
-from nexus_tools.localnet.trace.tracing_executor import TracingExecutor
+from nexus_tools.localnet.trace.command_recorder import CommandRecorder, with_status
 from nexus_tools.localnet.trace.transaction_trace import TraceFailure, TransactionTrace
+from nexus_tools.localnet.trace.value_reader import ValueReader
+from nexus_tools.localnet.vm import ObservedMachine
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.execution_status import Failure, MoveAbort
 from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
+
+
+class TracingExecutor(Executor):
+    """Executes one transaction as any other would, with a machine of its own.
+
+    The machine reads the packages of `store`. `calls` and `commands` have what was recorded.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        machine = ObservedMachine(NATIVES, packages_of(store))
+        values = ValueReader(machine)
+        self.calls = CallRecorder(values)
+        self.commands = CommandRecorder(self.calls, values)
+        machine.observer = self.calls
+        super().__init__(machine, self.commands.table(COMMANDS))
+
+
+# --- Traces
 
 
 def trace_transaction(node: Node, digest: Digest) -> TransactionTrace:
@@ -67,7 +95,7 @@ def _trace(
         executed=executed,
         is_faithful=result.effects.encode() == executed.effects_bytes,
         failure=failure,
-        commands=with_outcomes(executor.commands.commands, commands, failed),
+        commands=with_status(executor.commands.commands, commands, failed),
         objects=changed_objects(executed),
         left_out=executor.calls.left_out,
     )

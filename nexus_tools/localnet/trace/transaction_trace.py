@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode.clever_error import CleverError
+from msgspec import Struct
+
+from nexus_tools.bytecode import CleverError
 from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.localnet.trace.changed_object import ChangedObject
 from nexus_tools.localnet.trace.value import MoveValue
@@ -15,7 +16,7 @@ from nexus_tools.sui.transaction import Argument, Command
 from nexus_tools.sui.type_tag import StructTag
 
 
-class Outcome(StrEnum):
+class CallStatus(StrEnum):
     """How a call or a command ended.
 
     RETURNED   it did what it was to do
@@ -30,16 +31,14 @@ class Outcome(StrEnum):
     NOT_RUN = "not_run"
 
 
-@dataclass(frozen=True, slots=True)
-class GasUse:
+class GasUse(Struct, frozen=True):
     """Units of the machine's meter: with all that was called, and without."""
 
     total: int
     own: int
 
 
-@dataclass(frozen=True, slots=True)
-class TracedValue:
+class TracedValue(Struct, frozen=True):
     """A value that went into a call, or came out of it; `type` may be a reference.
 
     `after` is what an argument lent as `&mut` was when the call returned, if it was changed.
@@ -50,8 +49,7 @@ class TracedValue:
     after: MoveValue | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EventTrace:
+class EventTrace(Struct, frozen=True):
     """An event, the `index`th of the transaction."""
 
     index: int
@@ -59,8 +57,7 @@ class EventTrace:
     value: MoveValue
 
 
-@dataclass(frozen=True, slots=True)
-class CallTrace:
+class CallTrace(Struct, frozen=True):
     """A call of a function; `steps` are the calls and events in it, in their order.
 
     `function.package` is the version of the package that was called. `left_out` counts the calls
@@ -71,7 +68,7 @@ class CallTrace:
     type_arguments: TypeArguments
     arguments: tuple[TracedValue, ...]
     results: tuple[TracedValue, ...]
-    outcome: Outcome
+    status: CallStatus
     gas: GasUse
     steps: tuple["CallTrace | EventTrace", ...]
     left_out: int = 0
@@ -94,8 +91,7 @@ class CallTrace:
 Step = CallTrace | EventTrace
 
 
-@dataclass(frozen=True, slots=True)
-class CommandArgument:
+class CommandArgument(Struct, frozen=True):
     """An argument of a command, and its value if its type is known.
 
     `after` is what it was when the command ended, if the command changed it.
@@ -106,12 +102,11 @@ class CommandArgument:
     after: MoveValue | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTrace:
+class CommandTrace(Struct, frozen=True):
     """A command of the transaction; `package` is the one that it published."""
 
     command: Command
-    outcome: Outcome
+    status: CallStatus
     arguments: tuple[CommandArgument, ...] = ()
     results: tuple[MoveValue, ...] = ()
     gas: GasUse = GasUse(0, 0)
@@ -120,8 +115,7 @@ class CommandTrace:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFailure:
+class TraceFailure(Struct, frozen=True):
     """Why the transaction failed, and in which command; `message` is for people.
 
     `clever_error` is what an abort code tells of its constant and its line.
@@ -146,8 +140,7 @@ class TraceFailure:
         return self.error.data.code if isinstance(self.error.data, MoveAbort) else None
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionTrace:
+class TransactionTrace(Struct, frozen=True):
     """What a transaction did.
 
     `executed` is what the chain knows of it, and `objects` are from there; all else is from its

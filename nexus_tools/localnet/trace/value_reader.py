@@ -2,19 +2,31 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.trace.value import (
-    BALANCE_TYPE,
-    ID_TYPES,
-    OPTION_TYPE,
-    TEXT_TYPES,
-    EnumContent,
-    MoveValue,
-    StructContent,
+from nexus_tools.localnet.trace.value import EnumContent, MoveValue, StructContent
+from nexus_tools.localnet.vm import (
+    LinkError,
+    Machine,
+    Reference,
+    ReferenceType,
+    Type,
+    Value,
+    substitute,
 )
-from nexus_tools.localnet.vm import LinkError, Machine, Reference, ReferenceType, Type, Value
-from nexus_tools.localnet.vm.types import substitute
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
+from nexus_tools.sui.type_tag import (
+    ASCII_STRING,
+    BALANCE,
+    OBJECT_ID,
+    OPTION,
+    STRING,
+    TYPE_NAME,
+    UID,
+    URL,
+    Primitive,
+    StructTag,
+    TypeTag,
+    VectorTag,
+)
 
 MAX_NODES = 5_000
 """Of one value so many parts are kept: integers, structs, 32 bytes of a `vector<u8>`."""
@@ -23,6 +35,8 @@ MAX_NODES_TOTAL = 300_000
 """Of all values of a transaction so many parts are kept."""
 
 _BYTES_PER_NODE = 32
+_TEXTS = frozenset({STRING, ASCII_STRING, TYPE_NAME, URL})
+_IDS = frozenset({OBJECT_ID, UID})
 _ADDRESSES = frozenset({Primitive.ADDRESS, Primitive.SIGNER})
 
 Read = Callable[[Value], MoveValue]
@@ -58,7 +72,7 @@ class ValueReader:
 
     def decode(self, type_: TypeTag, data: bytes) -> MoveValue:
         """The value of BCS bytes. Raises `LinkError` and `BcsError`."""
-        return self.read(type_, self._machine.decode(type_, data))
+        return self.read(type_, self._machine.types.decode(type_, data))
 
     def _reader(self, type_: TypeTag) -> Read:
         found = self._readers.get(type_)
@@ -105,16 +119,15 @@ class ValueReader:
         return read
 
     def _datatype(self, type_: StructTag) -> Read:
-        place = (type_.address, type_.module, type_.name)
-        if place in TEXT_TYPES:
+        if type_ in _TEXTS:
             return self._plain(type_, _text)
-        if place in ID_TYPES:
+        if type_ in _IDS:
             return self._plain(type_, lambda value: Address(_innermost(value)))
-        if place == BALANCE_TYPE:
+        if type_.datatype == BALANCE:
             return self._plain(type_, _innermost)
-        if place == OPTION_TYPE:
+        if type_.datatype == OPTION:
             return self._option(type_)
-        definition = self._machine.datatype(type_)
+        definition = self._machine.types.datatype(type_)
         if definition is None:
             raise LinkError(f"there is no type {type_}")
         if definition.variants is None:

@@ -2,7 +2,19 @@
 
 from nexus_tools.localnet.verifier.dependencies import Dependencies, ModuleId
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.package import verify_package
-from nexus_tools.localnet.verifier.verifier import verify_module
+from nexus_tools.localnet.verifier.sui import is_internal, verify_sui_module
+from nexus_tools.localnet.verifier.sui.meter import TICKS_MAX, PackageMeter, TickMeter
+from nexus_tools.localnet.verifier.verifier import verify_module, verify_package
 
-__all__ = ["Dependencies", "ModuleId", "VerificationError", "verify_module", "verify_package"]
+__all__ = [
+    "TICKS_MAX",
+    "Dependencies",
+    "ModuleId",
+    "PackageMeter",
+    "TickMeter",
+    "VerificationError",
+    "is_internal",
+    "verify_module",
+    "verify_package",
+    "verify_sui_module",
+]

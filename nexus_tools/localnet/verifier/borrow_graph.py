@@ -2,6 +2,13 @@
 
 An edge says that a reference was borrowed from another one, by a path of labels (a local, a field):
 exactly there if it is strong, there or anywhere further in if it is weak.
+
+    let a = &mut local;     frame -[local]-> a
+    let b = &mut a.left;    frame -[local]-> a -[left]-> b
+    let c = &mut a.right;   a can still be borrowed at `right`: nothing is borrowed there
+    (a is dropped)          frame -[local, left]-> b, frame -[local, right]-> c
+    let d = f(b);           b -[]-> d, weak: d leads somewhere into what b leads to
+
 Source: `move-borrow-graph/src/graph.rs`.
 """
 
@@ -90,6 +97,8 @@ class BorrowGraph:
         What was borrowed from `parent` there or further in is borrowed from `child` from now on.
         """
         length = len(path)
+        # What was borrowed of `parent` at `path` is borrowed of the new reference instead: after
+        # `b = &mut a.left`, a second `&mut a.left` stands between the two, and b blocks it.
         moved: list[tuple[int, _Edge]] = [
             (borrower, edge)
             for borrower, edges in self._borrowed_by[parent].items()
@@ -143,6 +152,7 @@ class BorrowGraph:
                 yield child
 
     def _covers(self, parent: int, child: int, edge: _Edge) -> bool:
+        # The same edge, or a weak one that ends before it: that says less, and so includes it.
         mine = self._borrowed_by[parent].get(child, ())
         return any(
             own[:2] == edge[:2] or (not own[0] and edge[1][: len(own[1])] == own[1]) for own in mine
@@ -155,6 +165,7 @@ class BorrowGraph:
             return
         self.size -= len(edges)
         if len(edges) >= _EDGES_MAX:
+            # Otherwise a loop that borrows further in at each turn would never come to an end.
             edges.clear()
             edge = _ANYTHING
         edges.add(edge)
@@ -171,5 +182,6 @@ class BorrowGraph:
     def _splice(self, parent: int, first: _Edge, child: int, second: _Edge) -> None:
         if parent == child:
             return
+        # Behind a weak edge, nobody knows where the second one begins.
         path = first[1] + second[1] if first[0] else first[1]
         self._add_edge(parent, child, (first[0] and second[0], path))

@@ -6,17 +6,24 @@ Source: `move-binary-format/src/check_bounds.rs`.
 
 from collections.abc import Iterable, Sequence
 
-from nexus_tools.localnet.bytecode.limits import LOCALS_COUNT_MAX, TYPE_PARAMETER_INDEX_MAX
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
+    LITERAL_BYTES,
+    LOCALS_COUNT_MAX,
+    OPERAND_KINDS,
+    PRIMITIVES,
+    TYPE_PARAMETER_INDEX_MAX,
     CompiledModule,
     DatatypeToken,
     FieldDefinition,
+    FunctionDefinition,
+    Instruction,
+    OperandKind,
     SignatureToken,
     TypeParameterToken,
+    VecOperand,
+    preorder,
 )
-from nexus_tools.localnet.verifier.code_bounds import CodeBounds
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.tokens import PRIMITIVES, preorder
 
 # For each table, its columns that are indices, with the table that they index.
 _INDICES = {
@@ -154,3 +161,84 @@ class _Bounds:
         for field in fields:
             self._index(field.name, "identifiers")
             self._declared(self._arity(field.type), declared)
+
+
+class CodeBounds:
+    """The bounds of one function's code."""
+
+    def __init__(
+        self, module: CompiledModule, function: FunctionDefinition, arities: Sequence[int]
+    ) -> None:
+        """`arities` says how many type parameters each signature of the module needs."""
+        assert function.code is not None
+        self._module = module
+        self._code = function.code
+        handle = module.function_handles[function.handle]
+        self._name = module.identifiers[handle.name]
+        self._type_parameters = len(handle.type_parameters)
+        parameters = module.signatures[handle.parameters]
+        self._locals = len(parameters) + len(module.signatures[self._code.locals])
+        self._arities = arities
+
+    def verify(self) -> None:
+        """Raise `VerificationError` for an operand without a referent."""
+        for offset, instruction in enumerate(self._code.instructions):
+            kind = OPERAND_KINDS.get(instruction.opcode)
+            if kind is not None:
+                self._verify_operand(kind, instruction, offset)
+        for table in self._code.jump_tables:
+            self._within(table.enum, len(self._module.enum_definitions), "enum_definitions", 0)
+            if len(table.offsets) != len(self._module.enum_definitions[table.enum].variants):
+                message = "a jump table has not one branch for each variant"
+                raise self._refused("INVALID_ENUM_SWITCH", message, 0)
+            for target in table.offsets:
+                self._within(target, len(self._code.instructions), "the code", 0)
+
+    def _refused(self, status: str, message: str, offset: int) -> VerificationError:
+        return VerificationError(status, message, self._module.name, self._name, offset)
+
+    def _within(self, index: int, count: int, table: str, offset: int) -> None:
+        if not 0 <= index < count:
+            message = f"{table} has no row {index}: there are {count}"
+            raise self._refused("INDEX_OUT_OF_BOUNDS", message, offset)
+
+    def _verify_operand(self, kind: OperandKind, instruction: Instruction, offset: int) -> None:
+        operand = instruction.operand
+        if kind is OperandKind.ELEMENTS:
+            if not isinstance(operand, VecOperand):
+                raise self._refused("MALFORMED", "the operand is no type with a length", offset)
+            self._verify_type_arguments(operand.type, offset)
+            return
+        if not isinstance(operand, int):
+            raise self._refused("MALFORMED", "the operand is no number", offset)
+        if kind is OperandKind.ELEMENT:
+            self._verify_type_arguments(operand, offset)
+        elif kind is OperandKind.LITERAL:
+            bits = 8 * LITERAL_BYTES[instruction.opcode]
+            self._within(operand, 1 << bits, "the type", offset)
+        else:
+            self._within(operand, self._count(kind), kind, offset)
+            self._verify_instantiation(kind, operand, offset)
+
+    def _count(self, kind: OperandKind) -> int:
+        if kind is OperandKind.BRANCH:
+            return len(self._code.instructions)
+        if kind is OperandKind.LOCAL:
+            return self._locals
+        if kind is OperandKind.JUMP_TABLE:
+            return len(self._code.jump_tables)
+        return len(getattr(self._module, kind))
+
+    def _verify_instantiation(self, kind: OperandKind, operand: int, offset: int) -> None:
+        module = self._module
+        if kind is OperandKind.VARIANT_INSTANTIATION:
+            enum = module.enum_instantiations[module.variant_instantiations[operand].enum]
+            self._verify_type_arguments(enum.type_arguments, offset)
+        elif kind.is_instantiation:
+            self._verify_type_arguments(getattr(module, kind)[operand].type_arguments, offset)
+
+    def _verify_type_arguments(self, signature: int, offset: int) -> None:
+        self._within(signature, len(self._module.signatures), "signatures", offset)
+        if self._arities[signature] > self._type_parameters:
+            message = "the function does not have the type parameter"
+            raise self._refused("INDEX_OUT_OF_BOUNDS", message, offset)

@@ -3,9 +3,10 @@
 Source: `move-bytecode-verifier/src/instruction_consistency.rs`.
 """
 
-from nexus_tools.localnet.bytecode.module import CompiledModule, Instruction, VecOperand
+from collections.abc import Callable
+
+from nexus_tools.bytecode import OPERAND_KINDS, CompiledModule, Instruction, OperandKind, VecOperand
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.operands import FAMILY
 
 _VECTOR_LENGTH_MAX = 0xFFFF
 
@@ -30,12 +31,12 @@ def verify_consistency(module: CompiledModule) -> None:
 
 
 def _is_consistent(module: CompiledModule, instruction: Instruction) -> bool:
-    family = FAMILY.get(instruction.opcode, "")
-    declares = _DECLARED.get(family)
-    if declares is None:
+    kind = OPERAND_KINDS.get(instruction.opcode)
+    is_generic = _GENERIC.get(kind) if kind else None
+    if kind is None or is_generic is None:
         return True
     assert isinstance(instruction.operand, int)
-    return declares(module, instruction.operand) == family.endswith("_instantiations")
+    return is_generic(module, instruction.operand) == kind.is_instantiation
 
 
 def _struct(module: CompiledModule, index: int) -> bool:
@@ -56,19 +57,25 @@ def _function(module: CompiledModule, index: int) -> bool:
     return bool(module.function_handles[index].type_parameters)
 
 
+def _function_instantiation(module: CompiledModule, index: int) -> bool:
+    return _function(module, module.function_instantiations[index].target)
+
+
 def _variant_instantiation(module: CompiledModule, index: int) -> bool:
     enum = module.variant_instantiations[index].enum
     return _enum(module, module.enum_instantiations[enum].target)
 
 
 # Whether what an operand names is generic.
-_DECLARED = {
-    "struct_definitions": _struct,
-    "struct_instantiations": lambda m, i: _struct(m, m.struct_instantiations[i].target),
-    "field_handles": _field,
-    "field_instantiations": lambda m, i: _field(m, m.field_instantiations[i].target),
-    "function_handles": _function,
-    "function_instantiations": lambda m, i: _function(m, m.function_instantiations[i].target),
-    "variant_handles": lambda m, i: _enum(m, m.variant_handles[i].enum),
-    "variant_instantiations": _variant_instantiation,
+_GENERIC: dict[OperandKind, Callable[[CompiledModule, int], bool]] = {
+    OperandKind.STRUCT: _struct,
+    OperandKind.STRUCT_INSTANTIATION: lambda m, i: _struct(m, m.struct_instantiations[i].target),
+    OperandKind.FIELD: _field,
+    OperandKind.FIELD_INSTANTIATION: lambda m, i: _field(m, m.field_instantiations[i].target),
+    OperandKind.FUNCTION: _function,
+    OperandKind.FUNCTION_INSTANTIATION: lambda m, i: _function(
+        m, m.function_instantiations[i].target
+    ),
+    OperandKind.VARIANT: lambda m, i: _enum(m, m.variant_handles[i].enum),
+    OperandKind.VARIANT_INSTANTIATION: _variant_instantiation,
 }

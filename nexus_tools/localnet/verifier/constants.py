@@ -3,16 +3,16 @@
 Source: `move-bytecode-verifier/src/constants.rs`, `SignatureToken::is_valid_for_constant`.
 """
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
+    BOOL,
+    CONSTANT_BYTES,
     CompiledModule,
     Constant,
     SignatureToken,
     VectorToken,
 )
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.tokens import BOOL
 
-_SIZES = {"bool": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8, "u128": 16, "u256": 32, "address": 32}
 _ULEB_BYTES_MAX = 5
 _LENGTH_MAX = 0x7FFF_FFFF
 
@@ -24,7 +24,7 @@ class _NoValueError(Exception):
 def verify_constants(module: CompiledModule) -> None:
     """Refuse constants of other types, and bytes that are no value. Raises `VerificationError`."""
     for index, constant in enumerate(module.constants):
-        if _innermost(constant.type) not in _SIZES:
+        if _innermost(constant.type) not in CONSTANT_BYTES:
             message = f"constant {index} is of a type that constants cannot have"
             raise VerificationError("INVALID_CONSTANT_TYPE", message, module.name)
         try:
@@ -38,7 +38,7 @@ def verify_constants(module: CompiledModule) -> None:
 
 def vector_length(constant: Constant) -> int | None:
     """The length of a constant vector, or None if its bytes are no value of its type."""
-    if _innermost(constant.type) not in _SIZES:
+    if _innermost(constant.type) not in CONSTANT_BYTES:
         return None
     try:
         length, _ = _length(constant.data, 0)
@@ -59,7 +59,7 @@ def _skip(token: SignatureToken, data: bytes, position: int) -> int:
     if isinstance(token, VectorToken):
         return _skip_vector(token.element, data, position)
     assert isinstance(token, str)
-    end = position + _SIZES[token]
+    end = position + CONSTANT_BYTES[token]
     if end > len(data) or (token == BOOL and data[position] > 1):
         raise _NoValueError
     return end
@@ -68,7 +68,7 @@ def _skip(token: SignatureToken, data: bytes, position: int) -> int:
 def _skip_vector(element: SignatureToken, data: bytes, position: int) -> int:
     length, position = _length(data, position)
     if isinstance(element, str) and element != BOOL:
-        end = position + length * _SIZES[element]
+        end = position + length * CONSTANT_BYTES[element]
         if end > len(data):
             raise _NoValueError
         return end

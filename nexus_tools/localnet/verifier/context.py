@@ -1,24 +1,56 @@
-"""A function with what the passes over its code need to know."""
+"""A function with what the passes over its code need to know, and how much work they may be.
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode.module import (
-    Code,
-    CompiledModule,
-    FunctionDefinition,
-    Signature,
-)
-from nexus_tools.localnet.verifier.abilities import Abilities
-from nexus_tools.localnet.verifier.control_flow import ControlFlow, control_flow
+Source of the limits: `move-bytecode-verifier-meter/src/bound.rs`, with the values of
+`sui-protocol-config`.
+"""
+
+from msgspec import Struct
+
+from nexus_tools.bytecode import ENDS, Code, CompiledModule, FunctionDefinition, Signature
+from nexus_tools.localnet.verifier.control_flow import ControlFlow, control_flow, verify_loops
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.limits import BACK_EDGES_MAX, BASIC_BLOCKS_MAX
-from nexus_tools.localnet.verifier.loops import verify_loops
-from nexus_tools.localnet.verifier.meter import Meter
-from nexus_tools.localnet.verifier.operands import ENDS
-from nexus_tools.localnet.verifier.type_table import TypeTable
+from nexus_tools.localnet.verifier.limits import (
+    BACK_EDGES_MAX,
+    BASIC_BLOCKS_MAX,
+    FUNCTION_UNITS_MAX,
+    MODULE_UNITS_MAX,
+)
+from nexus_tools.localnet.verifier.type_table import Abilities, TypeTable
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionContext:
+class Meter:
+    """The work units that the functions of one module have taken."""
+
+    __slots__ = ("_function", "_left_of_module", "_limit", "_module", "units")
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._function: str | None = None
+        self._left_of_module = MODULE_UNITS_MAX
+        self._limit = 0
+        self.units = 0
+
+    def enter(self, function: str) -> None:
+        """Begin with the next function; what was used by the last is of the module's budget."""
+        self._left_of_module -= self.units
+        self._function = function
+        self._limit = min(FUNCTION_UNITS_MAX, self._left_of_module)
+        self.units = 0
+
+    @property
+    def total(self) -> int:
+        """The units of all functions so far."""
+        return MODULE_UNITS_MAX - self._left_of_module + self.units
+
+    def add(self, units: int) -> None:
+        """Take units. Raises `VerificationError` if there are none left."""
+        self.units += units
+        if self.units > self._limit:
+            message = f"verifying it takes more than {self._limit} units"
+            raise VerificationError("PROGRAM_TOO_COMPLEX", message, self._module, self._function)
+
+
+class FunctionContext(Struct, frozen=True):
     """A function whose control flow is in order.
 
     `parameters`, `locals` (the parameters first) and `returns` are types of `types`.

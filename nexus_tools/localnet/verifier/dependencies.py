@@ -1,11 +1,11 @@
-"""What a module says of other modules is what those declare.
+"""What a module says of other modules is what those declare, and its friends are of its package.
 
-Source: `move-bytecode-verifier/src/dependencies.rs`.
+Source: `move-bytecode-verifier/src/{dependencies,friends}.rs`.
 """
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     CompiledModule,
     DatatypeHandle,
     DatatypeToken,
@@ -137,3 +137,13 @@ class _Declarations:
             if row.visibility is Visibility.PUBLIC
             or (row.visibility is Visibility.FRIEND and is_friend)
         }
+
+
+def verify_friends(module: CompiledModule) -> None:
+    """Refuse a module that names itself or a stranger as friend. Raises `VerificationError`."""
+    if module.module_handles[module.self_handle] in module.friends:
+        message = "a module is its own friend"
+        raise VerificationError("INVALID_FRIEND_DECL_WITH_SELF", message, module.name)
+    if any(module.addresses[friend.address] != module.address for friend in module.friends):
+        status = "INVALID_FRIEND_DECL_WITH_MODULES_OUTSIDE_ACCOUNT_ADDRESS"
+        raise VerificationError(status, "a friend has another address", module.name)

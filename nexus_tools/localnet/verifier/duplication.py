@@ -5,7 +5,7 @@ Source: `move-bytecode-verifier/src/check_duplication.rs`.
 
 from collections.abc import Hashable, Iterable
 
-from nexus_tools.localnet.bytecode.module import CompiledModule, FieldDefinition
+from nexus_tools.bytecode import CompiledModule, FieldDefinition
 from nexus_tools.localnet.verifier.errors import VerificationError
 
 _TABLES = (

@@ -1,5 +1,9 @@
 """Going through the blocks of a function until what is known at their starts no longer changes.
 
+For `x; while (a) { move x }` with the blocks 0, the head 1, the body 2 and the end 3: at 1, x has a
+value, when 1 is reached from 0. After 2 it has none. At 1 both are joined to "perhaps", which is
+news, so that 1 and 2 are gone through again; now 2 moves what perhaps is not there, and is refused.
+
 Source: `move-abstract-interpreter/src/absint.rs`.
 """
 

@@ -6,16 +6,16 @@ Source: the `VerifierConfig` that `sui-protocol-config` gives to the Move verifi
 
 from collections.abc import Iterator
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     CompiledModule,
     DatatypeToken,
     SignatureToken,
     TypeParameterToken,
     VectorToken,
+    preorder,
 )
 from nexus_tools.localnet.verifier.constants import vector_length
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.tokens import preorder
 
 LOOP_DEPTH_MAX = 5
 TYPE_PARAMETERS_MAX = 32

@@ -3,13 +3,13 @@
 Source: `move-bytecode-verifier/src/locals_safety`.
 """
 
-from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.verifier.abilities import DROP
+from nexus_tools.bytecode import DROP, Opcode
 from nexus_tools.localnet.verifier.context import FunctionContext
 from nexus_tools.localnet.verifier.control_flow import Block
 from nexus_tools.localnet.verifier.interpreter import interpret
 
-# Whether a local has a value: on no path that leads here, on some, on all.
+# Whether a local has a value: on no path that leads here, on some, on all. What is perhaps there
+# and cannot be dropped must not be overwritten; what is perhaps not there must not be read.
 _UNAVAILABLE, _MAYBE, _AVAILABLE = range(3)
 _States = tuple[int, ...]
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 
-from nexus_tools.localnet.bytecode.module import CompiledModule, ReferenceToken
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.bytecode import CompiledModule, Opcode, ReferenceToken
 from nexus_tools.localnet.verifier.borrow_graph import Label
-from nexus_tools.localnet.verifier.reference_checker import ReferenceChecker
-from nexus_tools.localnet.verifier.reference_state import VALUE, local_label
-from nexus_tools.localnet.verifier.variants import NamedVariant, instantiated_variant, variant_of
+from nexus_tools.localnet.verifier.reference_state import VALUE, ReferenceChecker, local_label
+from nexus_tools.localnet.verifier.type_table import NamedVariant, instantiated_variant, variant_of
 
 Rule = Callable[[ReferenceChecker, object], None]
 
@@ -94,7 +92,8 @@ def _borrow_local(*, mutable: bool) -> Rule:
     def rule(checker: ReferenceChecker, operand: object) -> None:
         assert isinstance(operand, int)
         state = checker.state
-        # A mutable borrow of a local takes over all earlier ones, which is looked at when used.
+        # A mutable borrow of a local takes over all earlier ones: they become its borrowers, so
+        # that nothing is written through it while one of them lives.
         if not mutable and state.is_local_borrowed(operand, mutably=True):
             message = f"local {operand} is borrowed mutably"
             raise checker.refused("BORROWLOC_EXISTS_BORROW_ERROR", message)
@@ -166,7 +165,11 @@ def _call_generic(checker: ReferenceChecker, operand: object) -> None:
 
 
 def _call_function(checker: ReferenceChecker, function: int) -> None:
-    """References that a call gives back may lead into whatever it was given."""
+    """References that a call gives back may lead into whatever it was given.
+
+    A mutable one leads into a mutable argument: `fun f(a: &mut S, b: &T): &mut u64` can only have
+    got it from a. Nobody else may read or write what mutable arguments lead to during the call.
+    """
     state, signatures = checker.state, checker.module.signatures
     handle = checker.module.function_handles[function]
     first = len(checker.stack) - len(signatures[handle.parameters])

@@ -1,17 +1,22 @@
 """No reference dangles, and what a mutable reference leads to has no other reader or writer.
 
-Source: `move-bytecode-verifier/src/reference_safety`.
+    let b = &counter.value;
+    let a = &mut counter.value;     // takes over: b is borrowed from a from now on
+    *a = 1;                         // refused, because b is still used
+    *b
+
+Each block is gone through with what is known of the references at its start; where ways meet, what
+either says is kept. Source: `move-bytecode-verifier/src/reference_safety`.
 """
 
-from nexus_tools.localnet.bytecode.module import ReferenceToken
+from nexus_tools.bytecode import ReferenceToken
 from nexus_tools.localnet.verifier.borrow_graph import BorrowGraph
 from nexus_tools.localnet.verifier.context import FunctionContext
 from nexus_tools.localnet.verifier.control_flow import Block
 from nexus_tools.localnet.verifier.interpreter import interpret
-from nexus_tools.localnet.verifier.reference_checker import ReferenceChecker
 from nexus_tools.localnet.verifier.reference_rules import REFERENCE_RULES
-from nexus_tools.localnet.verifier.reference_state import VALUE, ReferenceState
-from nexus_tools.localnet.verifier.stack_effect import stack_effect
+from nexus_tools.localnet.verifier.reference_state import VALUE, ReferenceChecker, ReferenceState
+from nexus_tools.localnet.verifier.stack_usage import stack_effect
 
 _JOIN_UNITS = 10
 _JOIN_ITEM_UNITS = 4
@@ -41,7 +46,7 @@ class _ReferenceSafety:
     def execute(self, state: ReferenceState, block: Block) -> ReferenceState:
         context = self._context
         checker = ReferenceChecker(context, state.copy())
-        stack = checker.stack
+        stack, returns = checker.stack, len(context.returns)
         context.meter.add(block.end - block.start + 1)
         for offset in range(block.start, block.end + 1):
             instruction = context.code.instructions[offset]
@@ -51,7 +56,7 @@ class _ReferenceSafety:
                 rule(checker, instruction.operand)
                 continue
             # Without a rule, an instruction takes and leaves values that are no references.
-            pops, pushes = stack_effect(context, instruction)
+            pops, pushes = stack_effect(checker.module, returns, instruction)
             del stack[len(stack) - pops :]
             stack.extend([VALUE] * pushes)
         return checker.state.settled() if block.successors else checker.state
@@ -60,6 +65,8 @@ class _ReferenceSafety:
         size = state.graph.size + other.graph.size
         items = max(size, size * size // _JOIN_MANY)
         self._context.meter.add(_JOIN_UNITS + _JOIN_ITEM_UNITS * items)
+        # A local that has a reference on one way alone cannot be used any more; what was borrowed
+        # through that reference still counts, which is why it is released and not just left out.
         values, differing = list(state.locals), False
         for local, (one, another) in enumerate(zip(state.locals, other.locals, strict=True)):
             if one != another:

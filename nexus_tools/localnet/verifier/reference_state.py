@@ -1,4 +1,4 @@
-"""What is known of the references at one place of a function.
+"""What is known of the references at one place of a function: in locals, and on the stack.
 
 Source: `move-bytecode-verifier/src/reference_safety/abstract_state.rs`.
 """
@@ -6,7 +6,8 @@ Source: `move-bytecode-verifier/src/reference_safety/abstract_state.rs`.
 from collections.abc import Sequence
 
 from nexus_tools.localnet.verifier.borrow_graph import BorrowGraph, Label
-from nexus_tools.localnet.verifier.meter import Meter
+from nexus_tools.localnet.verifier.context import FunctionContext, Meter
+from nexus_tools.localnet.verifier.errors import VerificationError
 
 VALUE = -1
 """Stands for a value that is no reference; references are numbers from 0."""
@@ -102,3 +103,18 @@ class ReferenceState:
 def local_label(local: int) -> Label:
     """The label of borrows of a local."""
     return ("local", local)
+
+
+class ReferenceChecker:
+    """The stack of one block (references and `VALUE`), the state, and where in it the check is."""
+
+    def __init__(self, context: FunctionContext, state: ReferenceState) -> None:
+        self.context = context
+        self.module = context.module
+        self.state = state
+        self.stack: list[int] = []
+        self.offset = 0
+
+    def refused(self, status: str, message: str) -> VerificationError:
+        """The error to raise at the present instruction."""
+        return self.context.refused(status, message, self.offset)

@@ -1,30 +1,33 @@
 """Types are put together as they may be: references outside, type arguments with the abilities.
 
-Source: `move-bytecode-verifier/src/signature.rs`.
+Fields can do what the abilities of their datatype ask of them. Source:
+`move-bytecode-verifier/src/{signature,ability_field_requirements}.rs`.
 """
 
 from collections.abc import Iterable, Sequence
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
+    ALL,
+    OPERAND_KINDS,
     CompiledModule,
     DatatypeToken,
     DatatypeTypeParameter,
     FieldDefinition,
     FunctionDefinition,
     Instruction,
+    OperandKind,
     ReferenceToken,
     SignatureToken,
     TypeParameterToken,
     VecOperand,
     VectorToken,
+    preorder,
+    required_of_parts,
 )
-from nexus_tools.localnet.verifier.abilities import Abilities
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.operands import FAMILY
-from nexus_tools.localnet.verifier.tokens import preorder
-from nexus_tools.localnet.verifier.type_table import TypeTable
+from nexus_tools.localnet.verifier.type_table import Abilities, TypeTable
 
-_ELEMENTS = frozenset({"element", "elements"})
+_ELEMENTS = frozenset({OperandKind.ELEMENT, OperandKind.ELEMENTS})
 
 
 def verify_signatures(module: CompiledModule, types: TypeTable) -> None:
@@ -38,7 +41,7 @@ class _Signatures:
         self._types = types
         self._instantiated: set[tuple[int, tuple[int, ...]]] = set()
         self._without_references: set[int] = set()
-        self._applied: set[tuple[str, int, tuple[int, ...]]] = set()
+        self._applied: set[tuple[OperandKind, int, tuple[int, ...]]] = set()
         self._function: str | None = None
         self._offset: int | None = None
 
@@ -142,15 +145,17 @@ class _Signatures:
     def _verify_instruction(
         self, instruction: Instruction, type_parameters: tuple[int, ...]
     ) -> None:
-        family = FAMILY.get(instruction.opcode, "")
+        kind = OPERAND_KINDS.get(instruction.opcode)
+        if kind is None:
+            return
         operand = instruction.operand
-        if family in _ELEMENTS:
+        if kind in _ELEMENTS:
             self._verify_element(operand.type if isinstance(operand, VecOperand) else operand)
-        elif family.endswith("_instantiations"):
+        elif kind.is_instantiation:
             assert isinstance(operand, int)
-            key = (family, operand, type_parameters)
+            key = (kind, operand, type_parameters)
             if key not in self._applied:
-                self._verify_application(family, operand, type_parameters)
+                self._verify_application(kind, operand, type_parameters)
                 self._applied.add(key)
 
     def _verify_element(self, signature: int | None) -> None:
@@ -168,27 +173,50 @@ class _Signatures:
             self._without_references.add(signature)
 
     def _verify_application(
-        self, family: str, operand: int, type_parameters: tuple[int, ...]
+        self, kind: OperandKind, operand: int, type_parameters: tuple[int, ...]
     ) -> None:
         """What an instruction instantiates is given the type arguments that it asks for."""
-        signature, constraints = self._applied_to(family, operand)
+        signature, constraints = self._applied_to(kind, operand)
         self._refuse_references_in(signature)
         abilities = self._types.abilities(type_parameters)
         self._verify_arguments(self._types.signature(signature), constraints, abilities)
 
-    def _applied_to(self, family: str, operand: int) -> tuple[int, tuple[int, ...]]:
+    def _applied_to(self, kind: OperandKind, operand: int) -> tuple[int, tuple[int, ...]]:
         """The signature with the type arguments, and the constraints on them."""
         module = self._module
-        if family == "variant_instantiations":
+        if kind is OperandKind.VARIANT_INSTANTIATION:
             enum = module.enum_instantiations[module.variant_instantiations[operand].enum]
             handle = module.enum_definitions[enum.target].handle
             return enum.type_arguments, self._constraints(handle)
-        row = getattr(module, family)[operand]
-        if family == "function_instantiations":
+        row = getattr(module, kind)[operand]
+        if kind is OperandKind.FUNCTION_INSTANTIATION:
             abilities = module.function_handles[row.target].type_parameters
             return row.type_arguments, tuple(map(int, abilities))
         struct = row.target
-        if family == "field_instantiations":
+        if kind is OperandKind.FIELD_INSTANTIATION:
             struct = module.field_handles[struct].struct
         handle = module.struct_definitions[struct].handle
         return row.type_arguments, self._constraints(handle)
+
+
+def verify_fields(module: CompiledModule, types: TypeTable) -> None:
+    """Raise `VerificationError` for a field that lacks an ability."""
+    for struct in module.struct_definitions:
+        _verify_abilities(module, types, struct.handle, struct.fields or ())
+    for enum in module.enum_definitions:
+        for variant in enum.variants:
+            _verify_abilities(module, types, enum.handle, variant.fields)
+
+
+def _verify_abilities(
+    module: CompiledModule, types: TypeTable, handle: int, fields: Iterable[FieldDefinition]
+) -> None:
+    datatype = module.datatype_handles[handle]
+    required = required_of_parts(int(datatype.abilities))
+    # Type parameters are asked for their abilities where the datatype is instantiated.
+    abilities = types.abilities((ALL,) * len(datatype.type_parameters))
+    for field in fields:
+        if required & ~abilities.of(types.intern(field.type)):
+            name = module.identifiers[datatype.name]
+            message = f"the field {module.identifiers[field.name]} of {name} lacks an ability"
+            raise VerificationError("FIELD_MISSING_TYPE_ABILITY", message, module.name)

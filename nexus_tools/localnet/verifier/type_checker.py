@@ -1,6 +1,6 @@
 """The types of the values on the stack while the instructions of a block are gone through."""
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     CompiledModule,
     FieldDefinition,
     ReferenceToken,

@@ -2,21 +2,72 @@
 
 Types that cannot be told apart are found by the identity of their parts, so that comparing two
 types, and replacing type parameters in a type seen before, takes the same short time for all.
+What values of a type may be used for is found by its identity, too.
+
+Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
 """
 
-from nexus_tools.localnet.bytecode.module import (
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from nexus_tools.bytecode import (
+    PRIMITIVE_ABILITIES,
+    PRIMITIVES,
+    REFERENCE_ABILITIES,
+    SIGNER,
+    SIGNER_ABILITIES,
     CompiledModule,
     DatatypeToken,
     ReferenceToken,
     Signature,
     SignatureToken,
     TypeParameterToken,
+    VariantDefinition,
     VectorToken,
+    abilities_of_datatype,
+    abilities_of_vector,
 )
-from nexus_tools.localnet.verifier.abilities import Abilities
-from nexus_tools.localnet.verifier.tokens import PRIMITIVES
 
 NO_ARGUMENTS = -1
+
+
+class Abilities:
+    """The abilities of types where the type parameters have the given ones.
+
+    A type is known by its identity, which takes no longer for a large one: it must outlive this
+    object, or another type might be at its place in memory.
+    """
+
+    def __init__(self, module: CompiledModule, type_parameters: Sequence[int]) -> None:
+        self._datatypes = module.datatype_handles
+        self._type_parameters = type_parameters
+        self._known: dict[int, int] = {}
+
+    def of(self, token: SignatureToken) -> int:
+        """The abilities of a type."""
+        known = self._known.get(id(token))
+        if known is None:
+            known = self._of(token)
+            self._known[id(token)] = known
+        return known
+
+    def _of(self, token: SignatureToken) -> int:
+        if isinstance(token, str):
+            return SIGNER_ABILITIES if token == SIGNER else PRIMITIVE_ABILITIES
+        if isinstance(token, ReferenceToken):
+            return REFERENCE_ABILITIES
+        if isinstance(token, TypeParameterToken):
+            return self._type_parameters[token.index]
+        if isinstance(token, VectorToken):
+            return abilities_of_vector(self.of(token.element))
+        return self._of_datatype(token)
+
+    def _of_datatype(self, token: DatatypeToken) -> int:
+        handle = self._datatypes[token.handle]
+        parameters = zip(token.type_arguments, handle.type_parameters, strict=True)
+        arguments = [self.of(each) for each, parameter in parameters if not parameter.is_phantom]
+        return abilities_of_datatype(int(handle.abilities), arguments)
 
 
 class TypeTable:
@@ -122,3 +173,27 @@ class TypeTable:
         assert isinstance(token, DatatypeToken)
         inner = [self.substitute(argument, arguments) for argument in token.type_arguments]
         return self.datatype(token.handle, tuple(inner))
+
+
+class NamedVariant(Struct, frozen=True):
+    """A variant: its enum definition, its tag, and the signature of the type arguments."""
+
+    enum: int
+    tag: int
+    type_arguments: int
+    definition: VariantDefinition
+
+
+def variant_of(module: CompiledModule, index: int) -> NamedVariant:
+    """The variant of a variant handle."""
+    handle = module.variant_handles[index]
+    definition = module.enum_definitions[handle.enum].variants[handle.tag]
+    return NamedVariant(handle.enum, handle.tag, NO_ARGUMENTS, definition)
+
+
+def instantiated_variant(module: CompiledModule, index: int) -> NamedVariant:
+    """The variant of a variant instantiation."""
+    handle = module.variant_instantiations[index]
+    enum = module.enum_instantiations[handle.enum]
+    definition = module.enum_definitions[enum.target].variants[handle.tag]
+    return NamedVariant(enum.target, handle.tag, enum.type_arguments, definition)

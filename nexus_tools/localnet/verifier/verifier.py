@@ -1,31 +1,32 @@
-"""Verifying a module: the passes, in the order in which the Move verifier makes them.
+"""Verifying a module or a package: the passes, in the order of the Move verifier, then Sui's.
 
 Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
 """
 
-from nexus_tools.localnet.bytecode.module import CompiledModule
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from collections.abc import Sequence
+
+from nexus_tools.bytecode import DEPRECATED, CompiledModule
 from nexus_tools.localnet.verifier.bounds import verify_bounds
 from nexus_tools.localnet.verifier.consistency import verify_consistency
 from nexus_tools.localnet.verifier.constants import verify_constants
-from nexus_tools.localnet.verifier.context import function_context
-from nexus_tools.localnet.verifier.dependencies import Dependencies, verify_dependencies
+from nexus_tools.localnet.verifier.context import Meter, function_context
+from nexus_tools.localnet.verifier.dependencies import (
+    Dependencies,
+    verify_dependencies,
+    verify_friends,
+)
 from nexus_tools.localnet.verifier.duplication import verify_duplication
 from nexus_tools.localnet.verifier.errors import VerificationError
-from nexus_tools.localnet.verifier.fields import verify_fields
-from nexus_tools.localnet.verifier.friends import verify_friends
-from nexus_tools.localnet.verifier.instantiation_loops import verify_instantiation_loops
 from nexus_tools.localnet.verifier.limits import BACK_EDGES_MAX, verify_limits
 from nexus_tools.localnet.verifier.locals_safety import verify_locals
-from nexus_tools.localnet.verifier.meter import Meter
-from nexus_tools.localnet.verifier.recursion import verify_recursion
+from nexus_tools.localnet.verifier.recursion import verify_instantiation_loops, verify_recursion
 from nexus_tools.localnet.verifier.reference_safety import verify_references
-from nexus_tools.localnet.verifier.signatures import verify_signatures
+from nexus_tools.localnet.verifier.signatures import verify_fields, verify_signatures
 from nexus_tools.localnet.verifier.stack_usage import verify_stack_usage
+from nexus_tools.localnet.verifier.sui import TickMeter, verify_sui_module
+from nexus_tools.localnet.verifier.sui.meter import PackageMeter
 from nexus_tools.localnet.verifier.type_safety import verify_types
 from nexus_tools.localnet.verifier.type_table import TypeTable
-
-_DEPRECATED = frozenset(opcode for opcode in Opcode if opcode.name.endswith("_DEPRECATED"))
 
 
 def verify_module(module: CompiledModule, dependencies: Dependencies) -> int:
@@ -77,8 +78,23 @@ def _refuse_global_storage(module: CompiledModule) -> None:
     """The instructions of Move's own global storage are there to be read, not to be run."""
     for function in module.function_definitions:
         for offset, instruction in enumerate(function.code.instructions if function.code else ()):
-            if instruction.opcode in _DEPRECATED:
+            if instruction.opcode in DEPRECATED:
                 name = module.function_id(function.handle)[2]
                 message = f"{instruction.opcode.name} is of the global storage, which Sui has not"
                 status = "DEPRECATED_BYTECODE_FORMAT"
                 raise VerificationError(status, message, module.name, name, offset)
+
+
+def verify_package(modules: Sequence[CompiledModule], dependencies: Dependencies) -> None:
+    """Refuse modules that break a rule. Raises `VerificationError`.
+
+    As on the network, all modules keep the rules of Move before Sui's rules are looked at, and the
+    work for both, of all modules together, is limited.
+    """
+    package = PackageMeter()
+    for module in modules:
+        package.add(module.name, verify_module(module, dependencies))
+    for module in modules:
+        meter = TickMeter(module.name)
+        verify_sui_module(module, meter)
+        package.add(module.name, meter.ticks)

@@ -1,7 +1,14 @@
 """The Move virtual machine: bytecode is translated to Python and run."""
 
-from nexus_tools.localnet.vm.context import Context
-from nexus_tools.localnet.vm.definitions import Datatype, Function, ModuleId
+from nexus_tools.localnet.vm.definitions import (
+    Datatype,
+    Function,
+    ModuleId,
+    ReferenceType,
+    Type,
+    TypeParameter,
+    substitute,
+)
 from nexus_tools.localnet.vm.errors import (
     ErrorKind,
     ExecutionFailure,
@@ -15,7 +22,7 @@ from nexus_tools.localnet.vm.errors import (
     PrimitiveError,
 )
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
-from nexus_tools.localnet.vm.loader import LoadedPackage
+from nexus_tools.localnet.vm.loaded_package import LoadedPackage
 from nexus_tools.localnet.vm.machine import Machine
 from nexus_tools.localnet.vm.metering import Meter
 from nexus_tools.localnet.vm.native import (
@@ -28,7 +35,9 @@ from nexus_tools.localnet.vm.native import (
 )
 from nexus_tools.localnet.vm.observed import CallObserver, LinkedFunction, ObservedMachine
 from nexus_tools.localnet.vm.program import TypeArguments
-from nexus_tools.localnet.vm.types import ReferenceType, Type, TypeParameter, substitute
+from nexus_tools.localnet.vm.runtime import Context
+from nexus_tools.localnet.vm.translator.control_flow import ControlFlowGraph
+from nexus_tools.localnet.vm.types import Types
 from nexus_tools.localnet.vm.value_size import REFERENCE_BYTES
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, borrow, copy_value
 
@@ -37,6 +46,7 @@ __all__ = [
     "AnyNative",
     "CallObserver",
     "Context",
+    "ControlFlowGraph",
     "Datatype",
     "ErrorKind",
     "ExecutionFailure",
@@ -66,6 +76,7 @@ __all__ = [
     "TypeArguments",
     "TypeParameter",
     "TypedNative",
+    "Types",
     "Value",
     "Variant",
     "borrow",

@@ -5,9 +5,10 @@ the version that first defined them instead: those are the types that objects on
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
-from nexus_tools.localnet.bytecode.module import (
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import (
     CompiledModule,
     DatatypeToken,
     FieldDefinition,
@@ -18,21 +19,21 @@ from nexus_tools.localnet.bytecode.module import (
     TypeParameterToken,
     VectorToken,
 )
-from nexus_tools.localnet.vm.definitions import Datatype, Field, Function, ModuleId
-from nexus_tools.localnet.vm.errors import InvalidCode
-from nexus_tools.localnet.vm.serialization import Codecs
-from nexus_tools.localnet.vm.types import (
-    Primitive,
+from nexus_tools.localnet.vm.definitions import (
+    Datatype,
+    Field,
+    Function,
+    ModuleId,
     ReferenceType,
-    StructTag,
     Type,
     TypeParameter,
-    TypeTag,
-    VectorTag,
 )
+from nexus_tools.localnet.vm.errors import InvalidCode
+from nexus_tools.localnet.vm.serialization import Codecs
 from nexus_tools.localnet.vm.values import Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError
+from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
 # (original id, module, name) -> the defining id of that type. Raises `LinkError`.
 TypeOrigins = Callable[[Address, str, str], Address]
@@ -162,7 +163,7 @@ class LoadedModule:
         arguments = self.signature(instantiation.type_arguments)
         if len(arguments) != len(datatype.type_parameters):
             raise InvalidCode(f"{datatype.tag} is used without its type arguments")
-        return replace(datatype.tag, type_params=arguments)  # type: ignore[arg-type]  # no references
+        return replace(datatype.tag, type_params=arguments)  # no references
 
     def constant(self, index: int) -> tuple[Type, Value]:
         """Type and value of a constant. Raises `InvalidCode`."""

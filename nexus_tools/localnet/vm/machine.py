@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from nexus_tools.localnet.bytecode.module import Ability
-from nexus_tools.localnet.vm.abilities import abilities_of
-from nexus_tools.localnet.vm.context import Context
-from nexus_tools.localnet.vm.definitions import Datatype, Function
+from nexus_tools.localnet.vm.definitions import Function, ReferenceType
 from nexus_tools.localnet.vm.errors import (
     ErrorKind,
     ExecutionFailure,
@@ -15,78 +12,27 @@ from nexus_tools.localnet.vm.errors import (
     OutOfGas,
     PrimitiveError,
 )
-from nexus_tools.localnet.vm.loaded_module import LoadedModule
-from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
-from nexus_tools.localnet.vm.metering import VALUE_DEPTH_MAX
 from nexus_tools.localnet.vm.native import Natives
 from nexus_tools.localnet.vm.program import Program, Translations
-from nexus_tools.localnet.vm.runtime import FIRST_FRAMES
-from nexus_tools.localnet.vm.serialization import Codecs
-from nexus_tools.localnet.vm.types import ReferenceType, StructTag, TypeTag
-from nexus_tools.localnet.vm.value_depth import ValueDepth
-from nexus_tools.localnet.vm.value_size import Sizer, ValueSize
+from nexus_tools.localnet.vm.runtime import FIRST_FRAMES, Context
+from nexus_tools.localnet.vm.types import Types
 from nexus_tools.localnet.vm.values import Reference, Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MovePackage
+from nexus_tools.sui.type_tag import TypeTag
 
 
 class Machine:
-    """Calls functions of packages.
+    """Calls functions of packages, whose definitions are in `types`.
 
     `natives` are the native functions by (address, module, function); `packages` gives a package by
     its storage id, and is asked once for each. A machine is used by one thread at a time.
     """
 
     def __init__(self, natives: Natives, packages: Callable[[Address], MovePackage | None]) -> None:
-        self._loader = Loader(packages)
+        self.types = Types(packages, self._forget)
         self._translations = Translations(natives)
         self._programs: dict[Address, Program] = {}
-        self._depth = ValueDepth(self._require)
-        self._sizes = ValueSize(self._require)
-        self._codecs = Codecs(self._require, self._check_depth)
-
-    # What packages define
-
-    def package(self, package: Address) -> LoadedPackage | None:
-        """A package by its storage id."""
-        return self._loader.find(package)
-
-    def modules(self, package: Address) -> Iterator[LoadedModule]:
-        """The modules of a package. Raises `LinkError` if there is no such package."""
-        return self._loader.load(package).modules()
-
-    def function(self, package: Address, module: str, name: str) -> Function | None:
-        """A function of a package that is given by its storage id."""
-        loaded = self._loader.find(package)
-        found = loaded.module(module) if loaded else None
-        return found.function(name) if found else None
-
-    def functions(self, package: Address) -> Iterator[Function]:
-        """All functions of a package."""
-        for module in self.modules(package):
-            yield from module.functions()
-
-    def datatype(self, tag: StructTag) -> Datatype | None:
-        """The struct or enum that a type is an instance of."""
-        loaded = self._loader.find(tag.address)
-        module = loaded.module(tag.module) if loaded else None
-        return module.datatype(tag.name) if module else None
-
-    def datatypes(self, package: Address) -> Iterator[Datatype]:
-        """All structs and enums of a package."""
-        for module in self.modules(package):
-            yield from module.datatypes()
-
-    def abilities(self, type_: TypeTag) -> Ability:
-        """What values of a type may be used for. Raises `LinkError`."""
-        return abilities_of(type_, self._require)
-
-    def source(self, function: Function) -> str:
-        """The Python code that a function was translated to."""
-        package = self._loader.load(function.package)
-        return self._translations.get(package, function).source
-
-    # Execution
 
     def call(
         self,
@@ -128,67 +74,21 @@ class Machine:
     def _program(self, package: Address) -> Program:
         found = self._programs.get(package)
         if found is None:
-            root = self._loader.load(package)
-            found = self._programs[package] = Program(
-                root,
-                self._loader,
-                self._translations,
-                depth=self._depth,
-                sizes=self._sizes,
-            )
+            program = Program(self.types.load(package), self.types, self._translations)
+            found = self._programs[package] = program
         return found
 
-    # Values and bytes
-
-    def encode(self, type_: TypeTag, value: Value) -> bytes:
-        """The BCS bytes of a value. Raises `LinkError` or `BcsError`."""
-        return self._codecs.codec(type_).encode(value)
-
-    def decode(self, type_: TypeTag, data: bytes) -> Value:
-        """The value of a type that fills the BCS bytes. Raises `LinkError` or `BcsError`."""
-        return self._codecs.codec(type_).decode(data)
-
-    def encoder(self, type_: TypeTag) -> Callable[[Value], bytes]:
-        """What gives the BCS bytes of values of a type. Raises `LinkError`."""
-        return self._codecs.codec(type_).encode
-
-    def size(self, type_: TypeTag, value: Value) -> int:
-        """How many bytes a value counts where it is charged by its size. Raises `LinkError`."""
-        return self._sizes.size(type_, value)
-
-    def sizer(self, type_: TypeTag) -> Sizer:
-        """What gives the size of values of a type. Raises `LinkError`."""
-        return self._sizes.sizer(type_)
-
-    def _check_depth(self, type_: TypeTag) -> None:
-        if self._depth.of(type_) > VALUE_DEPTH_MAX:
-            raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, None)
-
-    # Packages that are not committed yet
-
-    def publish(self, package: MovePackage) -> None:
-        """Make a package known that is not committed yet."""
-        self.forget(package.id)
-        self._loader.add(package)
-
-    def forget(self, package: Address) -> None:
-        """Take a package back, with everything that was worked out from it."""
-        self._loader.remove(package)
+    def _forget(self, package: Address) -> None:
+        """Drop what calls a package that is taken back."""
         self._translations.forget(package)
-        self._codecs.forget()
-        self._depth.forget()
-        self._sizes.forget()
         for root, program in list(self._programs.items()):
             if package in program.linkage.values():
                 del self._programs[root]
 
-    def _require(self, tag: StructTag) -> Datatype:
-        found = self.datatype(tag)
-        if found is None:
-            raise LinkError(f"there is no type {tag}")
-        if len(found.type_parameters) != len(tag.type_params):
-            raise LinkError(f"{found.tag} takes {len(found.type_parameters)} type arguments")
-        return found
+    def source(self, function: Function) -> str:
+        """The Python code that a function is translated to. Raises `LinkError`."""
+        package = self.types.load(function.package)
+        return self._translations.get(package, function).source
 
 
 def _spread(function: Function, arguments: Sequence[Value]) -> Iterator[Any]:

@@ -4,14 +4,13 @@ Most are a `Native`. The other kinds are quicker, because what they need is know
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.vm.context import Context
-from nexus_tools.localnet.vm.types import TypeTag
+from msgspec import Struct
 
-if TYPE_CHECKING:
-    from nexus_tools.localnet.vm.machine import Machine
+from nexus_tools.localnet.vm.runtime import Context
+from nexus_tools.localnet.vm.types import Types
+from nexus_tools.sui.type_tag import TypeTag
 
 Native = Callable[..., Any]
 """Gets the context, the type arguments and the arguments, references as objects."""
@@ -20,8 +19,7 @@ Charge = Callable[[Context, int], None]
 """How natives charge internal gas units."""
 
 
-@dataclass(frozen=True, slots=True)
-class PricedNative:
+class PricedNative(Struct, frozen=True):
     """A native that is told its arguments alone, and whose cost is known before it is called.
 
     `implementation` gets of a reference what it refers to, and gives no references. `cost` is in
@@ -51,8 +49,7 @@ class HashState(Protocol):
         """The hash of all bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class HashNative:
+class HashNative(Struct, frozen=True):
     """A hash function of its only argument, bytes or a reference to bytes.
 
     `initial` has seen no bytes yet: copies of it are quicker made than other new ones. `cost` is as
@@ -64,15 +61,14 @@ class HashNative:
     charge: Charge
 
 
-@dataclass(frozen=True, slots=True)
-class TypedNative:
+class TypedNative(Struct, frozen=True):
     """A native of which there is one for each tuple of type arguments.
 
     `make` gives it when it is called first. It gets the context and the arguments, of a reference
     what it refers to; a reference that it gives is a container and a key, in a tuple.
     """
 
-    make: Callable[["Machine", tuple[TypeTag, ...]], Callable[..., Any]]
+    make: Callable[[Types, tuple[TypeTag, ...]], Callable[..., Any]]
 
 
 AnyNative = Native | PricedNative | HashNative | TypedNative

@@ -3,18 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.vm.context import Context
-from nexus_tools.localnet.vm.definitions import Function
+from msgspec import Struct
+
+from nexus_tools.localnet.vm.definitions import Function, ReferenceType, Type, substitute
 from nexus_tools.localnet.vm.machine import Machine
 from nexus_tools.localnet.vm.program import Program, TypeArguments
-from nexus_tools.localnet.vm.types import ReferenceType, Type, substitute
+from nexus_tools.localnet.vm.runtime import Context
 from nexus_tools.localnet.vm.values import Reference, Value
 from nexus_tools.sui.address import Address
 
 
-@dataclass(frozen=True, slots=True)
-class LinkedFunction:
+class LinkedFunction(Struct, frozen=True):
     """A function with type arguments; `parameters` and `returns` are its types with them."""
 
     function: Function

@@ -9,15 +9,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from nexus_tools.localnet.bytecode.malformed import MalformedModule
-from nexus_tools.localnet.bytecode.module import Visibility
-from nexus_tools.localnet.vm.context import Context
-from nexus_tools.localnet.vm.definitions import Function, ModuleId
+from nexus_tools.bytecode import MalformedModule, Visibility
+from nexus_tools.localnet.vm.definitions import Function, ModuleId, count_nodes, substitute
 from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, PrimitiveError
-from nexus_tools.localnet.vm.loader import LoadedPackage, Loader
+from nexus_tools.localnet.vm.loaded_package import LoadedPackage
 from nexus_tools.localnet.vm.metering import TYPE_NODES_MAX, VALUE_DEPTH_MAX
 from nexus_tools.localnet.vm.native import AnyNative, Natives
-from nexus_tools.localnet.vm.runtime import NAMES
+from nexus_tools.localnet.vm.runtime import NAMES, Context
 from nexus_tools.localnet.vm.translator import (
     Callee,
     Constant,
@@ -29,11 +27,9 @@ from nexus_tools.localnet.vm.translator import (
     translate,
     translate_native,
 )
-from nexus_tools.localnet.vm.types import Primitive, TypeTag, count_nodes, substitute
-from nexus_tools.localnet.vm.value_copy import copier
-from nexus_tools.localnet.vm.value_depth import ValueDepth
-from nexus_tools.localnet.vm.value_size import ValueSize
+from nexus_tools.localnet.vm.types import Types
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.type_tag import Primitive, TypeTag
 
 TypeArguments = tuple[TypeTag, ...]
 Wrapper = Callable[[Callable[..., Any], Function, TypeArguments], Callable[..., Any]]
@@ -97,17 +93,12 @@ class Program:
     def __init__(
         self,
         root: LoadedPackage,
-        loader: Loader,
+        types: Types,
         translations: Translations,
-        *,
-        depth: ValueDepth,
-        sizes: ValueSize,
     ) -> None:
         self.linkage = root.linkage
-        self._loader = loader
+        self._types = types
         self._translations = translations
-        self._depth = depth
-        self._sizes = sizes
         self._linked: dict[tuple[ModuleId, str, TypeArguments], Callable[..., Any]] = {}
 
     def linked(
@@ -147,7 +138,7 @@ class Program:
         storage = self.linkage.get(module.address)
         if storage is None:
             raise LinkError(f"the running code is not linked to {module.address.short()}")
-        package = self._loader.load(storage)
+        package = self._types.load(storage)
         loaded = package.module(module.name)
         function = None if loaded is None else loaded.function(name)
         if function is None:
@@ -169,9 +160,9 @@ class Program:
         if isinstance(symbol, Made):
             return _first_use(names, symbol_name, symbol, type_arguments)
         if isinstance(symbol, SizeOf):
-            return self._sizes.sizer(substitute(symbol.type, type_arguments))
+            return self._types.sizer(substitute(symbol.type, type_arguments))
         if isinstance(symbol, CopyOf):
-            return copier(self._sizes, substitute(symbol.type, type_arguments))
+            return self._types.copier(substitute(symbol.type, type_arguments))
         element = substitute(symbol.element, type_arguments)
         return bytearray if element is Primitive.U8 else list
 
@@ -183,7 +174,11 @@ class Program:
         function: Function,
         type_arguments: TypeArguments,
     ) -> Callable[..., Any]:
-        """A function that links the callee when it is called, and gives it its own name."""
+        """A function that links the callee when it is called, and gives it its own name.
+
+        Code names many functions that it seldom calls. Once the callee is known, it stands in the
+        globals of the caller, and later calls do not come here.
+        """
 
         def link_and_call(*arguments: Any) -> Any:
             concrete = tuple([substitute(t, type_arguments) for t in callee.type_arguments])
@@ -219,7 +214,7 @@ class Program:
         """The function, or one that fails because it would make a value that is nested too deep."""
         for type_, offset in translation.packed:
             concrete = substitute(type_, type_arguments)
-            if self._depth.of(concrete) > VALUE_DEPTH_MAX:  # type: ignore[arg-type]
+            if self._types.depth(concrete) > VALUE_DEPTH_MAX:  # type: ignore[arg-type]
                 location = function.location(offset)
 
                 def fail(*_: Any, location: Any = location) -> Any:
@@ -235,7 +230,7 @@ def _first_use(
     """A function that makes what it stands for when it is called, and gives it its own name."""
 
     def make_and_call(context: Context, *arguments: Any) -> Any:
-        made = names[symbol_name] = symbol.make(context.machine, type_arguments)
+        made = names[symbol_name] = symbol.make(context.types, type_arguments)
         return made(context, *arguments)
 
     return make_and_call

@@ -1,11 +1,12 @@
-"""What translated code calls: copies, comparisons, errors, and calls that are nested deeply."""
+"""What running code has: its transaction's context, calls that are nested deeply, and errors."""
 
 import inspect
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from nexus_tools.localnet.vm.context import Context
+from msgspec import Struct
+
 from nexus_tools.localnet.vm.definitions import Function
 from nexus_tools.localnet.vm.errors import (
     ErrorKind,
@@ -15,9 +16,24 @@ from nexus_tools.localnet.vm.errors import (
     NativeLimit,
     PrimitiveError,
 )
-from nexus_tools.localnet.vm.metering import BYTE_PRICES, Meter
+from nexus_tools.localnet.vm.metering import BYTE_PRICES, CALL_DEPTH_MAX, Meter
+from nexus_tools.localnet.vm.types import Types
 from nexus_tools.localnet.vm.value_size import Sizer
 from nexus_tools.localnet.vm.values import Reference, Value, Variant, copy_value
+
+
+class Context(Struct, eq=False):
+    """One per transaction; native functions get it first.
+
+    `runtime` belongs to the native functions; `frames_left` counts the calls that may still be
+    nested in the running ones.
+    """
+
+    types: Types
+    meter: Meter
+    runtime: Any = None
+    frames_left: int = CALL_DEPTH_MAX
+
 
 # Calls of Move functions are calls of Python functions, and Python allows a thread 1000 of them in
 # each other. The caller's thread is used for the first few, and further threads for the others.
@@ -56,6 +72,8 @@ def go_deeper(context: Context, function: Callable[..., Any], *arguments: Any) -
 
 def _calling_instruction() -> Location | None:
     """Where the function was called that has no room left; a Python frame tells its line."""
+    # Only code that was translated has the global name `this` for itself. The innermost such frame
+    # is of the callee, which has stopped at its first line; the next one is of the caller.
     frame = inspect.currentframe()
     callees = 0
     while frame is not None:

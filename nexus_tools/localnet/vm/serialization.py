@@ -6,9 +6,8 @@ The codecs are those of `sui.bcs`, on the values of this VM.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nexus_tools.localnet.vm.definitions import Datatype
+from nexus_tools.localnet.vm.definitions import Datatype, Type, substitute
 from nexus_tools.localnet.vm.errors import InvalidCode
-from nexus_tools.localnet.vm.types import Primitive, StructTag, Type, TypeTag, VectorTag, substitute
 from nexus_tools.localnet.vm.values import Value, Variant
 from nexus_tools.sui.bcs import (
     BcsError,
@@ -24,6 +23,7 @@ from nexus_tools.sui.bcs import (
     u256,
     write_uleb128,
 )
+from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
 
 _PRIMITIVES: dict[Primitive, Codec[Any]] = {
     Primitive.BOOL: boolean,

@@ -2,28 +2,23 @@
 
 A value is at most 128 deep. The depth of a datatype is a formula of the depths of its type
 arguments, so that it is worked out once per definition, and a datatype that contains itself is
-noticed. Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.rs`.
+noticed. Of `struct Pair<A, B> { a: A, b: vector<B> }` it is the greatest of 2, A + 1 and B + 2: a
+`Pair<u8, u8>` is 3 deep, a `Pair<u8, Pair<u8, u8>>` 5.
+
+Source: `DepthFormula` in `move-vm-types/src/loaded_data/runtime_types.rs`.
 """
 
 from collections.abc import Callable
-from dataclasses import field
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.vm.definitions import Datatype
+from msgspec import Struct, field
+
+from nexus_tools.localnet.vm.definitions import Datatype, ReferenceType, Type, TypeParameter
 from nexus_tools.localnet.vm.errors import ErrorKind, InvalidCode, PrimitiveError
 from nexus_tools.localnet.vm.metering import VALUE_DEPTH_MAX
-from nexus_tools.localnet.vm.types import (
-    ReferenceType,
-    StructTag,
-    Type,
-    TypeParameter,
-    TypeTag,
-    VectorTag,
-)
+from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
 
 
-@dataclass(frozen=True, slots=True)
-class DepthFormula:
+class DepthFormula(Struct, frozen=True):
     """The greater of `constant` and, for each type parameter, its depth plus an offset."""
 
     constant: int = 0
@@ -77,7 +72,7 @@ class ValueDepth:
             return known
         if self._nesting == VALUE_DEPTH_MAX:
             raise PrimitiveError(ErrorKind.VM_MAX_VALUE_DEPTH_REACHED, None, None)
-        self._formulas[definition.tag] = None
+        self._formulas[definition.tag] = None  # being worked out: who comes back here is in itself
         self._nesting += 1
         try:
             fields = [self._formula(field_type) for field_type in definition.field_types()]

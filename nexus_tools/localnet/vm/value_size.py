@@ -1,22 +1,17 @@
-"""How many bytes a value counts on the operand stack.
+"""How many bytes a value counts on the operand stack, and copies that are charged by that.
 
 Not what it takes in memory or BCS: 8 for an integer of up to 64 bits and for a boolean, 2 for each
-struct, enum value and vector; vectors of integers, booleans and addresses are packed. Source:
-`abstract_memory_size` in `move-vm-types/src/views.rs`, with `fine_grained_value_size`.
+struct, enum value and vector; vectors of integers, booleans and addresses are packed. A struct of
+a u8 and a vector of three u64 counts 2 + 8 + (2 + 3 * 8) = 36. Source: `abstract_memory_size` in
+`move-vm-types/src/views.rs`, with `fine_grained_value_size`.
 """
 
 from collections.abc import Callable, Sequence
 
-from nexus_tools.localnet.vm.definitions import Datatype
-from nexus_tools.localnet.vm.types import (
-    Primitive,
-    ReferenceType,
-    StructTag,
-    Type,
-    VectorTag,
-    substitute,
-)
-from nexus_tools.localnet.vm.values import Value
+from nexus_tools.localnet.vm.definitions import Datatype, ReferenceType, Type, substitute
+from nexus_tools.localnet.vm.metering import LARGE, Meter, Work
+from nexus_tools.localnet.vm.values import Value, copy_value
+from nexus_tools.sui.type_tag import Primitive, StructTag, VectorTag
 
 REFERENCE_BYTES = 8
 CONTAINER_BYTES = 2
@@ -126,3 +121,47 @@ def _fields(sizers: list[int | Sizer]) -> int | Sizer:
 
 def _function(sizer: int | Sizer) -> Sizer:
     return (lambda _: sizer) if isinstance(sizer, int) else sizer
+
+
+Copier = Callable[[Meter, Value], Value]
+
+
+def copier(sizes: ValueSize, type_: Type) -> Copier:
+    """What charges for a copy of a value of the type, and makes it."""
+    each = element_bytes(type_.element) if isinstance(type_, VectorTag) else None
+    if each is not None:
+        return _copier_of_packed(each)
+    size = sizes.fixed(type_)
+    if size is None or size >= LARGE:
+        return _copier_of_any(sizes, type_)
+    return _copier_of_fixed(size, is_shared=isinstance(type_, Primitive))
+
+
+def _copier_of_packed(each: int) -> Copier:
+    def copy(meter: Meter, value: Value) -> Value:
+        meter.charge_bytes(CONTAINER_BYTES + len(value) * each)
+        return value[:]
+
+    return copy
+
+
+def _copier_of_fixed(size: int, *, is_shared: bool) -> Copier:
+    taken = Work(size=size).left
+
+    def copy(meter: Meter, value: Value) -> Value:
+        meter.left -= taken
+        if meter.left < 0.0:
+            meter.settle()
+        return value if is_shared else copy_value(value)
+
+    return copy
+
+
+def _copier_of_any(sizes: ValueSize, type_: Type) -> Copier:
+    size = sizes.sizer(type_)
+
+    def copy(meter: Meter, value: Value) -> Value:
+        meter.charge_bytes(size(value))
+        return copy_value(value)
+
+    return copy

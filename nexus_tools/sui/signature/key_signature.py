@@ -3,7 +3,8 @@
 Source: `sui-types/src/crypto.rs`.
 """
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, verifies_ecdsa
 from nexus_tools.sui.signature.ed25519 import is_ed25519_key, verifies_ed25519
@@ -20,8 +21,7 @@ SIGNATURE_LENGTH = 64
 DOES_NOT_VERIFY = "Invalid signature was given to the function"
 
 
-@dataclass(frozen=True, slots=True)
-class KeySignature:
+class KeySignature(Struct, frozen=True):
     """A signature with the public key that checks it."""
 
     scheme: SignatureScheme

@@ -6,7 +6,8 @@ Source: `sui-types/src/multisig.rs`, whose rules and wording of refusals are fol
 from base64 import b64encode
 from collections.abc import Iterable
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.errors import NotAllowedError, ValidationError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import (
@@ -46,16 +47,14 @@ _CURVE_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MemberSignature:
+class MemberSignature(Struct, frozen=True):
     """A member's part: r || s or R || s of a key, or a whole signature of another scheme."""
 
     scheme: SignatureScheme
     signature: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class MultiSig:
+class MultiSig(Struct, frozen=True):
     """Members' signatures in the order of the members that the bits of `bitmap` name."""
 
     signatures: tuple[MemberSignature, ...]

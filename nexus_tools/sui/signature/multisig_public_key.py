@@ -3,7 +3,8 @@
 Source: `MultiSigPublicKey` of `sui-types/src/multisig.rs`, `base_types.rs` for the address.
 """
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import (
@@ -33,8 +34,7 @@ MEMBER_SCHEMES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MultiSigMember:
+class MultiSigMember(Struct, frozen=True):
     """A key and its weight, 1 to 255; the key of zkLogin is an issuer and an address seed."""
 
     scheme: SignatureScheme
@@ -46,8 +46,7 @@ class MultiSigMember:
         return key_address(self.scheme, self.public_key)
 
 
-@dataclass(frozen=True, slots=True)
-class MultiSigPublicKey:
+class MultiSigPublicKey(Struct, frozen=True):
     """Up to ten members, in an order that counts, and a threshold, at least 1."""
 
     members: tuple[MultiSigMember, ...]

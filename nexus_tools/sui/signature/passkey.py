@@ -9,7 +9,8 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any, NoReturn
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string
 from nexus_tools.sui.signature.ecdsa import are_scalars, is_ecdsa_key, verifies_ecdsa
@@ -21,8 +22,7 @@ _TYPES = ("webauthn.get", "webauthn.create", "payment.get")
 _CHALLENGE_LENGTH = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Passkey:
+class Passkey(Struct, frozen=True):
     """What an authenticator answered when it was asked to sign.
 
     `public_key` is a compressed point of secp256r1, `signature` is r || s.

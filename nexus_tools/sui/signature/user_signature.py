@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature.key_signature import KeySignature
@@ -37,8 +38,7 @@ _PARSERS: dict[int, Callable[[bytes], Authenticator]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UserSignature:
+class UserSignature(Struct, frozen=True):
     """A signature of any scheme that users have."""
 
     scheme: SignatureScheme

@@ -3,7 +3,8 @@
 Source: `sui-types/src/zk_login_authenticator.rs` and `ZkLoginInputs` of `fastcrypto-zkp`.
 """
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.errors import NotAllowedError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, byte_vector, record, string, u8, u64, vector
@@ -16,8 +17,7 @@ _INPUTS = record((_PROOF, _ISSUER, string, string))
 _AUTHENTICATOR = record((_INPUTS, u64, byte_vector))
 
 
-@dataclass(frozen=True, slots=True)
-class ZkLogin:
+class ZkLogin(Struct, frozen=True):
     """A signature of a key that lives until `max_epoch`, with a proof of who logged in with it."""
 
     address_seed: str

@@ -3,14 +3,12 @@
 import asyncio
 import json
 import secrets
-import socket
 import sys
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import anyio
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -19,6 +17,7 @@ from nexus_tools.bridges import Host, Naming
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import Clock
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
+from nexus_tools.embedding import embedded, listening_socket, url_of
 
 START = 1_000_000.0
 
@@ -235,20 +234,12 @@ class AuthorizationServer:
 @pytest.fixture
 async def authorization_server(turned):
     server = AuthorizationServer(turned)
-    listener = socket.create_server(("127.0.0.1", 0))
-    server.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    config = uvicorn.Config(
-        server.app, log_config=None, access_log=False, lifespan="off", ws="none"
-    )
-    serving = uvicorn.Server(config)
-    task = asyncio.create_task(serving._serve([listener]))
-    try:
+    listener = listening_socket("127.0.0.1", 0)
+    server.url = url_of(listener)
+    async with embedded(server.app, listener, lifespan="off") as serving:
         yield server
-    finally:
-        serving.should_exit = True
+        # Some wait for a sign-in that never comes.
         serving.force_exit = True
-        await task
-        listener.close()
 
 
 @pytest.fixture

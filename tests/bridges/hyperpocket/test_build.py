@@ -6,7 +6,7 @@ import pytest
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
-from nexus_tools.bridges.hyperpocket.copying import MAX_FILES, copy_sources
+from nexus_tools.bridges.hyperpocket.build import MAX_FILES, copy_sources
 from nexus_tools.errors import UsageError
 
 COUNTED = "echo once >> {}"

@@ -180,7 +180,7 @@ async def test_an_answer_that_cannot_be_used_is_refused(answering, turned, chang
     }
     with pytest.raises(ValidationError) as caught:
         await authorize_device(answering(**answer | change), REPO, turned.time)
-    assert caught.value.code == "auth_answer_invalid"
+    assert caught.value.code == "auth_response_invalid"
 
 
 async def test_a_server_that_nobody_answers_at_is_unreachable(turned):
@@ -205,7 +205,7 @@ async def test_an_answer_that_is_no_object_is_refused_unquoted(turned, content):
         url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
         with pytest.raises(ValidationError) as caught:
             await authorize_device(AuthorizationServer("c", url, url), REPO, turned.time)
-    assert caught.value.code == "auth_answer_invalid"
+    assert caught.value.code == "auth_response_invalid"
     assert content.decode()[:20] not in str(caught.value)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of MCP share: a catalogue in memory, ASGI applications on loopback."""
+"""What the tests of MCP servers as tools share: servers to borrow from."""
 
 import importlib.util
 import json
@@ -22,27 +22,10 @@ def _module(file):
     return module
 
 
-@pytest.fixture(scope="session")
-def memory():
-    """The module of the catalogue in memory."""
-    return _module(HERE / "memory_catalogue.py")
-
-
 @pytest.fixture
 def modern():
     """A server of the SDK, and what can be changed in it."""
     return _module(HERE / "servers" / "modern.py").build()
-
-
-@pytest.fixture
-def catalogue(memory):
-    return memory.MemoryCatalogue()
-
-
-@pytest.fixture
-def stdio_program():
-    """The command line of the catalogue in memory, as a server over stdio."""
-    return [sys.executable, str(HERE / "memory_catalogue.py")]
 
 
 class Told:

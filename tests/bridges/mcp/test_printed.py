@@ -2,7 +2,7 @@ import asyncio
 
 import structlog
 
-from nexus_tools.bridges.mcp.printed import Printed
+from nexus_tools.bridges.mcp.stdio import Printed
 
 
 async def read(text, name="weather"):

@@ -111,7 +111,7 @@ async def test_a_result_that_the_protocol_does_not_allow_is_err(plain, served):
     tools = await served(plain.file)
     outcome = await tools["odd"].invoke({})
     assert outcome.is_error
-    assert "the protocol does not allow the server's answer" in outcome.ports["reason"]
+    assert "the protocol does not allow the server's response" in outcome.ports["reason"]
 
 
 async def test_content_that_is_too_deep_is_err(plain, served):

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.bridges.sandbox import Limit
-from nexus_tools.bridges.sandbox.report import Report
+from nexus_tools.bridges.sandbox.watching import Report
 
 
 @pytest.mark.parametrize(

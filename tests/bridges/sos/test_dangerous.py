@@ -1,4 +1,4 @@
-from nexus_tools.bridges.sos.dangerous import DANGEROUS
+from nexus_tools.bridges.sos.asking import DANGEROUS
 
 
 def builtin(name):

@@ -7,8 +7,7 @@ import pytest
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.sandbox import ProcessLimits, Scratch
 from nexus_tools.bridges.unstract import UnstractBridge
-from nexus_tools.bridges.unstract.docker_runner import DockerRunner, docker_run
-from nexus_tools.bridges.unstract.runner import Command
+from nexus_tools.bridges.unstract.runner import Command, DockerRunner, docker_run
 from nexus_tools.bridges.unstract.storage import Storage
 from nexus_tools.errors import UnreachableError, UsageError
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.bridges.unstract.restrictions import Restrictions, size_in_bytes
+from nexus_tools.bridges.unstract.properties import Restrictions, size_in_bytes
 from nexus_tools.errors import ValidationError
 
 

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from nexus_tools.bridges.sandbox import ProcessLimits
-from nexus_tools.bridges.unstract.tool_folder import check_size, copy_tool
+from nexus_tools.bridges.unstract.program import check_size, copy_tool
 from nexus_tools.errors import ValidationError
 
 

@@ -10,7 +10,7 @@ from nexus_tools.errors import NotFoundError
 
 async def test_the_value_that_answer_returns_comes_back(ask_module):
     reply = await ask_module(
-        "def answer(request): return [request['a'], (1, 2.5), None, 'ü']", {"a": {"b": True}}
+        "def reply(request): return [request['a'], (1, 2.5), None, 'ü']", {"a": {"b": True}}
     )
 
     assert reply.value == [{"b": True}, [1, 2.5], None, "ü"]
@@ -18,7 +18,7 @@ async def test_the_value_that_answer_returns_comes_back(ask_module):
 
 
 async def test_null_is_an_answer(ask_module):
-    reply = await ask_module("def answer(request): pass")
+    reply = await ask_module("def reply(request): pass")
 
     assert (reply.value, reply.error) == (None, None)
 
@@ -27,7 +27,7 @@ async def test_what_is_printed_in_any_way_goes_to_the_log(ask_module):
     code = """
 import os, subprocess
 print("at import")
-def answer(request):
+def reply(request):
     os.write(1, b"by descriptor\\n")
     subprocess.run(["echo", "by a program"])
     print("last, without an end of line", end="")
@@ -46,7 +46,7 @@ def answer(request):
 
 async def test_standard_input_is_empty(ask_module):
     reply = await ask_module(
-        "import os, sys\ndef answer(_): return [sys.stdin.read(), os.read(0, 9).decode()]"
+        "import os, sys\ndef reply(_): return [sys.stdin.read(), os.read(0, 9).decode()]"
     )
 
     assert reply.value == ["", ""]
@@ -55,7 +55,7 @@ async def test_standard_input_is_empty(ask_module):
 async def test_nothing_of_ours_can_be_imported_by_a_tool(ask_module):
     code = """
 import importlib.util, sys
-def answer(_):
+def reply(_):
     names = ["sandbox", "worker", "watch", "detached", "child", "json_text", "limits"]
     found = [name for name in names if importlib.util.find_spec(name)]
     return [found, [place for place in sys.path if "nexus" in place]]
@@ -68,7 +68,7 @@ def answer(_):
 async def test_no_package_of_ours_is_executed_in_there(ask_module):
     code = """
 import sys
-def answer(_):
+def reply(_):
     return sorted(name for name in sys.modules
                   if name.startswith("nexus_tools") and hasattr(sys.modules[name], "__all__"))
 """
@@ -79,14 +79,14 @@ def answer(_):
 
 async def test_the_interpreter_is_isolated_and_leaves_no_bytecode(ask_module):
     reply = await ask_module(
-        "import sys\ndef answer(_): return [sys.flags.isolated, sys.flags.dont_write_bytecode]"
+        "import sys\ndef reply(_): return [sys.flags.isolated, sys.flags.dont_write_bytecode]"
     )
 
     assert reply.value == [1, 1]
 
 
 async def test_an_exception_is_told_by_its_class_and_message(ask_module):
-    reply = await ask_module("def answer(request): return request['missing']")
+    reply = await ask_module("def reply(request): return request['missing']")
 
     assert reply.value is None
     assert reply.error == WorkerError("KeyError", "'missing'")
@@ -105,7 +105,7 @@ async def test_an_exception_is_told_by_its_class_and_message(ask_module):
 )
 @pytest.mark.parametrize("when", ["at import", "in the call"])
 async def test_exceptions_of_every_kind_are_errors(ask_module, statement, expected, when):
-    code = statement if when == "at import" else f"def answer(_):\n    {statement}"
+    code = statement if when == "at import" else f"def reply(_):\n    {statement}"
 
     reply = await ask_module(code)
 
@@ -113,7 +113,7 @@ async def test_exceptions_of_every_kind_are_errors(ask_module, statement, expect
 
 
 async def test_a_module_with_a_wrong_syntax_is_an_error(ask_module):
-    reply = await ask_module("def answer(")
+    reply = await ask_module("def reply(")
 
     assert reply.error.type == "SyntaxError"
 
@@ -137,7 +137,7 @@ async def test_an_exception_without_a_readable_message_is_an_error(ask_module):
     code = """
 class Odd(Exception):
     def __str__(self): raise ValueError("never")
-def answer(_): raise Odd
+def reply(_): raise Odd
 """
     reply = await ask_module(code)
 
@@ -145,7 +145,7 @@ def answer(_): raise Odd
 
 
 async def test_endless_recursion_in_a_tool_is_an_error(ask_module):
-    reply = await ask_module("def answer(_): return answer(_)")
+    reply = await ask_module("def reply(_): return reply(_)")
 
     assert reply.error.type == "RecursionError"
 
@@ -153,18 +153,18 @@ async def test_endless_recursion_in_a_tool_is_an_error(ask_module):
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
-        ("{'a/b': [1, {2}]}", "TypeError", "the answer at /a~1b/1 is a set, which is no JSON"),
-        ("object", "TypeError", "the answer is a type, which is no JSON value"),
-        ("{'a': b''}", "TypeError", "the answer at /a is a bytes, which is no JSON value"),
-        ("{'a': {1: 2}}", "TypeError", "a name in the answer at /a is a int, and no string"),
-        ("[float('nan')]", "ValueError", "the answer at /0 is nan, which is no JSON number"),
-        ("float('-inf')", "ValueError", "the answer is -inf, which is no JSON number"),
-        ("'\\ud800'", "ValueError", "the answer has half a surrogate pair"),
-        ("{'\\udfff': 1}", "ValueError", "the answer has half a surrogate pair"),
+        ("{'a/b': [1, {2}]}", "TypeError", "the reply at /a~1b/1 is a set, which is no JSON"),
+        ("object", "TypeError", "the reply is a type, which is no JSON value"),
+        ("{'a': b''}", "TypeError", "the reply at /a is a bytes, which is no JSON value"),
+        ("{'a': {1: 2}}", "TypeError", "a name in the reply at /a is a int, and no string"),
+        ("[float('nan')]", "ValueError", "the reply at /0 is nan, which is no JSON number"),
+        ("float('-inf')", "ValueError", "the reply is -inf, which is no JSON number"),
+        ("'\\ud800'", "ValueError", "the reply has half a surrogate pair"),
+        ("{'\\udfff': 1}", "ValueError", "the reply has half a surrogate pair"),
     ],
 )
 async def test_a_value_that_is_no_json_is_told_with_its_place(ask_module, value, kind, message):
-    reply = await ask_module(f"def answer(_): return {value}")
+    reply = await ask_module(f"def reply(_): return {value}")
 
     assert reply.error.type == kind
     assert reply.error.message.startswith(message)
@@ -173,7 +173,7 @@ async def test_a_value_that_is_no_json_is_told_with_its_place(ask_module, value,
 @pytest.mark.parametrize("depth", [70, 100_000])
 async def test_a_value_that_nests_too_deep_is_an_error(ask_module, depth):
     code = f"""
-def answer(_):
+def reply(_):
     value = None
     for _ in range({depth}): value = [value]
     return value
@@ -181,37 +181,37 @@ def answer(_):
     reply = await ask_module(code)
 
     assert reply.error == WorkerError(
-        "ValueError", "the answer nests deeper than 60 levels, or holds itself"
+        "ValueError", "the reply nests deeper than 60 levels, or holds itself"
     )
 
 
 async def test_a_value_that_holds_itself_is_an_error(ask_module):
-    reply = await ask_module("def answer(_):\n    a = {}\n    a['a'] = a\n    return a")
+    reply = await ask_module("def reply(_):\n    a = {}\n    a['a'] = a\n    return a")
 
     assert reply.error.type == "ValueError"
 
 
 async def test_a_number_with_too_many_digits_is_an_error(ask_module):
-    reply = await ask_module("def answer(_): return 10 ** 5000")
+    reply = await ask_module("def reply(_): return 10 ** 5000")
 
     assert reply.error.type == "ValueError"
 
 
 async def test_a_tool_that_ends_at_once_is_an_error_and_no_hang(ask_module):
-    reply = await ask_module("import os\ndef answer(_): os._exit(7)")
+    reply = await ask_module("import os\ndef reply(_): os._exit(7)")
 
     assert reply.error == WorkerError("NoReply", "the tool ended with exit code 7")
     assert reply.finished.exit_code == 7
 
 
 async def test_a_tool_that_is_killed_is_told_by_the_signal(ask_module):
-    reply = await ask_module("import os\ndef answer(_): os.kill(os.getpid(), 11)")
+    reply = await ask_module("import os\ndef reply(_): os.kill(os.getpid(), 11)")
 
     assert reply.error == WorkerError("NoReply", "the tool was killed by SIGSEGV")
 
 
 async def test_a_tool_that_sleeps_for_ever_is_stopped(ask_module):
-    reply = await ask_module("import time\ndef answer(_): time.sleep(1000)", time_ms=500)
+    reply = await ask_module("import time\ndef reply(_): time.sleep(1000)", time_ms=500)
 
     assert reply.finished.limit is Limit.TIME
     assert reply.error.message == "the tool was stopped: it took longer than it may"
@@ -220,7 +220,7 @@ async def test_a_tool_that_sleeps_for_ever_is_stopped(ask_module):
 async def test_a_tool_that_writes_to_three_does_not_touch_the_reply(ask_module):
     code = """
 import os
-def answer(_):
+def reply(_):
     try: os.write(3, b'{"value": "forged"}')
     except OSError as error: return error.strerror
 """
@@ -232,7 +232,7 @@ def answer(_):
 async def test_programs_that_a_tool_starts_do_not_have_the_reply(ask_module):
     code = """
 import subprocess
-def answer(_):
+def reply(_):
     listed = subprocess.run(["ls", "/proc/self/fd"], capture_output=True, close_fds=False)
     return listed.stdout.decode().split()
 """
@@ -245,7 +245,7 @@ def answer(_):
 async def test_a_tool_that_finds_the_reply_and_writes_before_us_is_an_error(ask_module, text):
     code = f"""
 import os
-def answer(_):
+def reply(_):
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 3:
             try: os.write(int(name), {text.encode()!r})
@@ -261,7 +261,7 @@ def answer(_):
 async def test_a_forked_copy_of_a_tool_does_not_answer(ask_module):
     code = """
 import os
-def answer(_):
+def reply(_):
     pid = os.fork()
     if pid: os.waitpid(pid, 0)
     return "parent" if pid else "child"
@@ -274,7 +274,7 @@ def answer(_):
 async def test_threads_and_exit_handlers_do_not_hold_the_answer_up(ask_module):
     code = """
 import atexit, threading
-def answer(_):
+def reply(_):
     atexit.register(threading.Event().wait)
     threading.Thread(target=threading.Event().wait).start()
     return "answered"
@@ -287,7 +287,7 @@ def answer(_):
 async def test_a_tool_that_closes_and_replaces_its_streams_is_answered(ask_module):
     code = """
 import os, sys
-def answer(_):
+def reply(_):
     sys.stdout.close(); sys.stderr = None; os.closerange(0, 3)
     return "answered"
 """
@@ -299,7 +299,7 @@ def answer(_):
 async def test_a_large_request_and_a_large_answer_pass(ask_module):
     text = "x" * 2**20
 
-    reply = await ask_module("def answer(request): return request['text'] * 2", {"text": text})
+    reply = await ask_module("def reply(request): return request['text'] * 2", {"text": text})
 
     assert reply.value == text * 2
 

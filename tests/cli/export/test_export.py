@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from nexus_tools.bridges.export import FORMATS
-from nexus_tools.bridges.export.names import LONGEST_NAMES
 from nexus_tools.cli.export import FORMATS as CHOICES
+from nexus_tools.lending import FORMATS
+from nexus_tools.lending.names import LONGEST_NAMES
 
 ADD = "xyz.test.math.add@1"
 NAME = "xyz_test_math_add_v1"

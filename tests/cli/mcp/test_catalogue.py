@@ -6,23 +6,14 @@ from contextlib import asynccontextmanager
 import pytest
 from anyio import to_thread
 
-from nexus_tools.cli.mcp.budget import Budget
-from nexus_tools.cli.mcp.catalogue import RegistryCatalogue
-from nexus_tools.cli.mcp.offers import Offers
-from nexus_tools.cli.mcp.on_chain import OnChainCalls
-from nexus_tools.cli.output import Output
+from nexus_tools.cli.framework import Output
 from nexus_tools.client import Network, SuiClient
 from nexus_tools.errors import NotNowError, ValidationError
-from nexus_tools.registry import (
-    Deployment,
-    Invocations,
-    Registration,
-    ToolFilter,
-    ToolRegistry,
-    ToolState,
-)
+from nexus_tools.lending import Budget, Offers, OnChainCalls, RegistryCatalogue
+from nexus_tools.package import Deployment, ToolState
+from nexus_tools.registry import Invocations, Registration, ToolFilter, ToolRegistry
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
+from nexus_tools.tool import Answer, ToolDefinition, ToolFqn
 
 ACTIVE = ToolFilter(state=ToolState.ACTIVE)
 NAMES = [f"xyz.test.tools.tool{number}@1" for number in range(5)]
@@ -72,7 +63,7 @@ class Echo:
     """Answers at once, with what it was asked."""
 
     async def call(self, offer, ports, _):
-        return Outcome("ok", {"fqn": str(offer.definition.fqn), "ports": ports})
+        return Answer("ok", {"fqn": str(offer.definition.fqn), "ports": ports})
 
 
 def catalogue(registry, tool_filter=ACTIVE, **bounds):
@@ -99,9 +90,9 @@ async def test_tools_that_do_not_pass_take_no_place_on_a_page(registry):
 
 
 async def test_more_names_than_are_read_at_once_make_no_difference(registry, monkeypatch):
-    monkeypatch.setattr("nexus_tools.cli.mcp.catalogue._NAMES_AT_ONCE", 2)
+    monkeypatch.setattr("nexus_tools.lending.registered._NAMES_AT_ONCE", 2)
     assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
-    monkeypatch.setattr("nexus_tools.cli.mcp.catalogue._NAMES_PER_PAGE", 4)
+    monkeypatch.setattr("nexus_tools.lending.registered._NAMES_PER_PAGE", 4)
     assert await pages(catalogue(registry), 5) == [NAMES[:4], [NAMES[4], CUT]]
 
 
@@ -118,7 +109,7 @@ async def test_a_tool_that_is_taken_out_of_use_is_neither_found_nor_called(regis
     offered = catalogue(registry)
     found = await offered.find(fqn)
     assert found is not None
-    echo = Outcome("ok", {"fqn": str(fqn), "ports": {"a": 1}})
+    echo = Answer("ok", {"fqn": str(fqn), "ports": {"a": 1}})
     assert await offered.call(found, {"a": 1}, quiet) == echo
     await registry.unregister(fqn)
     assert await offered.find(fqn) is None
@@ -161,7 +152,10 @@ async def quiet(message):
 async def requested(registry, output, budget):
     """A call that waits for a leader, and the id of its invocation."""
     calls = OnChainCalls(
-        Invocations(registry.client, registry.deployment), budget, output, max_outcome_bytes=100
+        Invocations(registry.client, registry.deployment),
+        budget,
+        output.warn,
+        max_outcome_bytes=100,
     )
     offer = await Offers(registry, ACTIVE).find(ToolFqn.parse(CUT))
     said = asyncio.Queue()

@@ -44,7 +44,7 @@ async def test_an_error_variant_is_an_error_with_its_ports(on_stdio):
     assert result.structured_content == {"err_division_by_zero": {"reason": reason}}
 
 
-async def test_a_tool_that_breaks_says_why_there_is_no_outcome(on_stdio):
+async def test_a_tool_that_breaks_says_why_there_is_no_answer(on_stdio):
     async with on_stdio("--allow-loopback") as client:
         result = await client.call_tool(NAP, {"ending": "crash", "duration_ms": 0})
     assert result.is_error
@@ -239,7 +239,7 @@ async def test_what_was_spent_counts_against_the_budget(on_stdio, operator):
         (("--on-chain",), "budget_missing"),
         (("--budget", "1"), "option_unfit"),
         (("--http", "nowhere"), "address_invalid"),
-        (("--allow-network", "nowhere"), "settings_invalid"),
+        (("--allow-network", "nowhere"), "config_invalid"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(user, arguments, code):

@@ -75,7 +75,7 @@ def test_the_input_comes_from_a_file_or_from_stdin(requester, tmp_path):
     assert of_file["ports"] == of_stdin.document["ports"] == {"quotient": 2, "remainder": 1}
 
 
-def test_a_tool_that_breaks_gives_no_outcome(requester):
+def test_a_tool_that_breaks_gives_no_answer(requester):
     result = requester.run(
         "tool", "invoke", NAP, "--input", '{"ending": "crash", "duration_ms": 0}', "--yes", "--json"
     )
@@ -95,7 +95,7 @@ def test_an_invocation_can_be_kept_looked_at_and_deleted(requester):
     before = balance(requester)
     deleted = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert deleted["events"] == ["InvocationDeleted"]
-    assert balance(requester) - before == shown["unspent_mist"] - deleted["cost_mist"]
+    assert balance(requester) - before == shown["refund_mist"] - deleted["cost_mist"]
     assert requester.fails("tool", "outcome", place) == (3, "invocation_unknown")
 
 
@@ -160,7 +160,7 @@ def test_what_nobody_closes_expires_and_is_taken_back(requester, operator, selle
     before = balance(requester)
     document = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert document["events"] == ["InvocationExpired", "InvocationDeleted"]
-    assert balance(requester) - before == document["unspent_mist"] - document["cost_mist"]
+    assert balance(requester) - before == document["refund_mist"] - document["cost_mist"]
     seller.json("leader", "deactivate", "--leader", idle, "--yes")
     assert requester.fails(*arguments) == (4, "no_leader")
     operator.json("leader", "activate", "--yes")

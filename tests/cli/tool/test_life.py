@@ -4,7 +4,8 @@ import anyio
 import pytest
 
 from nexus_tools.client import Network, SuiClient
-from nexus_tools.registry import Deployment, ToolRegistry
+from nexus_tools.package import Deployment
+from nexus_tools.registry import ToolRegistry
 from nexus_tools.tool import ToolFqn
 
 
@@ -39,14 +40,14 @@ def test_an_unregistration_can_be_taken_back(author, registered):
     author.json("tool", "unregister", registered, "--yes")
     author.json("tool", "cancel-unregister", registered, "--yes")
     assert author.json("tool", "show", registered)["state"] == "active"
-    assert author.fails("tool", "claim", registered, "--yes") == (4, "release_not_started")
+    assert author.fails("tool", "claim", registered, "--yes") == (4, "not_unregistered")
 
 
 @pytest.mark.parametrize(
     ("verb", "code"),
     [
-        ("claim", "release_not_started"),
-        ("cancel-unregister", "release_not_started"),
+        ("claim", "not_unregistered"),
+        ("cancel-unregister", "not_unregistered"),
         ("re-register", "not_claimed"),
         ("top-up", "nothing_to_top_up"),
     ],
@@ -57,7 +58,7 @@ def test_a_verb_that_does_not_fit_the_state_is_too_early(author, registered, ver
 
 def test_a_tool_is_not_unregistered_twice(author, registered):
     author.json("tool", "unregister", registered, "--yes")
-    assert author.fails("tool", "unregister", registered, "--yes") == (4, "already_released")
+    assert author.fails("tool", "unregister", registered, "--yes") == (4, "already_unregistered")
 
 
 @pytest.mark.parametrize("verb", ["unregister", "cancel-unregister", "claim", "re-register"])
@@ -83,7 +84,7 @@ def test_a_dry_run_leaves_the_tool_as_it_is(author, registered):
 
 
 def test_a_dry_run_finds_what_the_chain_would_refuse(author, registered):
-    assert author.fails("tool", "claim", registered, "--dry-run") == (4, "release_not_started")
+    assert author.fails("tool", "claim", registered, "--dry-run") == (4, "not_unregistered")
 
 
 def test_a_writer_prints_what_it_did_its_digest_and_its_cost(author, registered):
@@ -94,7 +95,7 @@ def test_a_writer_prints_what_it_did_its_digest_and_its_cost(author, registered)
     assert "cost" in result.stdout
 
 
-def test_a_slashed_tool_is_topped_up(author, publisher, registered):
+def test_a_suspended_tool_is_topped_up(author, publisher, registered):
     anyio.run(_slash, publisher, registered)
     assert author.json("tool", "show", registered)["state"] == "suspended"
     document = author.json("tool", "top-up", registered, "--yes")

@@ -140,7 +140,7 @@ def test_one_source_has_to_be_named(author, arguments):
     assert author.fails("tool", "register", *arguments) == (2, "source_missing")
 
 
-def test_a_server_that_does_not_answer_is_unreachable(author):
+def test_a_server_that_does_not_respond_is_unreachable(author):
     arguments = ("tool", "register", "--url", "http://127.0.0.1:1", "--yes")
     assert author.fails(*arguments) == (6, "tool_unreachable")
 

@@ -7,7 +7,7 @@ import pytest
 
 
 @contextmanager
-def answering(meta):
+def responding(meta):
     """A server whose every answer is this document."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -64,7 +64,7 @@ def test_a_tool_that_is_not_there_is_unreachable(home):
     ],
 )
 def test_a_definition_that_breaks_a_rule_fails_its_check(home, definition, change, check):
-    with answering(definition | change) as url:
+    with responding(definition | change) as url:
         result = home.run("tool", "validate", url, "--json")
     assert (result.code, result.error["code"]) == (7, "tool_nonconforming")
     failed = [row for row in result.document["checks"] if row["status"] == "failed"]
@@ -73,7 +73,7 @@ def test_a_definition_that_breaks_a_rule_fails_its_check(home, definition, chang
 
 
 def test_a_strangers_answer_cannot_control_the_terminal(home, definition):
-    with answering(definition | {"url": "https://x\x1b]0;owned\x07"}) as url:
+    with responding(definition | {"url": "https://x\x1b]0;owned\x07"}) as url:
         result = home.run("tool", "validate", url)
     assert result.code == 7
     assert not set(result.stdout + result.stderr) & set("\x1b\x07")

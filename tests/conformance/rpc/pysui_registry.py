@@ -149,8 +149,8 @@ async def collect(stream, wanted):
 
 async def follow(client, ids, address):
     """Subscribe, register, lose the stream, configure, and catch up from the list."""
-    module = build_event_filter(terms=[[Literal("event_type", f"{ids['package']}::events")]])
-    request = requests.SubscribeEvents(event_filter=module, field_mask=["json"])
+    package = build_event_filter(terms=[[Literal("event_type", ids["package"])]])
+    request = requests.SubscribeEvents(event_filter=package, field_mask=["json"])
     stream = (await client.execute_grpc_request(request=request)).result_data
     await anext(stream)
     registered = await register(client, ids, address)
@@ -163,7 +163,7 @@ async def follow(client, ids, address):
     )
     await run(client, transaction, gas_budget=50_000_000)
     options = messages.QueryOptions(after=cursor)
-    request = requests.ListEvents(event_filter=module, field_mask=["json"], options=options)
+    request = requests.ListEvents(event_filter=package, field_mask=["json"], options=options)
     frames = (await client.execute_grpc_request(request=request)).result_data
     missed, _ = await collect(frames, None)
     return registered, live, missed

@@ -9,12 +9,12 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from nexus_tools.localnet.rpc.messages import load_messages
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, blake2b256
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.rpc import load_messages
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
 from nexus_tools.sui.transaction import GasData, TransactionData
 

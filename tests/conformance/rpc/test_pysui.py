@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-import nexus_tools.registry
+import nexus_tools.package
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import string
 from nexus_tools.sui.type_tag import ASCII_STRING, derived_object_id
 
 SCRIPT = Path(__file__).parent / "pysui_registry.py"
-PACKAGE = Path(nexus_tools.registry.__file__).parent / "bytecode"
+PACKAGE = Path(nexus_tools.package.__file__).parent / "bytecode"
 FQN = "com.example.echo@1"
 
 
@@ -59,8 +59,8 @@ def test_the_tool_is_read_back_as_it_was_registered(seen):
         "timeout_ms": "5000",
     }
     assert (tool["price_mist"], tool["payout"]) == ("42", seen["address"])
-    assert tool["bond"]["balance"] == "1000000000"
-    assert tool["bond"]["released_at_ms"] is None
+    assert tool["collateral"]["balance"] == "1000000000"
+    assert tool["collateral"]["unregistered_at_ms"] is None
     assert tool["verified"] is False
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.bytecode import relocate
+from nexus_tools.bytecode import relocate
 from nexus_tools.sui.address import Address
 
 LANGUAGE = Address.of(0xC0DE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.sui.address import Address
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.compiler import sources_digest
 from nexus_tools.sui.address import Address
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nexus_tools.localnet.bytecode import deserialize, relocate
-from nexus_tools.registry import load_package
+from nexus_tools.bytecode import deserialize, relocate
+from nexus_tools.package import load_package
 from nexus_tools.sui.address import Address
 
 PACKAGE = Address.of(0xA11CE)

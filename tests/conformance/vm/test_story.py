@@ -4,17 +4,11 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from nexus_tools.bytecode import deserialize, relocate
 from nexus_tools.client import KeyPair, Patience, SuiClient
-from nexus_tools.localnet.bytecode import deserialize, relocate
-from nexus_tools.registry import (
-    Invocations,
-    LeaderRegistry,
-    Publisher,
-    Registration,
-    ToolRegistry,
-    load_package,
-)
-from nexus_tools.tool import Failure, FailureReason, Outcome, ToolDefinition
+from nexus_tools.package import Publisher, load_package
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 
 SUI = 1_000_000_000
 WEEK_MS = 604_800_000
@@ -35,7 +29,7 @@ DEFINITION = {
         "oneOf": [{"type": "object", "properties": {"ok": {"type": "object"}}, "required": ["ok"]}],
     },
 }
-OUTCOME = Outcome("ok", {"result": 3})
+ANSWER = Answer("ok", {"result": 3})
 FAILURE = Failure(FailureReason.TIMED_OUT, "after 5 s")
 
 
@@ -66,9 +60,9 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
         definition = ToolDefinition.parse(DEFINITION)
         await tools.register(Registration(definition, 700_000))
         tool = await tools.get(definition.fqn)
-        _, cap = await leaders.register_leader("first", activate=True)
+        _, cap = await leaders.register("first", activate=True)
         asked = [(await asking.request(tool, {"a": one}))[1] for one in range(3)]
-        await closing.close(cap, {asked[0]: OUTCOME})
+        await closing.close(cap, {asked[0]: ANSWER})
         await closing.close(cap, {asked[1]: FAILURE})
         localnet.advance_clock(25_000)
         await asking.expire(asked[2])
@@ -78,13 +72,13 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
         await leaders.unregister(cap)
         localnet.advance_clock(2 * WEEK_MS)
         await tools.claim(definition.fqn)
-        await leaders.claim_bond(cap)
+        await leaders.claim(cap)
     modules = [deserialize(relocate(code, package)) for code in load_package().modules]
     exposed_packages.publish(package, with_known_hashes(package, modules))
     told, differences = tell_again(exposed_packages, package, calls)
     assert differences == []
     assert {one.name for one in told if not one.succeeded} == set()
     assert {call.function for call in calls} >= {
-        *("define", "register", "share", "register_leader", "activate", "request", "settle"),
-        *("fail", "expire", "delete", "slash", "unregister", "claim_collateral", "claim_bond"),
+        *("define", "register", "share", "activate", "request", "settle"),
+        *("fail", "expire", "delete", "slash", "unregister", "claim"),
     }

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from nexus_tools.bytecode import Opcode, Visibility, check_publishable, deserialize
 from nexus_tools.errors import UsageError, ValidationError
-from nexus_tools.localnet.bytecode import check_publishable, deserialize
-from nexus_tools.localnet.bytecode.module import Visibility
-from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.compiler import read_sources
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 
 ROOT = Path(__file__).parents[3]
-BYTECODE = ROOT / "nexus_tools" / "registry" / "bytecode"
+BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
 
 
 def test_our_package_compiles_to_the_committed_bytes(builder):

@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.localnet.compiler import install_builder
-from nexus_tools.localnet.compiler.install import WASM_PATH, verified_wasm
+from nexus_tools.localnet.compiler import WASM_PATH, install_builder
+from nexus_tools.localnet.compiler.install import verified_wasm
 
 
 def test_installed_compiler_is_the_pinned_one(dist):

@@ -1,15 +1,12 @@
 import re
-from dataclasses import replace
 
-from nexus_tools.localnet.bytecode import deserialize
-from nexus_tools.localnet.compiler import overlay
-from nexus_tools.localnet.compiler.stubs import framework_stubs, stub
-from nexus_tools.localnet.framework import (
-    MOVE_STDLIB,
-    SUI_FRAMEWORK,
-    SUI_SYSTEM,
-    load_framework,
-)
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import deserialize
+from nexus_tools.localnet.compiler import framework_stubs, overlay
+from nexus_tools.localnet.compiler.stubs import stub
+from nexus_tools.localnet.framework import load_framework
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 
 def lines_of(module):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.execution import Environment, Executor, Mode, machine_over
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.sui.address import CLOCK, Address
@@ -46,7 +46,7 @@ PROBE_MODULES = {
 
 
 def _registry_modules():
-    folder = resources.files("nexus_tools.registry") / "bytecode"
+    folder = resources.files("nexus_tools.package") / "bytecode"
     files = sorted(folder.iterdir(), key=lambda entry: entry.name)
     return [entry.read_bytes() for entry in files if entry.name.endswith(".mv")]
 

@@ -3,13 +3,16 @@
 What the errors carry, and in which command, is what Sui's own node answers.
 """
 
-from dataclasses import fields
-
 import pytest
 
-from nexus_tools.localnet.bytecode import CompiledModule, package_digest, relocate, serialize
-from nexus_tools.localnet.bytecode.clever_error import clever_error
-from nexus_tools.localnet.bytecode.module import ModuleHandle
+from nexus_tools.bytecode import (
+    CompiledModule,
+    ModuleHandle,
+    clever_error,
+    package_digest,
+    relocate,
+    serialize,
+)
 from nexus_tools.localnet.vm import ErrorKind as VmErrorKind
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import byte_vector, u8, u64
@@ -178,7 +181,7 @@ def _module(name, *named):
             module_handles=own + tuple(ModuleHandle(row, row) for row in range(1, len(named) + 1)),
             identifiers=(name, *(module for _, module in named)),
             addresses=(bytes(32), *(bytes(package) for package, _ in named)),
-            **{table.name: () for table in fields(CompiledModule) if table.name not in known},
+            **{table: () for table in CompiledModule.__struct_fields__ if table not in known},
         )
     )
 

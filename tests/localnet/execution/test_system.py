@@ -6,7 +6,6 @@ from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import GasCostSummary, IdOperation, InputState, PackageWrite
-from nexus_tools.sui.end_of_epoch import EndOfEpoch, RandomnessStateCreate
 from nexus_tools.sui.execution_status import (
     ArgumentErrorKind,
     CommandArgumentError,
@@ -18,8 +17,10 @@ from nexus_tools.sui.system_transaction import (
     CancelledTransactionsV2,
     ChangeEpoch,
     ConsensusCommitPrologueV4,
+    EndOfEpoch,
     Genesis,
     GenesisObject,
+    RandomnessStateCreate,
     RandomnessStateUpdate,
 )
 from nexus_tools.sui.transaction import GasData, TransactionData
@@ -118,19 +119,21 @@ def _random(world):
 
     machine = world.executor.machine
     transaction = TransactionContext(ZERO, Digest(bytes(32)), 0, 0, 1_000, 1_000, 0, None)
-    runtime = ObjectRuntime(transaction, {}, world.store.get, machine.decode, NativeGas(10**9))
-    function = machine.function(Address.of(2), "random", "create")
+    runtime = ObjectRuntime(
+        transaction, {}, world.store.get, machine.types.decode, NativeGas(10**9)
+    )
+    function = machine.types.function(Address.of(2), "random", "create")
     context = Reference([transaction.as_move_value()], 0)
-    machine.call(function, (), [context], Context(machine, Meter(10**9), runtime))
+    machine.call(function, (), [context], Context(machine.types, Meter(10**9), runtime))
     transfer = runtime.transfers[RANDOM]
     for object_id, child in runtime.children.used():
-        contents = machine.encode(child.type, child.cell[0])
+        contents = machine.types.encode(child.type, child.cell[0])
         from nexus_tools.sui.object import ObjectOwner
 
         data = MoveObject(child.type, has_public_transfer=False, version=1, contents=contents)
         assert data.id == object_id
         world.store.put(Object(data, ObjectOwner(child.parent), Digest(bytes(32)), 0))
-    contents = machine.encode(transfer.type, transfer.value)
+    contents = machine.types.encode(transfer.type, transfer.value)
     data = MoveObject(transfer.type, has_public_transfer=False, version=1, contents=contents)
     return Object(data, Shared(1), Digest(bytes(32)), 0)
 

@@ -4,15 +4,10 @@ import sys
 
 import pytest
 
+from nexus_tools.bytecode import deserialize
 from nexus_tools.errors import NotFoundError, ValidationError
-from nexus_tools.localnet.bytecode import deserialize
-from nexus_tools.localnet.framework import (
-    MOVE_STDLIB,
-    SUI_FRAMEWORK,
-    SUI_SYSTEM,
-    load_framework,
-    loader,
-)
+from nexus_tools.localnet.framework import load_framework, loader
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 
 def test_packages_have_as_many_modules_as_the_release():

@@ -1,5 +1,6 @@
-from nexus_tools.localnet.framework import MOVE_STDLIB, load_framework
+from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.framework.search import find_packages
+from nexus_tools.sui.address import MOVE_STDLIB
 
 MAGIC = bytes.fromhex("a11ceb0b")
 

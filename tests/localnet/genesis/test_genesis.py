@@ -1,8 +1,7 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from nexus_tools.localnet.bytecode import package_digest
+from nexus_tools.bytecode import package_digest
 from nexus_tools.localnet.execution import Executor, machine_over
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.genesis import COINS, TOTAL_SUPPLY_MIST, found_network

@@ -3,8 +3,7 @@
 import pytest
 
 from nexus_tools.localnet.execution import Executor, machine_over
-from nexus_tools.localnet.genesis import found_network
-from nexus_tools.localnet.genesis.validators import VALIDATORS
+from nexus_tools.localnet.genesis import VALIDATORS, found_network
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import SYSTEM_STATE, Address
 from nexus_tools.sui.object import ObjectOwner

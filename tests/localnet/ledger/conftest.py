@@ -1,8 +1,7 @@
 """Building a chain by hand: what changed is given, effects and checkpoints follow from it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger
 from nexus_tools.sui.address import ZERO, Address
@@ -88,6 +87,7 @@ class Chain:
             events=tuple(events),
             input_objects=inputs,
             output_objects=outputs,
+            output_bytes=tuple(value.encode() for value in outputs),
             checkpoint=0,
             timestamp_ms=0,
             index_in_checkpoint=0,

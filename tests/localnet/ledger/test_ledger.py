@@ -1,7 +1,8 @@
 import pytest
+from msgspec.structs import force_setattr
 
+from nexus_tools.bytecode import MalformedModule
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
-from nexus_tools.localnet.bytecode import MalformedModule
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.ledger import (
     BalanceChange,
@@ -219,7 +220,7 @@ def test_a_transaction_that_is_there_already_changes_nothing(chain, ledger):
 def test_an_object_that_is_not_in_the_effects_is_refused_whole(chain, ledger):
     chain.commit(chain.coin(1, 1))
     executed = chain.transaction([chain.coin(1, 5)])
-    object.__setattr__(executed, "output_objects", (*executed.output_objects, chain.coin(2, 5)))
+    force_setattr(executed, "output_objects", (*executed.output_objects, chain.coin(2, 5)))
     with pytest.raises(ValidationError) as caught:
         chain.commit_all([executed])
     assert caught.value.code == "checkpoint_invalid"

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
-from nexus_tools.localnet.ledger import CoinBalance, Ledger, State
-from nexus_tools.localnet.ledger.state import FILE_NAME
+from nexus_tools.localnet.ledger import STATE_FILE_NAME, CoinBalance, Ledger, State
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.type_tag import SUI, StructTag
@@ -80,7 +79,7 @@ def test_a_snapshot_outlives_a_restart(written, chain_on):
 
 
 def test_a_commit_that_raises_leaves_nothing_behind(written):
-    with closing(State(written / FILE_NAME)) as state:
+    with closing(State(written / STATE_FILE_NAME)) as state:
         with pytest.raises(ZeroDivisionError):
             write_and_fail(state)
         assert state.setting("key") == b"secret"
@@ -150,25 +149,25 @@ def test_the_lock_is_free_after_close(written):
 
 
 def test_a_file_that_is_no_database_is_damaged(tmp_path):
-    (tmp_path / FILE_NAME).write_bytes(b"not a database at all, but long enough" * 50)
+    (tmp_path / STATE_FILE_NAME).write_bytes(b"not a database at all, but long enough" * 50)
     with pytest.raises(ValidationError) as caught:
         Ledger.open(tmp_path)
     assert caught.value.code == "state_damaged"
 
 
 def test_another_programs_database_is_not_touched(tmp_path):
-    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection:
+    with closing(sqlite3.connect(tmp_path / STATE_FILE_NAME)) as connection:
         connection.execute("CREATE TABLE guests (name)")
     with pytest.raises(ValidationError) as caught:
         Ledger.open(tmp_path)
     assert caught.value.code == "state_damaged"
-    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection:
+    with closing(sqlite3.connect(tmp_path / STATE_FILE_NAME)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
     assert tables == [("guests",)]
 
 
 def test_a_state_of_another_format_is_refused(written):
-    with closing(sqlite3.connect(written / FILE_NAME)) as connection:
+    with closing(sqlite3.connect(written / STATE_FILE_NAME)) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(ValidationError) as caught:
         Ledger.open(written)
@@ -191,7 +190,7 @@ def test_a_state_of_another_format_is_refused(written):
     ],
 )
 def test_a_state_that_was_tampered_with_is_damaged(written, statement):
-    with closing(sqlite3.connect(written / FILE_NAME)) as connection:
+    with closing(sqlite3.connect(written / STATE_FILE_NAME)) as connection:
         connection.execute(statement)
         connection.commit()
     with pytest.raises(ValidationError) as caught:
@@ -201,7 +200,7 @@ def test_a_state_that_was_tampered_with_is_damaged(written, statement):
 
 @pytest.mark.parametrize("page", range(12))
 def test_a_state_with_a_page_of_noise_is_damaged_or_still_whole(written, page):
-    file = written / FILE_NAME
+    file = written / STATE_FILE_NAME
     data = bytearray(file.read_bytes())
     start = page * 4096 + 100
     data[start : start + 3000] = b"\xa5" * len(data[start : start + 3000])

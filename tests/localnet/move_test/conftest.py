@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.compiler.sources import read_sources
+from nexus_tools.localnet.compiler import read_sources
 
 SAMPLE = Path(__file__).parent / "sample"
 GAS_LIMIT = 1_000_000

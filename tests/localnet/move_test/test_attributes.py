@@ -31,7 +31,8 @@ MARK = "#[mode(unit_testing, test)]"
     ],
 )
 def test_attributes_of_tests_become_a_mode(before, after):
-    assert read_test_source("a.move", before).text == after
+    source = read_test_source("a.move", f"module a::m; {before}")
+    assert source.text == f"module a::m; {after}"
 
 
 def test_a_test_has_its_place_and_its_attributes():

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.localnet.compiler.sources import read_sources
+from nexus_tools.localnet.compiler import read_sources
 from nexus_tools.localnet.move_test import (
     MoveTestRunner,
     Verdict,
@@ -18,7 +18,7 @@ from nexus_tools.localnet.move_test import (
     coverage_record,
 )
 from nexus_tools.localnet.move_test.attributes import read_test_source
-from nexus_tools.localnet.move_test.marked_build import refused_functions
+from nexus_tools.localnet.move_test.markers import refused_functions
 
 COVERED = Path(__file__).parent / "covered"
 SOURCES = read_sources(COVERED)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.compiler.sources import read_sources
+from nexus_tools.localnet.compiler import read_sources
 from nexus_tools.localnet.move_test import MoveTestRunner, Verdict, build_tests
 
 FUNCTIONS = Path(__file__).parent / "functions"

@@ -6,7 +6,7 @@ which leaves out tests that take addresses.
 
 import pytest
 
-from nexus_tools.localnet.compiler.sources import read_sources
+from nexus_tools.localnet.compiler import read_sources
 from nexus_tools.localnet.move_test import MoveTestRunner, Verdict, build_tests
 
 

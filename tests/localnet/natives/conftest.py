@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Context, Machine, Meter, MoveAbort, Reference
@@ -48,12 +48,12 @@ class Caller:
             SENDER, DIGEST, 7, 7_000, 1_000, 1_100, 5_000_000, None
         )
         self.runtime = ObjectRuntime(
-            self.transaction, {}, self.objects.get, self.machine.decode, NativeGas(10**12)
+            self.transaction, {}, self.objects.get, self.machine.types.decode, NativeGas(10**12)
         )
 
     def __call__(self, module, function, *arguments, types=(), package=2):
-        found = self.machine.function(Address.of(package), module, function)
-        context = Context(self.machine, Meter(10**9), self.runtime)
+        found = self.machine.types.function(Address.of(package), module, function)
+        context = Context(self.machine.types, Meter(10**9), self.runtime)
         results = self.machine.call(found, types, arguments, context)
         return results[0] if len(results) == 1 else results
 

@@ -2,9 +2,8 @@ import pytest
 
 from nexus_tools.localnet.vm import PrimitiveError
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.address_balance import balance_tag
 from nexus_tools.sui.effects import AccumulatorInteger, AccumulatorOperation, AccumulatorWrite
-from nexus_tools.sui.type_tag import SUI
+from nexus_tools.sui.type_tag import SUI, balance_tag
 
 FUNDS = balance_tag(SUI)
 MERGE, SPLIT = AccumulatorOperation.MERGE, AccumulatorOperation.SPLIT

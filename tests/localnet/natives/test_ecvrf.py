@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.natives.crypto import ristretto255
-from nexus_tools.localnet.natives.crypto.edwards25519 import BASE, ORDER, combine, negate
-from nexus_tools.localnet.natives.crypto.ristretto255 import decode, encode
+from nexus_tools.localnet.crypto import ristretto255
+from nexus_tools.localnet.crypto.edwards25519 import BASE, ORDER, combine, negate
+from nexus_tools.localnet.crypto.ristretto255 import decode, encode
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "vectors" / "ristretto255.json").read_text("utf-8")

@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.localnet.natives import StreamedEvent
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.event_stream import EVENT_STREAM_HEAD
+from nexus_tools.sui.event import EVENT_STREAM_HEAD
 from nexus_tools.sui.type_tag import parse_type_tag
 
 EVENT = parse_type_tag("0x2::object::ID")

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from nexus_tools.localnet.natives.crypto.keccak import SHA3_PADDING, sponge
+from nexus_tools.localnet.crypto.keccak import SHA3_PADDING, sponge
 
 FOX = b"The quick brown fox jumps over the lazy dog"
 

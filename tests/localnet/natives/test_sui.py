@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import deserialize
+from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.natives import NATIVES, NativeGas, UnsupportedNative
 from nexus_tools.localnet.vm import ErrorKind, OutOfGas, PrimitiveError, Reference

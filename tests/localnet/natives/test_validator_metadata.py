@@ -1,10 +1,9 @@
 """`0x3::validator::validate_metadata_bcs`: the codes of `ValidatorMetadataV1::verify`."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from nexus_tools.localnet.genesis.validators import VALIDATORS
+from nexus_tools.localnet.genesis import VALIDATORS
 from nexus_tools.localnet.natives import MalformedArgument
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.system_state import VALIDATOR_METADATA, MoveTable, ValidatorMetadata

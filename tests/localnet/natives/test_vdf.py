@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.localnet.natives.crypto.class_group import (
+from nexus_tools.localnet.crypto.class_group import (
     DISCRIMINANT,
     QuadraticForm,
     signed_bytes,
 )
-from nexus_tools.localnet.natives.crypto.vdf import hash_to_prime
+from nexus_tools.localnet.crypto.vdf import hash_to_prime
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "vdf.json").read_text("utf-8"))
 INPUT, OUTPUT, PROOF = (VECTORS["proof"][name] for name in ("input", "output", "proof"))

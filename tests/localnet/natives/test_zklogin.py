@@ -2,8 +2,8 @@
 
 import pytest
 
-from nexus_tools.localnet.natives.crypto.poseidon import BN254_ORDER, poseidon
-from nexus_tools.localnet.natives.crypto.zklogin import address_seed_of, zklogin_address
+from nexus_tools.localnet.crypto.poseidon import BN254_ORDER, poseidon
+from nexus_tools.localnet.crypto.zklogin import address_seed_of, zklogin_address
 
 ADDRESS = bytes.fromhex("1c6b623a2f2c91333df730c98d220f11484953b391a3818680f922c264cc0c6b")
 GOOGLE = b"https://accounts.google.com"

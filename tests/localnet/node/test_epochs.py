@@ -1,11 +1,11 @@
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.errors import NexusError
 from nexus_tools.localnet.execution import Mode
-from nexus_tools.localnet.genesis.validators import VALIDATORS
+from nexus_tools.localnet.genesis import VALIDATORS
 from nexus_tools.localnet.node import Node, committee_of
 from nexus_tools.localnet.node.epochs import read_system_state
 from nexus_tools.localnet.vm import MoveAbort
@@ -13,10 +13,9 @@ from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, SUI_SYSTEM, SYSTEM_STA
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.checkpoint import EndOfEpochData
 from nexus_tools.sui.effects import GasCostSummary
-from nexus_tools.sui.end_of_epoch import EndOfEpoch
 from nexus_tools.sui.execution_status import MoveLocation, Success
 from nexus_tools.sui.expiration import EpochExpiration, ValidDuring
-from nexus_tools.sui.system_transaction import ChangeEpoch, ConsensusCommitPrologueV4
+from nexus_tools.sui.system_transaction import ChangeEpoch, ConsensusCommitPrologueV4, EndOfEpoch
 from nexus_tools.sui.transaction import SharedObject
 from nexus_tools.sui.type_tag import GAS_COIN
 

@@ -13,8 +13,7 @@ from nexus_tools.sui.effects import (
     AccumulatorOperation,
     AccumulatorWrite,
 )
-from nexus_tools.sui.event import EVENT
-from nexus_tools.sui.event_stream import EVENT_STREAM_HEAD
+from nexus_tools.sui.event import EVENT, EVENT_STREAM_HEAD
 from nexus_tools.sui.execution_status import Failure, Success
 from nexus_tools.sui.object import ObjectOwner
 

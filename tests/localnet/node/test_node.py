@@ -1,11 +1,15 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.errors import NexusError, NotAllowedError
-from nexus_tools.localnet.execution import Executor, Mode, TransactionRefused, machine_over
+from nexus_tools.localnet.execution import (
+    Executor,
+    Mode,
+    TransactionRefused,
+    machine_over,
+    system_data,
+)
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.genesis import system_data
 from nexus_tools.localnet.ledger import BalanceChange, Ledger
 from nexus_tools.localnet.node import Node
 from nexus_tools.sui.address import CLOCK, MOVE_STDLIB, Address
@@ -215,7 +219,7 @@ def test_a_disk_that_is_full_leaves_the_node_as_it_was(wall_clock, accounts):
     node.ledger._state.rows("PRAGMA max_page_count = 1000000")
     again = alice.send(node, data)
     assert again.effects.status == Success()
-    assert node.machine.package(package_of(published)) is not None
+    assert node.machine.types.package(package_of(published)) is not None
     node.close()
 
 
@@ -269,7 +273,7 @@ def test_after_a_revert_the_machine_has_forgotten_what_was_published(node, alice
     snapshot = node.snapshot()
     package = package_of(alice.send(node, publishing(node, alice)))
     node.revert(snapshot)
-    assert node.machine.package(package) is None
+    assert node.machine.types.package(package) is None
     assert node.ledger.get(package) is None
 
 
@@ -279,7 +283,7 @@ def test_a_reverted_publication_can_be_made_anew(node, alice):
     alice.send(node, data)
     node.revert(snapshot)
     package = package_of(alice.send(node, data))
-    assert node.machine.function(package, "bit_vector", "new") is not None
+    assert node.machine.types.function(package, "bit_vector", "new") is not None
 
 
 # --- Simulation
@@ -298,7 +302,7 @@ def test_a_simulation_tells_the_effects_and_changes_nothing(node, alice, bob):
 def test_a_simulated_publication_is_forgotten(node, alice):
     simulated, _ = node.simulate(publishing(node, alice))
     package = package_of(simulated)
-    assert node.machine.package(package) is None
+    assert node.machine.types.package(package) is None
 
 
 def test_a_simulation_sees_the_time_that_it_is(node, alice, wall_clock):

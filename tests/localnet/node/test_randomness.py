@@ -1,7 +1,7 @@
 import hmac
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.localnet.execution import Mode
 from nexus_tools.localnet.node import Node

@@ -1,13 +1,12 @@
 """Gas from reservations: references to coins that stand for the sender's address balance."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.localnet.execution import TransactionRefused
 from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.address_balance import CoinReservation
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.coin_reservation import CoinReservation
 from nexus_tools.sui.digest import Digest, created_object_id
 from nexus_tools.sui.effects import AccumulatorWrite, IdOperation
 from nexus_tools.sui.execution_status import Failure, Success

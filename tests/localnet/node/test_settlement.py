@@ -1,15 +1,14 @@
 """Money that goes into address balances and comes out of them, on a whole node."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.localnet.execution import Mode, TransactionRefused
 from nexus_tools.localnet.ledger import BalanceChange
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.node.settlement import Settlement
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
-from nexus_tools.sui.address_balance import accumulator_id, balance_tag
+from nexus_tools.sui.address_balance import accumulator_id
 from nexus_tools.sui.bcs import u256
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
@@ -34,7 +33,7 @@ from nexus_tools.sui.transaction import (
     Pure,
     SharedObject,
 )
-from nexus_tools.sui.type_tag import SUI, parse_struct_tag
+from nexus_tools.sui.type_tag import SUI, balance_tag, parse_struct_tag
 
 CAROL = Address.of(0xCA01)
 DAVE = Address.of(0xDA7E)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.localnet.genesis.validators import VALIDATORS
+from nexus_tools.localnet.genesis import VALIDATORS
 from nexus_tools.localnet.node.epochs import read_system_state
 from nexus_tools.sui.address import SUI_SYSTEM, SYSTEM_STATE
 from nexus_tools.sui.builder import TransactionBuilder

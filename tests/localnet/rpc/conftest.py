@@ -3,7 +3,6 @@
 One network serves all tests of a session; each test begins at the same point of its chain.
 """
 
-import asyncio
 import json
 import socket
 from dataclasses import dataclass
@@ -15,14 +14,14 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-import nexus_tools.registry
+import nexus_tools.package
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.localnet.rpc.messages import load_messages
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, blake2b256
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.rpc import load_messages
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
 from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
 
@@ -115,31 +114,6 @@ class WebClient:
         return found
 
 
-class Wire(asyncio.Transport):
-    """A transport without a socket: keeps what is written, and knows whether it is to read."""
-
-    def __init__(self):
-        super().__init__()
-        self.written = bytearray()
-        self.reads = True
-        self.closing = False
-
-    def write(self, data):
-        self.written += data
-
-    def pause_reading(self):
-        self.reads = False
-
-    def resume_reading(self):
-        self.reads = True
-
-    def is_closing(self):
-        return self.closing
-
-    def close(self):
-        self.closing = True
-
-
 class Account:
     """A key, and what it needs to send transactions."""
 
@@ -214,7 +188,7 @@ def publish(localnet, client):
     """Publish our own package as account 1."""
     account = Account(1)
     localnet.fund(account.address, 10 * SUI)
-    folder = Path(nexus_tools.registry.__file__).parent / "bytecode"
+    folder = Path(nexus_tools.package.__file__).parent / "bytecode"
     document = json.loads((folder / "package.json").read_text())
     builder = TransactionBuilder()
     cap = builder.publish(
@@ -302,11 +276,6 @@ def dial(localnet):
     yield connect
     for each in connections:
         each.close()
-
-
-@pytest.fixture
-def wire():
-    return Wire()
 
 
 @pytest.fixture

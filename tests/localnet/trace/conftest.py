@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from nexus_tools.localnet.bytecode import package_digest
+from nexus_tools.bytecode import package_digest
 from nexus_tools.localnet.compiler import read_sources
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.trace import EventTrace, trace_transaction

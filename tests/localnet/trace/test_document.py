@@ -8,7 +8,7 @@ from nexus_tools.sui.type_tag import GAS_COIN
 def test_a_call_is_a_document_with_its_steps(world):
     executed = world.run("increase", world.counter, (world.u64, 5))
     (command,) = trace_document(world.trace(executed))["commands"]
-    assert (command["index"], command["kind"], command["outcome"]) == (0, "MoveCall", "returned")
+    assert (command["index"], command["kind"], command["status"]) == (0, "MoveCall", "returned")
     assert (command["package"], command["module"], command["function"]) == (
         str(world.package),
         "counter",
@@ -114,7 +114,7 @@ def test_modules_that_cannot_be_read_have_no_name(world):
     builder.transfer_objects([builder.publish([b"no module"], [])], world.address)
     document = trace_document(world.trace(world.send(builder)))
     assert document["commands"][0]["modules"] == [None]
-    assert document["commands"][0]["outcome"] == "failed"
+    assert document["commands"][0]["status"] == "failed"
 
 
 def test_deep_calls_fit_into_a_document(world):

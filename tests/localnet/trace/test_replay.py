@@ -88,7 +88,7 @@ def test_an_unknown_transaction_is_not_found(world):
 
 def test_other_effects_than_the_chain_knows_are_told(world, monkeypatch):
     executed = world.run("increase", world.counter, (world.u64, 5))
-    monkeypatch.setattr("nexus_tools.localnet.execution.programmable.storage_cost", lambda _: 1)
+    monkeypatch.setattr("nexus_tools.localnet.execution.outcome.bill.storage_cost", lambda _: 1)
     trace = trace_transaction(world.node, executed.digest)
     assert not trace.is_faithful
     assert trace.executed == executed
@@ -96,7 +96,8 @@ def test_other_effects_than_the_chain_knows_are_told(world, monkeypatch):
 
 def test_a_transaction_that_is_refused_by_now_is_said_so(world, monkeypatch):
     executed = world.run("increase", world.counter, (world.u64, 5))
-    monkeypatch.setattr("nexus_tools.localnet.execution.validity.MAX_PROGRAMMABLE_TX_COMMANDS", 1)
+    limit = "nexus_tools.localnet.execution.inputs.validity.MAX_PROGRAMMABLE_TX_COMMANDS"
+    monkeypatch.setattr(limit, 1)
     with pytest.raises(NotNowError, match="Size limit exceeded") as caught:
         trace_transaction(world.node, executed.digest)
     assert caught.value.code == "trace_impossible"

@@ -1,12 +1,12 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import Opcode, deserialize
+from nexus_tools.bytecode import Opcode, deserialize
 from nexus_tools.localnet.compiler import read_sources
 from nexus_tools.localnet.trace import (
+    CallStatus,
     CallTrace,
     ChangeKind,
     EventTrace,
-    Outcome,
 )
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -55,7 +55,7 @@ def test_a_call_has_its_arguments_its_results_and_what_it_calls_in_order(
     assert emit.function.is_native
     assert emit.type_arguments == (world.tag("Increased"),)
     assert contents(call.results) == [5]
-    assert {each.outcome for each in (call, *call.calls)} == {Outcome.RETURNED}
+    assert {each.status for each in (call, *call.calls)} == {CallStatus.RETURNED}
 
 
 def test_an_argument_that_was_lent_is_there_before_and_after(world, root):
@@ -187,8 +187,8 @@ def test_an_abort_is_where_it_happened_with_its_constant_and_its_line(world, roo
     assert (clever.constant_name, clever.rendered) == ("ENotOdd", "The number must be odd")
     assert clever.line_number == world.line("assert!(by % 2 == 1, ENotOdd)")
     call = root(trace)
-    assert [trace.commands[0].outcome, call.outcome] == [Outcome.UNWOUND] * 2
-    assert [each.outcome for each in call.calls] == [Outcome.FAILED]
+    assert [trace.commands[0].status, call.status] == [CallStatus.UNWOUND] * 2
+    assert [each.status for each in call.calls] == [CallStatus.FAILED]
     assert call.arguments[0].after is None
 
 
@@ -203,7 +203,7 @@ def test_an_abort_in_a_native_function_is_in_that_function(world):
     trace = world.trace(world.run("read_note", world.counter, (world.u8, 9)))
     assert trace.failure.abort_code == 1  # EFieldDoesNotExist of sui::dynamic_field
     assert trace.failure.location.module == "dynamic_field"
-    (failed,) = [each for each in trace.calls() if each.outcome is Outcome.FAILED]
+    (failed,) = [each for each in trace.calls() if each.status is CallStatus.FAILED]
     assert failed.function.module.address == SUI_FRAMEWORK
     assert failed.function.is_native
 
@@ -212,7 +212,7 @@ def test_an_instruction_that_fails_is_told_with_its_place(world, root):
     trace = world.trace(world.run("divide", (world.u64, 1), (world.u64, 0)))
     assert trace.failure.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
     assert opcode_at(world, trace.failure.location) is Opcode.DIV
-    assert root(trace).outcome is Outcome.FAILED
+    assert root(trace).status is CallStatus.FAILED
 
 
 def test_commands_behind_the_failed_one_are_not_run(world):
@@ -221,10 +221,10 @@ def test_commands_behind_the_failed_one_are_not_run(world):
     world.call(builder, "divide", (world.u64, 1), (world.u64, 0))
     world.call(builder, "repeat", (world.u64, 1))
     trace = world.trace(world.send(builder))
-    assert [each.outcome for each in trace.commands] == [
-        Outcome.RETURNED,
-        Outcome.UNWOUND,
-        Outcome.NOT_RUN,
+    assert [each.status for each in trace.commands] == [
+        CallStatus.RETURNED,
+        CallStatus.UNWOUND,
+        CallStatus.NOT_RUN,
     ]
     assert trace.failure.command == 1
 
@@ -233,7 +233,7 @@ def test_a_command_that_fails_by_itself_has_failed(world):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], world.address)
     trace = world.trace(world.send(builder))
-    assert trace.commands[0].outcome is Outcome.FAILED
+    assert trace.commands[0].status is CallStatus.FAILED
     assert trace.failure.error.kind is ErrorKind.INSUFFICIENT_COIN_BALANCE
     assert trace.commands[0].arguments[1].value.content == 2**63
 
@@ -243,7 +243,7 @@ def test_a_result_that_nobody_takes_fails_before_all_commands(world):
     world.call(builder, "new", (world.text, "lost"))
     trace = world.trace(world.send(builder))
     assert trace.failure.error.kind is ErrorKind.UNUSED_VALUE_WITHOUT_DROP
-    assert [each.outcome for each in trace.commands] == [Outcome.NOT_RUN]
+    assert [each.status for each in trace.commands] == [CallStatus.NOT_RUN]
 
 
 def test_a_command_that_cannot_be_checked_has_failed_and_none_was_run(world):
@@ -252,13 +252,13 @@ def test_a_command_that_cannot_be_checked_has_failed_and_none_was_run(world):
     builder.transfer_objects([InputArgument(7)], world.address)
     trace = world.trace(world.send(builder))
     assert trace.failure.error.kind is ErrorKind.COMMAND_ARGUMENT_ERROR
-    assert [each.outcome for each in trace.commands] == [Outcome.NOT_RUN, Outcome.FAILED]
+    assert [each.status for each in trace.commands] == [CallStatus.NOT_RUN, CallStatus.FAILED]
 
 
 def test_running_out_of_gas_is_seen_where_it_happened(world, described):
     trace = world.trace(world.run("repeat", (world.u64, 10**9), budget=2_000_000))
     assert trace.failure.error.kind is ErrorKind.INSUFFICIENT_GAS
-    failed = [each for each in trace.calls() if each.outcome is Outcome.FAILED]
+    failed = [each for each in trace.calls() if each.status is CallStatus.FAILED]
     assert len(failed) == 1
     assert described(failed[0]) in ("counter::check", "counter::repeat")
 
@@ -275,9 +275,9 @@ def test_a_package_whose_initializer_aborts_is_seen_doing_so(world, move_builder
     builder.transfer_objects([cap], world.address)
     trace = world.trace(world.send(builder))
     publish = trace.commands[0]
-    assert (publish.outcome, publish.package) == (Outcome.UNWOUND, None)
+    assert (publish.status, publish.package) == (CallStatus.UNWOUND, None)
     assert trace.failure.clever_error.constant_name == "ENotOdd"
-    assert [each.outcome for each in trace.calls()] == [Outcome.UNWOUND, Outcome.FAILED]
+    assert [each.status for each in trace.calls()] == [CallStatus.UNWOUND, CallStatus.FAILED]
 
 
 # --- Objects
@@ -352,7 +352,7 @@ def test_calls_are_kept_a_hundred_deep(world):
 def test_a_stack_that_overflows_is_traced(world):
     trace = world.trace(world.run("climb", world.counter, (world.u64, 2_000)))
     assert trace.failure.error.kind is ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR
-    assert {each.outcome for each in trace.calls()} == {Outcome.UNWOUND}
+    assert {each.status for each in trace.calls()} == {CallStatus.UNWOUND}
     assert len(trace.calls()) == 100
 
 
@@ -370,13 +370,13 @@ def test_beyond_the_most_calls_only_those_that_fail_are_kept(world, monkeypatch,
     world.call(builder, "increase", world.counter, (world.u64, 5))
     world.call(builder, "increase", world.counter, (world.u64, 4))
     trace = world.trace(world.send(builder))
-    kept = [(described(each), each.outcome) for each in trace.calls()]
+    kept = [(described(each), each.status) for each in trace.calls()]
     assert kept == [
-        ("counter::repeat", Outcome.RETURNED),
-        ("counter::check", Outcome.RETURNED),
-        ("counter::check", Outcome.RETURNED),
-        ("counter::increase", Outcome.UNWOUND),
-        ("counter::check", Outcome.FAILED),
+        ("counter::repeat", CallStatus.RETURNED),
+        ("counter::check", CallStatus.RETURNED),
+        ("counter::check", CallStatus.RETURNED),
+        ("counter::increase", CallStatus.UNWOUND),
+        ("counter::check", CallStatus.FAILED),
     ]
     assert trace.left_out == 3 + 4
     steps = trace.commands[1].steps

@@ -1,14 +1,14 @@
 """Genuine modules, and a small assembler for modules that no compiler would make."""
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
-from nexus_tools.localnet.bytecode import CompiledModule, Opcode, deserialize
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     Code,
+    CompiledModule,
     DatatypeHandle,
     DatatypeToken,
     DatatypeTypeParameter,
@@ -21,12 +21,14 @@ from nexus_tools.localnet.bytecode.module import (
     Instruction,
     JumpTable,
     ModuleHandle,
+    Opcode,
     ReferenceToken,
     StructDefinition,
     TypeParameterToken,
     VariantDefinition,
     VariantHandle,
     Visibility,
+    deserialize,
 )
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.verifier import VerificationError, verify_module

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode.module import ReferenceToken
+from nexus_tools.bytecode import ReferenceToken
 
 MUT = ReferenceToken("u64", mutable=True)
 

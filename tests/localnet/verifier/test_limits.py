@@ -1,14 +1,7 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from nexus_tools.localnet.bytecode.module import (
-    Ability,
-    Constant,
-    FieldDefinition,
-    StructDefinition,
-    VectorToken,
-)
+from nexus_tools.bytecode import Ability, Constant, FieldDefinition, StructDefinition, VectorToken
 
 
 def _nested(depth):

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode.module import DatatypeToken
+from nexus_tools.bytecode import DatatypeToken
 
 RESOURCE = DatatypeToken(0)
 

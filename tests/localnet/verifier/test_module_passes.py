@@ -1,10 +1,9 @@
 """The passes over a module as a whole: bounds, duplication, signatures, constants and so on."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     Constant,
     DatatypeHandle,

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode.module import DatatypeToken, ReferenceToken, VectorToken
+from nexus_tools.bytecode import DatatypeToken, ReferenceToken, VectorToken
 
 PAIR, SHAPE = DatatypeToken(1), DatatypeToken(3)
 IMM, MUT = ReferenceToken("u64", mutable=False), ReferenceToken("u64", mutable=True)

@@ -1,12 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import Opcode
-from nexus_tools.localnet.bytecode.module import (
-    DatatypeToken,
-    Instruction,
-    ReferenceToken,
-    VecOperand,
-)
+from nexus_tools.bytecode import DatatypeToken, Instruction, Opcode, ReferenceToken, VecOperand
 
 RESOURCE, PAIR, BOX, SHAPE = (DatatypeToken(handle) for handle in range(4))
 IMM, MUT = ReferenceToken("u64", mutable=False), ReferenceToken("u64", mutable=True)

@@ -1,14 +1,21 @@
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
-from nexus_tools.localnet.bytecode import MalformedModule, Opcode, deserialize
-from nexus_tools.localnet.bytecode.module import Ability, Instruction, Visibility
-from nexus_tools.localnet.framework import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, load_framework
+from nexus_tools.bytecode import (
+    OPERAND_KINDS,
+    Ability,
+    Instruction,
+    MalformedModule,
+    Opcode,
+    Visibility,
+    deserialize,
+)
+from nexus_tools.localnet.framework import load_framework
 from nexus_tools.localnet.verifier import VerificationError, verify_module
-from nexus_tools.localnet.verifier.operands import FAMILY
-from nexus_tools.registry import load_package
+from nexus_tools.package import load_package
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 MUTANTS = 150
 
@@ -88,7 +95,7 @@ def _with_other_code(chance, module):
     code = definitions[index].code
     instructions = list(code.instructions)
     opcode = chance.choice(list(Opcode))
-    operand = chance.choice([0, 1, 2, 3, 300]) if opcode in FAMILY else None
+    operand = chance.choice([0, 1, 2, 3, 300]) if opcode in OPERAND_KINDS else None
     instructions[chance.randrange(len(instructions))] = Instruction(opcode, operand)
     changed = replace(code, instructions=tuple(instructions))
     definitions[index] = replace(definitions[index], code=changed)

@@ -5,9 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from assembler import Assembler
-from nexus_tools.localnet.bytecode import serialize
-from nexus_tools.localnet.bytecode.header import TableKind
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     Code,
     Constant,
@@ -19,16 +17,18 @@ from nexus_tools.localnet.bytecode.module import (
     FunctionDefinition,
     Instruction,
     JumpTable,
+    Opcode,
     ReferenceToken,
     StructDefinition,
+    TableKind,
     TypeParameterToken,
     VariantDefinition,
     VariantHandle,
     VecOperand,
     VectorToken,
     Visibility,
+    serialize,
 )
-from nexus_tools.localnet.bytecode.opcode import Opcode
 from nexus_tools.localnet.vm import Context, Machine, Meter
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
@@ -177,8 +177,8 @@ def call(machine_of):
 
     def run(assembler, name, *arguments, types=(), natives=None, budget=BUDGET):
         machine = machine_of(assembler.package(), natives=natives)
-        function = machine.function(assembler.address, assembler.name, name)
-        context = Context(machine, Meter(budget))
+        function = machine.types.function(assembler.address, assembler.name, name)
+        context = Context(machine.types, Meter(budget))
         return machine.call(function, types, list(arguments), context)
 
     return run

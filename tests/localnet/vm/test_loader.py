@@ -1,8 +1,7 @@
 """Upgraded packages: which version is called, and which ids types have."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.localnet.vm import Context, LinkError, Machine, Meter
 from nexus_tools.sui.address import Address
@@ -39,8 +38,8 @@ def user(new_assembler, upgraded, address=USER):
 
 
 def ask(machine, package):
-    function = machine.function(package, "user", "ask")
-    return machine.call(function, (), [], Context(machine, Meter(1000)))
+    function = machine.types.function(package, "user", "ask")
+    return machine.call(function, (), [], Context(machine.types, Meter(1000)))
 
 
 def test_the_linkage_of_the_called_package_decides_what_it_calls(
@@ -67,7 +66,7 @@ def test_the_linkage_of_the_called_package_decides_for_its_dependencies_too(
 
 def test_a_type_has_the_id_of_the_version_that_first_defined_it(machine_of, versions):
     machine = machine_of(*versions)
-    tags = {datatype.tag for datatype in machine.datatypes(SECOND)}
+    tags = {datatype.tag for datatype in machine.types.datatypes(SECOND)}
     assert tags == {StructTag(FIRST, "a", "Old"), StructTag(SECOND, "a", "New")}
 
 
@@ -75,7 +74,7 @@ def test_a_type_of_a_dependency_has_the_id_of_the_version_that_first_defined_it(
     new_assembler, machine_of, versions
 ):
     machine = machine_of(*versions, user(new_assembler, SECOND))
-    holder = machine.datatype(StructTag(USER, "user", "Holder"))
+    holder = machine.types.datatype(StructTag(USER, "user", "Holder"))
     assert holder.fields == (("f0", StructTag(SECOND, "a", "New")),)
 
 
@@ -84,7 +83,7 @@ def test_a_type_that_the_linked_version_does_not_have_is_a_link_error(
 ):
     machine = machine_of(*versions, user(new_assembler, FIRST))
     with pytest.raises(LinkError, match="0xa has no type a::New"):
-        machine.datatype(StructTag(USER, "user", "Holder"))
+        machine.types.datatype(StructTag(USER, "user", "Holder"))
 
 
 def test_code_that_is_not_linked_to_what_it_calls_is_a_link_error(new_assembler, machine_of):
@@ -98,25 +97,25 @@ def test_code_that_is_not_linked_to_what_it_calls_is_a_link_error(new_assembler,
 
 def test_a_function_is_asked_for_by_the_storage_id_of_its_package(machine_of, versions):
     machine = machine_of(*versions)
-    function = machine.function(SECOND, "a", "answer")
+    function = machine.types.function(SECOND, "a", "answer")
     assert (function.package, function.module) == (SECOND, (FIRST, "a"))
-    assert machine.function(SECOND, "a", "nothing") is None
-    assert machine.function(SECOND, "b", "answer") is None
-    assert machine.function(Address.of(0xE), "a", "answer") is None
+    assert machine.types.function(SECOND, "a", "nothing") is None
+    assert machine.types.function(SECOND, "b", "answer") is None
+    assert machine.types.function(Address.of(0xE), "a", "answer") is None
 
 
 def test_a_package_is_asked_for_once(versions):
     asked = []
     machine = Machine({}, lambda package: asked.append(package) or versions[0])
     for _ in range(3):
-        machine.function(FIRST, "a", "answer")
+        machine.types.function(FIRST, "a", "answer")
     assert asked == [FIRST]
 
 
 def test_a_package_that_is_no_module_is_a_link_error(machine_of, versions):
     broken = replace(versions[0], modules=(("a", b"\xa1\x1c\xeb\x0b"),))
     with pytest.raises(LinkError, match="0xa::a is malformed"):
-        machine_of(broken).function(FIRST, "a", "answer")
+        machine_of(broken).types.function(FIRST, "a", "answer")
 
 
 def test_a_function_whose_code_is_malformed_is_a_link_error(new_assembler, machine_of):
@@ -125,9 +124,9 @@ def test_a_function_whose_code_is_malformed_is_a_link_error(new_assembler, machi
     assembler.function("fail", (), (), [("MOVE_LOC", 7), "RET"])  # it has no locals
     machine = machine_of(assembler.package())
     assert ask(machine, USER) == []
-    fail = machine.function(USER, "user", "fail")
+    fail = machine.types.function(USER, "user", "fail")
     with pytest.raises(LinkError, match="user::fail is malformed"):
-        machine.call(fail, (), [], Context(machine, Meter(1000)))
+        machine.call(fail, (), [], Context(machine.types, Meter(1000)))
 
 
 def test_a_caller_that_takes_a_function_for_another_one_is_refused(

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode.module import Ability
+from nexus_tools.bytecode import Ability
 from nexus_tools.localnet.vm import Context, LinkError, Machine, Meter
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.type_tag import Primitive, StructTag, VectorTag, parse_type_tag
@@ -37,12 +37,12 @@ def machine(assembler, machine_of):
     ],
 )
 def test_a_type_is_able_to_do_what_its_parts_allow(machine, type_, abilities):
-    assert machine.abilities(parse_type_tag(type_)) == abilities
+    assert machine.types.abilities(parse_type_tag(type_)) == abilities
 
 
 def test_the_abilities_of_a_type_that_is_not_there_are_a_link_error(machine):
     with pytest.raises(LinkError, match="no type"):
-        machine.abilities(StructTag(PACKAGE, "m", "Nothing"))
+        machine.types.abilities(StructTag(PACKAGE, "m", "Nothing"))
 
 
 def test_functions_and_datatypes_are_listed_in_the_order_of_the_module(assembler, machine_of):
@@ -52,18 +52,18 @@ def test_functions_and_datatypes_are_listed_in_the_order_of_the_module(assembler
     assembler.function("one", (("&mut", boxed),), ("u8",), [("LD_U8", 1), "RET"], (COPY,))
     assembler.function("two", (), (), None)
     machine = machine_of(assembler.package())
-    one, two = machine.functions(PACKAGE)
+    one, two = machine.types.functions(PACKAGE)
     assert (one.name, one.index, one.is_native, one.type_parameters) == ("one", 0, False, (COPY,))
     assert str(one.parameters[0]) == f"&mut {PACKAGE}::m::S<T0>"
     assert (two.name, two.is_native) == ("two", True)
-    assert [datatype.tag.name for datatype in machine.datatypes(PACKAGE)] == ["S", "E"]
-    enum = machine.datatype(StructTag(PACKAGE, "m", "E"))
+    assert [datatype.tag.name for datatype in machine.types.datatypes(PACKAGE)] == ["S", "E"]
+    enum = machine.types.datatype(StructTag(PACKAGE, "m", "E"))
     assert enum.variants == (("V0", (("f0", Primitive.U8),)), ("V1", ()))
 
 
 def answer(machine):
-    function = machine.function(PACKAGE, "m", "answer")
-    return machine.call(function, (), [], Context(machine, Meter(100)))
+    function = machine.types.function(PACKAGE, "m", "answer")
+    return machine.call(function, (), [], Context(machine.types, Meter(100)))
 
 
 def version(new_assembler, number, field):
@@ -75,27 +75,27 @@ def version(new_assembler, number, field):
 
 def test_a_published_package_can_be_called_and_taken_back(new_assembler):
     machine = Machine({}, lambda _: None)
-    machine.publish(version(new_assembler, 1, "u8"))
+    machine.types.publish(version(new_assembler, 1, "u8"))
     assert answer(machine) == [1]
-    machine.forget(PACKAGE)
-    assert machine.function(PACKAGE, "m", "answer") is None
+    machine.types.forget(PACKAGE)
+    assert machine.types.function(PACKAGE, "m", "answer") is None
 
 
 def test_nothing_of_a_package_that_was_taken_back_is_used_again(new_assembler):
     machine = Machine({}, lambda _: None)
     tag = VectorTag(StructTag(PACKAGE, "m", "S"))
-    machine.publish(version(new_assembler, 1, "u8"))
-    assert (answer(machine), machine.decode(tag, b"\1\7")) == ([1], [[7]])
-    machine.forget(PACKAGE)
-    machine.publish(version(new_assembler, 2, "u16"))
-    assert (answer(machine), machine.decode(tag, b"\1\7\0")) == ([2], [[7]])
+    machine.types.publish(version(new_assembler, 1, "u8"))
+    assert (answer(machine), machine.types.decode(tag, b"\1\7")) == ([1], [[7]])
+    machine.types.forget(PACKAGE)
+    machine.types.publish(version(new_assembler, 2, "u16"))
+    assert (answer(machine), machine.types.decode(tag, b"\1\7\0")) == ([2], [[7]])
 
 
 def test_a_call_needs_all_arguments_and_type_arguments(assembler, machine_of):
     assembler.function("f", ("u8",), (), ["RET"], (0,))
     machine = machine_of(assembler.package())
-    function = machine.function(PACKAGE, "m", "f")
-    context = Context(machine, Meter(100))
+    function = machine.types.function(PACKAGE, "m", "f")
+    context = Context(machine.types, Meter(100))
     assert machine.call(function, (Primitive.U8,), [1], context) == []
     with pytest.raises(LinkError, match="1 arguments"):
         machine.call(function, (Primitive.U8,), [], context)
@@ -106,6 +106,6 @@ def test_a_call_needs_all_arguments_and_type_arguments(assembler, machine_of):
 def test_the_source_of_a_function_can_be_read(assembler, machine_of):
     assembler.function("f", ("u64",), ("u64",), [("COPY_LOC", 0), ("LD_U64", 2), "MUL", "RET"])
     machine = machine_of(assembler.package())
-    source = machine.source(machine.function(PACKAGE, "m", "f"))
+    source = machine.source(machine.types.function(PACKAGE, "m", "f"))
     assert "v0 * 2" in source
     compile(source, "source", "exec")

@@ -15,8 +15,8 @@ def cost(assembler, machine_of):
         name = f"f{len(assembler.tables['function_definitions'])}"
         assembler.function(name, parameters, (), code, local_types=local_types)
         machine = machine_of(assembler.package())
-        context = Context(machine, Meter(10**9))
-        function = machine.function(assembler.address, "m", name)
+        context = Context(machine.types, Meter(10**9))
+        function = machine.types.function(assembler.address, "m", name)
         machine.call(function, (), list(arguments), context)
         return context.meter.spent
 
@@ -122,10 +122,10 @@ def test_the_same_call_costs_the_same_every_time(assembler, machine_of):
     code += [("MOVE_LOC", 0), ("LD_U64", 1), "SUB", ("CALL", handle), "RET"]
     assembler.define(handle, code)
     machine = machine_of(assembler.package())
-    function = machine.function(assembler.address, "m", "f")
+    function = machine.types.function(assembler.address, "m", "f")
     spent = []
     for _ in range(3):
-        context = Context(machine, Meter(10**6))
+        context = Context(machine.types, Meter(10**6))
         machine.call(function, (), [50], context)
         spent.append(context.meter.spent)
     assert len(set(spent)) == 1

@@ -52,8 +52,8 @@ def observed(assembler, observer):
         package = assembler.package()
         machine = ObservedMachine(natives or {}, {package.id: package}.get)
         machine.observer = observer
-        function = machine.function(PACKAGE, "m", name)
-        context = Context(machine, Meter(1_000_000))
+        function = machine.types.function(PACKAGE, "m", name)
+        context = Context(machine.types, Meter(1_000_000))
         run.results = machine.call(function, types, list(arguments), context)
         return observer.heard
 
@@ -154,5 +154,5 @@ def test_a_machine_without_an_observer_is_any_other(assembler):
     assembler.function("one", (), ("u64",), [("LD_U64", 1), "RET"])
     package = assembler.package()
     machine = ObservedMachine({}, {package.id: package}.get)
-    function = machine.function(PACKAGE, "m", "one")
-    assert machine.call(function, (), [], Context(machine, Meter(100))) == [1]
+    function = machine.types.function(PACKAGE, "m", "one")
+    assert machine.call(function, (), [], Context(machine.types, Meter(100))) == [1]

@@ -40,13 +40,13 @@ def machine(assembler, machine_of):
 )
 def test_values_and_their_bytes_are_those_of_bcs(machine, type_, value, data):
     tag = parse_type_tag(type_)
-    assert machine.encode(tag, value).hex() == data
-    assert machine.decode(tag, bytes.fromhex(data)) == value
+    assert machine.types.encode(tag, value).hex() == data
+    assert machine.types.decode(tag, bytes.fromhex(data)) == value
 
 
 def test_bytes_are_read_into_a_bytearray_that_is_not_shared(machine):
     tag, data = VectorTag(Primitive.U8), b"\x01a"
-    one, other = machine.decode(tag, data), machine.decode(tag, data)
+    one, other = machine.types.decode(tag, data), machine.types.decode(tag, data)
     assert type(one) is bytearray
     assert one is not other
 
@@ -67,7 +67,7 @@ def test_bytes_are_read_into_a_bytearray_that_is_not_shared(machine):
 )
 def test_bytes_that_are_no_value_of_the_type_are_refused(machine, type_, data):
     with pytest.raises(BcsError):
-        machine.decode(parse_type_tag(type_), bytes.fromhex(data))
+        machine.types.decode(parse_type_tag(type_), bytes.fromhex(data))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_bytes_that_are_no_value_of_the_type_are_refused(machine, type_, data):
 )
 def test_a_type_that_is_not_there_is_a_link_error(machine, type_):
     with pytest.raises(LinkError):
-        machine.decode(parse_type_tag(type_), b"")
+        machine.types.decode(parse_type_tag(type_), b"")
 
 
 def nested(levels):
@@ -86,12 +86,12 @@ def nested(levels):
 
 
 def test_values_may_be_128_deep(machine):
-    assert machine.decode(nested(127), b"\x00") == []
+    assert machine.types.decode(nested(127), b"\x00") == []
 
 
 def test_values_that_are_nested_deeper_are_refused(machine):
     with pytest.raises(PrimitiveError) as caught:
-        machine.decode(nested(128), b"\x00")
+        machine.types.decode(nested(128), b"\x00")
     assert caught.value.kind == ErrorKind.VM_MAX_VALUE_DEPTH_REACHED
 
 
@@ -100,7 +100,7 @@ def test_a_struct_that_contains_itself_is_refused(new_assembler, machine_of):
     assembler.struct("Loop", [("vector", ("data", 0))])
     machine = machine_of(assembler.package())
     with pytest.raises(InvalidCode, match="contains itself"):
-        machine.decode(StructTag(PACKAGE, "m", "Loop"), b"\x00")
+        machine.types.decode(StructTag(PACKAGE, "m", "Loop"), b"\x00")
 
 
 def test_a_function_that_packs_a_value_too_deep_fails(new_assembler, call):
@@ -129,4 +129,4 @@ def test_a_struct_without_any_field_is_refused(new_assembler, machine_of):
     assembler.struct("Nothing", [])
     machine = machine_of(assembler.package())
     with pytest.raises(InvalidCode, match="has no field"):
-        machine.decode(VectorTag(StructTag(PACKAGE, "m", "Nothing")), b"\xff\xff\xff\xff\x0f")
+        machine.types.decode(VectorTag(StructTag(PACKAGE, "m", "Nothing")), b"\xff\xff\xff\xff\x0f")

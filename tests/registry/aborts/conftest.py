@@ -1,32 +1,34 @@
 """A world in which the Move package can be made to abort."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
 
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NexusError
-from nexus_tools.registry import (
-    ABORTS,
+from nexus_tools.package import (
     CompiledPackage,
     Deployment,
-    Invocations,
-    LeaderRegistry,
     PackageClient,
-    Ports,
     Publisher,
-    Registration,
-    ToolRegistry,
-    calls,
+    code_of,
+    kind_of,
+    make_ports,
+    ports_of,
 )
+from nexus_tools.package import move as calls
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Outcome, ToolFqn
+from nexus_tools.tool import Answer, ToolFqn
 
 SUI = 1_000_000_000
 BUDGET = 5 * SUI
 ADD = ToolFqn.parse("xyz.example.math.add@1")
-OUTCOME = Outcome("ok", {"result": 3})
+ANSWER = Answer("ok", {"result": 3})
 
 
 @dataclass
@@ -43,7 +45,7 @@ class World:
     tool: Address
     owner_cap: Address
     cap: Address
-    next_package: CompiledPackage
+    next_package: Callable[[], CompiledPackage]
 
     def __post_init__(self):
         self.builder = TransactionBuilder()
@@ -53,14 +55,27 @@ class World:
         self.closing = Invocations(self.leader, self.deployment)
 
     @property
-    def called(self):
-        """What every call begins with."""
-        return self.builder, self.deployment
+    def by_owner(self):
+        """The type of the owner's caps, for functions that take those of operators, too."""
+        return self.deployment.type_of(calls.tool.OwnerCap)
 
-    @property
-    def verb(self):
-        """What every verb of the owner begins with."""
-        return *self.called, self.tool, self.owner_cap
+    def do(self, function, *arguments):
+        """Add a command; registries and the admin cap are the deployment's, where they belong."""
+        own = {
+            "registry": self.deployment.tool_registry,
+            "tool_registry": self.deployment.tool_registry,
+            "leader_registry": self.deployment.leader_registry,
+            "leaders": self.deployment.leader_registry,
+            "admin_cap": self.deployment.admin_cap,
+        }
+        given = iter(arguments)
+        names = list(signature(function).parameters)[2:]
+        filled = [own[name] if name in own else next(given) for name in names]
+        assert not list(given)
+        return function(self.builder, self.deployment.package, *filled)
+
+    def ports(self, document):
+        return make_ports(self.builder, self.deployment.package, ports_of(document))
 
     def coin(self, mist):
         return self.builder.split_coins(self.builder.gas, [mist])[0]
@@ -86,52 +101,45 @@ class World:
         return (await self.invocations.request(tool, {"a": 1, "b": 2}, **options))[1]
 
     def settle(self, invocation, cap=None):
-        ports = calls.value.make_ports(*self.called, Ports.of(OUTCOME.ports))
-        fee = calls.invocation.settle(
-            *self.called, invocation, cap or self.cap, variant="ok", ports=ports
-        )
+        ports = self.ports(ANSWER.ports)
+        fee = self.do(calls.invocation.settle, invocation, cap or self.cap, "ok", ports)
         self.builder.merge_coins(self.builder.gas, [fee])
         return self.leader
 
-    def request(self, inputs=None, max_outcome_bytes=10, funds=1):
-        ports = calls.value.make_ports(*self.called, Ports.of(inputs or {"a": 1}))
-        calls.invocation.request(
-            *self.called,
-            self.tool,
-            inputs=ports,
-            max_outcome_bytes=max_outcome_bytes,
-            funds=self.coin(funds),
-        )
+    def request(self, inputs=None, max_outcome_bytes=10, payment=1):
+        ports = self.ports(inputs or {"a": 1})
+        coin = self.coin(payment)
+        self.do(calls.invocation.request, self.tool, ports, max_outcome_bytes, coin)
         return self.user
 
     async def assert_aborts(self, sender, module, name):
         """The transaction is executed, with a budget and so unsimulated, and aborts."""
-        reason = next(each for each in ABORTS[module] if each.name == name)
+        reason = next(each for each in getattr(calls, module).ERRORS if each.name == name)
         with pytest.raises(NexusError) as caught:
             await PackageClient(sender, self.deployment).send(self.builder, budget=BUDGET)
         error = caught.value
         assert (error.details["module"], error.details["reason"]) == (module, name)
-        assert (type(error), error.code) == (reason.kind, reason.code)
+        assert (type(error), error.code) == (kind_of(reason), code_of(reason))
         assert reason.sentence.startswith(error.message)
         assert "digest" in error.details  # it was executed, not only simulated
 
     async def upgrade(self):
         """The deployment after an upgrade that older versions do not survive."""
         publisher = Publisher(self.admin)
-        upgraded = (await publisher.upgrade(self.next_package, self.deployment)).deployment
+        upgraded = (await publisher.upgrade(self.next_package(), self.deployment)).deployment
         await publisher.migrate(upgraded)
         return upgraded
 
 
 @pytest.fixture
-async def world(admin, owner, leader, user, chain, define, next_package):
+async def world(admin, owner, leader, user, chain, define, request):
     deployment = chain.deployment
     result = await ToolRegistry(owner, deployment).register(Registration(define(), 100))
-    _, cap = await LeaderRegistry(leader, deployment).register_leader("first", activate=True)
+    _, cap = await LeaderRegistry(leader, deployment).register("first", activate=True)
     tool = result.tools[0]
     return World(
         *(admin, owner, leader, user),
         *(deployment, chain.net, define),
         *(tool.tool, tool.owner_cap, cap),
-        next_package,
+        lambda: request.getfixturevalue("next_package"),  # needs the compiler, as one case does
     )

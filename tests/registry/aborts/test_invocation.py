@@ -6,16 +6,13 @@ reason: calls are made without the checks that the services make beforehand.
 
 import pytest
 
-from nexus_tools.registry import (
-    ABORTS,
-    calls,
-)
-from nexus_tools.tool import Outcome, ToolFqn
+from nexus_tools.package import move as calls
+from nexus_tools.tool import Answer, ToolFqn
 
 SUI = 1_000_000_000
 WINDOW = 5_000 + 15_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
-OUTCOME = Outcome("ok", {"result": 3})
+ANSWER = Answer("ok", {"result": 3})
 
 MODULES = ("invocation",)
 
@@ -46,7 +43,7 @@ async def request_without_leader(world):
     await world.leaders.deactivate(world.cap)
     tool = await world.tools.get(ADD)
     cost = await world.invocations.quote(tool, {"a": 1}, 10)
-    return world.request(funds=cost)
+    return world.request(payment=cost)
 
 
 @reaches("invocation", "EInputsTooLarge")
@@ -59,26 +56,26 @@ async def request_a_large_outcome(world):
     return world.request(max_outcome_bytes=65_537)
 
 
-@reaches("invocation", "EWrongFunds")
+@reaches("invocation", "EWrongPayment")
 async def request_for_one_mist(world):
-    return world.request(funds=1)
+    return world.request(payment=1)
 
 
 @reaches("invocation", "EClosed")
 async def settle_twice(world):
     invocation = await world.requested()
-    await world.closing.close(world.cap, {invocation: OUTCOME})
+    await world.closing.close(world.cap, {invocation: ANSWER})
     return world.settle(invocation)
 
 
 @reaches("invocation", "ENotResponsible")
 async def settle_what_came_before(world):
     invocation = await world.requested()
-    _, newcomer = await world.leaders.register_leader("second", activate=True)
+    _, newcomer = await world.leaders.register("second", activate=True)
     return world.settle(invocation, newcomer)
 
 
-@reaches("invocation", "EBondSlashed")
+@reaches("invocation", "ELeaderSuspended")
 async def settle_after_a_slash(world):
     invocation = await world.requested()
     await world.slash_leader()
@@ -87,7 +84,7 @@ async def settle_after_a_slash(world):
 
 @reaches("invocation", "ETooEarly")
 async def settle_before_ones_turn(world):
-    await world.leaders.register_leader("second", activate=True)
+    await world.leaders.register("second", activate=True)
     invocation = await world.requested()
     _, secondary = (await world.invocations.get(invocation)).leaders
     return world.settle(invocation, secondary)
@@ -102,7 +99,7 @@ async def settle_after_the_last_window(world):
 
 @reaches("invocation", "ENotExpired")
 async def expire_at_once(world):
-    calls.invocation.expire(*world.called, await world.requested())
+    world.do(calls.invocation.expire, await world.requested())
     return world.user
 
 
@@ -115,20 +112,20 @@ async def settle_with_one_byte_too_many(world):
 @reaches("invocation", "EUnknownReason")
 async def fail_for_trouble_of_ones_own(world):
     invocation = await world.requested()
-    fee = calls.invocation.fail(*world.called, invocation, world.cap, reason="internal", detail="")
+    fee = world.do(calls.invocation.fail, invocation, world.cap, "internal", "")
     world.builder.merge_coins(world.builder.gas, [fee])
     return world.leader
 
 
 def delete(world, invocation):
-    coin = calls.invocation.delete(*world.called, invocation)
+    coin = world.do(calls.invocation.delete, invocation)
     world.builder.merge_coins(world.builder.gas, [coin])
 
 
 @reaches("invocation", "ENotRequester")
 async def delete_what_another_requested(world):
     invocation = await world.requested()
-    await world.closing.close(world.cap, {invocation: OUTCOME})
+    await world.closing.close(world.cap, {invocation: ANSWER})
     delete(world, invocation)
     return world.leader
 
@@ -141,7 +138,7 @@ async def delete_what_is_open(world):
 
 @reaches("invocation", "ENotSettled")
 async def ask_for_the_variant_of_what_is_open(world):
-    calls.invocation.variant(*world.called, await world.requested())
+    world.do(calls.invocation.variant, await world.requested())
     return world.user
 
 
@@ -149,7 +146,7 @@ async def ask_for_the_variant_of_what_is_open(world):
 
 
 def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in ABORTS[module]]
+    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
     assert sorted(CASES) == sorted(stated)
 
 

@@ -4,22 +4,18 @@ Each case prepares the chain and gives who sends the transaction in the making, 
 reason: calls are made without the checks that the services make beforehand.
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import astuple, replace
 
-from nexus_tools.registry import (
-    ABORTS,
-    LeaderRegistry,
-    calls,
-)
+from nexus_tools.package import move as calls
+from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import Address
 
 SUI = 1_000_000_000
 DAY = 86_400_000
 NOBODY = Address.of(0xDEAD)
 
-MODULES = ("leader_registry",)
+MODULES = ("version", "leader_registry")
 
 CASES = {}
 
@@ -37,21 +33,21 @@ def reaches(module, name):
 # --- leader_registry
 
 
-@reaches("leader_registry", "EAlreadyMigrated")
+@reaches("version", "EAlreadyMigrated")
 async def migrate_leaders_without_upgrade(world):
-    calls.leader_registry.migrate(*world.called)
+    world.do(calls.leader_registry.migrate)
     return world.admin
 
 
 @reaches("leader_registry", "EInvalidSettings")
 async def a_delay_of_more_than_a_year(world):
     settings = replace(await world.leaders.settings(), unregister_delay_ms=365 * DAY + 1)
-    calls.leader_registry.configure(*world.called, settings)
+    world.do(calls.leader_registry.configure, *astuple(settings))
     return world.admin
 
 
-def register_leader(world, bond=10 * SUI, name="second"):
-    cap = calls.leader_registry.register_leader(*world.called, world.coin(bond), name)
+def register_leader(world, collateral=10 * SUI, name="second"):
+    cap = world.do(calls.leader_registry.register, world.coin(collateral), name)
     world.builder.transfer_objects([cap], world.user.address)
     return world.user
 
@@ -62,9 +58,9 @@ async def register_without_being_listed(world):
     return register_leader(world)
 
 
-@reaches("leader_registry", "EWrongBond")
-async def one_mist_of_bond_too_much(world):
-    return register_leader(world, bond=10 * SUI + 1)
+@reaches("leader_registry", "EWrongCollateral")
+async def one_mist_of_collateral_too_much(world):
+    return register_leader(world, collateral=10 * SUI + 1)
 
 
 @reaches("leader_registry", "ENameTooLong")
@@ -74,35 +70,35 @@ async def a_name_of_one_byte_too_many(world):
 
 @reaches("leader_registry", "EUnknownLeader")
 async def slash_nobody(world):
-    coin = calls.leader_registry.slash(*world.called, NOBODY, 1, "")
+    coin = world.do(calls.leader_registry.slash, NOBODY, 1, "")
     world.builder.merge_coins(world.builder.gas, [coin])
     return world.admin
 
 
 @reaches("leader_registry", "EAlreadyActive")
 async def activate_twice(world):
-    calls.leader_registry.activate(*world.called, world.cap)
+    world.do(calls.leader_registry.activate, world.cap)
     return world.leader
 
 
 @reaches("leader_registry", "ENotActive")
 async def deactivate_twice(world):
     await world.leaders.deactivate(world.cap)
-    calls.leader_registry.deactivate(*world.called, world.cap)
+    world.do(calls.leader_registry.deactivate, world.cap)
     return world.leader
 
 
-@reaches("leader_registry", "EBondNotInForce")
+@reaches("leader_registry", "ENotInForce")
 async def activate_after_a_slash(world):
     await world.slash_leader()
-    calls.leader_registry.activate(*world.called, world.cap)
+    world.do(calls.leader_registry.activate, world.cap)
     return world.leader
 
 
-@reaches("leader_registry", "EWrongVersion")
+@reaches("version", "EWrongVersion")
 async def deactivate_by_an_old_package(world):
     await world.upgrade()
-    calls.leader_registry.deactivate(*world.called, world.cap)
+    world.do(calls.leader_registry.deactivate, world.cap)
     return world.leader
 
 
@@ -110,7 +106,7 @@ async def deactivate_by_an_old_package(world):
 
 
 def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in ABORTS[module]]
+    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
     assert sorted(CASES) == sorted(stated)
 
 

@@ -4,16 +4,12 @@ Each case prepares the chain and gives who sends the transaction in the making, 
 reason: calls are made without the checks that the services make beforehand.
 """
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import astuple, replace
 
-from nexus_tools.registry import (
-    ABORTS,
-    ToolRegistry,
-    calls,
-)
-from nexus_tools.registry.objects import Definition
+from nexus_tools.package import move as calls
+from nexus_tools.package.move.tool import Definition
+from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
 
@@ -22,7 +18,7 @@ DAY = 86_400_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 NOBODY = Address.of(0xDEAD)
 
-MODULES = ("bond", "value", "tool_registry", "tool")
+MODULES = ("collateral", "version", "value", "tool_registry", "tool")
 
 CASES = {}
 
@@ -37,43 +33,43 @@ def reaches(module, name):
     return keep
 
 
-# --- bond
+# --- collateral
 
 
-@reaches("bond", "EAlreadyReleased")
+@reaches("collateral", "EAlreadyUnregistered")
 async def unregister_twice(world):
     await world.tools.unregister(ADD)
-    calls.tool.unregister(*world.verb)
+    world.do(calls.tool.unregister, world.tool, world.owner_cap)
     return world.owner
 
 
-@reaches("bond", "EReleaseNotStarted")
+@reaches("collateral", "ENotUnregistered")
 async def cancel_what_was_not_started(world):
-    calls.tool.cancel_unregister(*world.verb)
+    world.do(calls.tool.cancel_unregister, world.tool, world.owner_cap)
     return world.owner
 
 
-@reaches("bond", "EDelayNotOver")
+@reaches("collateral", "EDelayNotOver")
 async def claim_too_early(world):
     await world.tools.unregister(ADD)
     world.net.advance_clock(6 * DAY)
-    coin = calls.tool.claim_collateral(*world.verb)
+    coin = world.do(calls.tool.claim, world.tool, world.owner_cap)
     world.builder.merge_coins(world.builder.gas, [coin])
     return world.owner
 
 
-@reaches("bond", "EEmpty")
+@reaches("collateral", "EEmpty")
 async def slash_twice(world):
     await world.slash_tool(SUI)
-    coin = calls.tool.slash(*world.called, world.tool, 1, "again")
+    coin = world.do(calls.tool.slash, world.tool, 1, "again")
     world.builder.merge_coins(world.builder.gas, [coin])
     return world.admin
 
 
-@reaches("bond", "EWrongTopUp")
+@reaches("collateral", "EWrongTopUp")
 async def top_up_too_much(world):
     await world.slash_tool(10)
-    calls.tool.top_up(*world.verb, world.coin(11))
+    world.do(calls.tool.top_up, world.tool, world.owner_cap, world.coin(11))
     return world.owner
 
 
@@ -82,30 +78,30 @@ async def top_up_too_much(world):
 
 @reaches("value", "ELengthMismatch")
 async def a_name_without_value(world):
-    calls.value.ports(*world.called, ["a"], [])
+    world.do(calls.value.ports, ["a"], [])
     return world.user
 
 
 @reaches("value", "EDuplicatePort")
 async def a_name_twice(world):
-    values = [calls.value.inline(*world.called, b"1") for _ in range(2)]
-    calls.value.ports(*world.called, ["a", "a"], values)
+    values = [world.do(calls.value.inline, b"1") for _ in range(2)]
+    world.do(calls.value.ports, ["a", "a"], values)
     return world.user
 
 
 @reaches("value", "ETooManyPorts")
 async def more_ports_than_allowed(world):
-    values = [calls.value.inline(*world.called, b"1") for _ in range(33)]
-    calls.value.ports(*world.called, [f"port_{number}" for number in range(33)], values)
+    values = [world.do(calls.value.inline, b"1") for _ in range(33)]
+    world.do(calls.value.ports, [f"port_{number}" for number in range(33)], values)
     return world.user
 
 
 # --- tool_registry
 
 
-@reaches("tool_registry", "EAlreadyMigrated")
+@reaches("version", "EAlreadyMigrated")
 async def migrate_without_upgrade(world):
-    calls.tool_registry.migrate(*world.called)
+    world.do(calls.tool_registry.migrate)
     return world.admin
 
 
@@ -113,14 +109,14 @@ async def migrate_without_upgrade(world):
 async def contradicting_settings(world):
     settings = await world.tools.settings()
     wrong = replace(settings, min_timeout_ms=settings.max_timeout_ms + 1)
-    calls.tool_registry.configure(*world.called, wrong)
+    world.do(calls.tool_registry.configure, *astuple(wrong))
     return world.admin
 
 
-@reaches("tool_registry", "EWrongVersion")
+@reaches("version", "EWrongVersion")
 async def unregister_by_an_old_package(world):
     await world.upgrade()
-    calls.tool.unregister(*world.verb)
+    world.do(calls.tool.unregister, world.tool, world.owner_cap)
     return world.owner
 
 
@@ -130,7 +126,7 @@ async def unregister_by_an_old_package(world):
 def defining(name, **fields):
     @reaches("tool", name)
     async def define_wrongly(world):
-        calls.tool.define(*world.called, world.definition(**fields))
+        world.do(calls.tool.define, *astuple(world.definition(**fields)))
         return world.owner
 
 
@@ -142,10 +138,10 @@ defining("EDescriptionTooLong", description="ä" * 2_049)
 
 
 def registering(world, definition: Definition, collateral=SUI):
-    made = calls.tool.define(*world.called, definition)
+    made = world.do(calls.tool.define, *astuple(definition))
     coin = world.coin(collateral)
-    both = calls.tool.register(*world.called, coin, definition=made, price_mist=0)
-    calls.tool.share(*world.called, both[0])
+    both = world.do(calls.tool.register, coin, made, 0)
+    world.do(calls.tool.share, both[0])
     world.builder.transfer_objects([both[1]], world.user.address)
     return world.user
 
@@ -168,35 +164,33 @@ async def a_version_of_somebody_elses_name(world):
 
 @reaches("tool", "EFqnTaken")
 async def the_same_version_again(world):
-    made = calls.tool.define(*world.called, world.definition())
-    tool = calls.tool.register_version(
-        *world.called, world.owner_cap, world.coin(SUI), definition=made, price_mist=0
-    )
-    calls.tool.share(*world.called, tool)
+    made = world.do(calls.tool.define, *astuple(world.definition()))
+    tool = world.do(calls.tool.register_version, world.owner_cap, world.coin(SUI), made, 0)
+    world.do(calls.tool.share, tool)
     return world.owner
 
 
 @reaches("tool", "ETimeoutOutOfRange")
 async def a_timeout_below_a_second(world):
-    calls.tool.update_timeout(*world.verb, 999)
+    world.do(calls.tool.update_timeout, world.by_owner, world.tool, world.owner_cap, 999)
     return world.owner
 
 
 @reaches("tool", "ENotOwner")
 async def unregister_with_the_cap_of_another_name(world):
-    calls.tool.unregister(*world.called, world.tool, await world.stranger_cap())
+    world.do(calls.tool.unregister, world.tool, await world.stranger_cap())
     return world.user
 
 
 @reaches("tool", "ENotOperator")
 async def update_with_the_cap_of_another_name(world):
-    calls.tool.update_price(*world.called, world.tool, await world.stranger_cap(), 1)
+    world.do(calls.tool.update_price, world.by_owner, world.tool, await world.stranger_cap(), 1)
     return world.user
 
 
 @reaches("tool", "EUnknownOperator")
 async def revoke_what_was_never_issued(world):
-    calls.tool.revoke_operator_cap(*world.verb, NOBODY)
+    world.do(calls.tool.revoke_operator_cap, world.tool, world.owner_cap, NOBODY)
     return world.owner
 
 
@@ -205,13 +199,13 @@ async def unregister_what_was_claimed(world):
     await world.tools.unregister(ADD)
     world.net.advance_clock(7 * DAY)
     await world.tools.claim(ADD)
-    calls.tool.unregister(*world.verb)
+    world.do(calls.tool.unregister, world.tool, world.owner_cap)
     return world.owner
 
 
 @reaches("tool", "ENotClaimed")
 async def re_register_what_is_active(world):
-    calls.tool.re_register(*world.verb, world.coin(SUI))
+    world.do(calls.tool.re_register, world.tool, world.owner_cap, world.coin(SUI))
     return world.owner
 
 
@@ -219,7 +213,7 @@ async def re_register_what_is_active(world):
 
 
 def test_every_error_constant_of_these_modules_has_its_case():
-    stated = [(module, each.name) for module in MODULES for each in ABORTS[module]]
+    stated = [(module, each.name) for module in MODULES for each in getattr(calls, module).ERRORS]
     assert sorted(CASES) == sorted(stated)
 
 

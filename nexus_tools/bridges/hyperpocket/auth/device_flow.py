@@ -8,9 +8,9 @@ from nexus_tools.bridges.credentials import Credential
 from nexus_tools.bridges.hyperpocket.auth.clock import Clock
 from nexus_tools.bridges.hyperpocket.auth.token_endpoint import (
     AuthorizationServer,
-    answer_invalid,
     credential_of,
     error_of,
+    response_invalid,
     seconds,
 )
 from nexus_tools.errors import NotAllowedError, UnreachableError
@@ -48,16 +48,16 @@ async def authorize_device(
     Raises `NotAllowedError` (`sign_in_refused`), and as `AuthorizationServer.post` does.
     """
     form = {"scope": " ".join(sorted(scopes))} if scopes else {}
-    answer = await server.post(server.device_authorization_endpoint, form)
-    error = error_of(answer)
+    response = await server.post(server.device_authorization_endpoint, form)
+    error = error_of(response)
     if error:
         raise NotAllowedError("sign_in_refused", f"the sign-in could not be started: {error}")
-    lifetime = min(seconds(answer.get("expires_in"), "expires_in"), _MAX_LIFETIME_S)
-    interval = seconds(answer.get("interval", _INTERVAL_S), "interval")
+    lifetime = min(seconds(response.get("expires_in"), "expires_in"), _MAX_LIFETIME_S)
+    interval = seconds(response.get("interval", _INTERVAL_S), "interval")
     return DeviceAuthorization(
-        device_code=_text(answer, "device_code", _MAX_URL),
-        user_code=_text(answer, "user_code", _MAX_USER_CODE),
-        url=_url(answer),
+        device_code=_text(response, "device_code", _MAX_URL),
+        user_code=_text(response, "user_code", _MAX_USER_CODE),
+        url=_url(response),
         expires_at=now + lifetime,
         interval=min(max(interval, 1.0), _MAX_INTERVAL_S),
         scopes=scopes,
@@ -76,13 +76,13 @@ async def wait_for_token(
     while clock.now() + interval <= authorization.expires_at:
         await clock.sleep(interval)
         try:
-            answer = await server.post(server.token_endpoint, form)
+            response = await server.post(server.token_endpoint, form)
         except UnreachableError:
             interval = min(interval * 2, _MAX_INTERVAL_S)
             continue
-        error = error_of(answer)
+        error = error_of(response)
         if not error:
-            return credential_of(answer, clock.now(), authorization.scopes)
+            return credential_of(response, clock.now(), authorization.scopes)
         if error == "slow_down":
             interval += _SLOW_DOWN_S
         elif error != "authorization_pending":
@@ -90,21 +90,21 @@ async def wait_for_token(
     raise NotAllowedError("sign_in_refused", "nobody has signed in in time: expired_token")
 
 
-def _url(answer: dict[str, Any]) -> str:
+def _url(response: dict[str, Any]) -> str:
     """Where a person signs in; with the code in it, if the server gives such a one."""
-    whole = answer.get("verification_uri_complete")
+    whole = response.get("verification_uri_complete")
     # An earlier draft called it `verification_url`, and a large server still does.
-    plain = answer.get("verification_uri", answer.get("verification_url"))
+    plain = response.get("verification_uri", response.get("verification_url"))
     url = whole if isinstance(whole, str) and whole else plain
     if not isinstance(url, str) or len(url) > _MAX_URL or not url.isprintable():
-        raise answer_invalid("there is no verification_uri")
+        raise response_invalid("there is no verification_uri")
     if urlsplit(url).scheme not in ("http", "https"):
-        raise answer_invalid("verification_uri is no URL of the web")
+        raise response_invalid("verification_uri is no URL of the web")
     return url
 
 
-def _text(answer: dict[str, Any], name: str, limit: int) -> str:
-    value = answer.get(name)
+def _text(response: dict[str, Any], name: str, limit: int) -> str:
+    value = response.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= limit or not value.isprintable():
-        raise answer_invalid(f"there is no {name}")
+        raise response_invalid(f"there is no {name}")
     return value

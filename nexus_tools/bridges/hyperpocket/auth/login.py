@@ -24,7 +24,7 @@ async def sign_in(
     """Run the device flow and keep its token; `announce` tells the person the URL and the code.
 
     Raises `NotAllowedError` (`sign_in_refused`), `UnreachableError` (`auth_unreachable`) and
-    `ValidationError` (`auth_answer_invalid`, `credential_invalid`).
+    `ValidationError` (`auth_response_invalid`, `credential_invalid`).
     """
     key = CredentialKey(provider.provider, profile, thread_id)
     server, clock = provider.server, provider.clock

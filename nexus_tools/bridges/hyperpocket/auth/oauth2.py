@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import structlog
 from anyio import CancelScope, Lock, to_thread
 
 from nexus_tools.bridges.credentials import Credential, CredentialKey, CredentialStore
@@ -19,6 +18,7 @@ from nexus_tools.bridges.hyperpocket.auth.provider import AuthRequest, AuthRequi
 from nexus_tools.bridges.hyperpocket.auth.token_endpoint import AuthorizationServer
 from nexus_tools.bridges.hyperpocket.background import Background
 from nexus_tools.errors import NexusError, NotAllowedError
+from nexus_tools.logs import get_logger
 
 MAX_SIGN_INS = 100
 """How many sign-ins of one provider wait at once: profiles and threads are what callers write."""
@@ -27,9 +27,9 @@ MAX_SIGN_INS = 100
 _LEEWAY_S = 60.0
 
 # What a caller may know; an error of the store is the operator's to know.
-_SERVERS_ERRORS = {"auth_unreachable", "auth_answer_invalid", "sign_in_refused"}
+_SERVERS_ERRORS = {"auth_unreachable", "auth_response_invalid", "sign_in_refused"}
 
-_log = structlog.get_logger("nexus_tools.bridges")
+_log = get_logger("nexus_tools.bridges")
 
 
 @dataclass(frozen=True, slots=True)

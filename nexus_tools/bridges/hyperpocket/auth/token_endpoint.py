@@ -13,7 +13,7 @@ from nexus_tools.bridges.credentials import Credential, CredentialKind
 from nexus_tools.errors import NotAllowedError, UnreachableError, ValidationError
 
 TIMEOUT_S = 10.0
-MAX_ANSWER_BYTES = 64 * 2**10
+MAX_RESPONSE_BYTES = 64 * 2**10
 
 _MAX_ERROR = 60
 
@@ -32,9 +32,10 @@ class AuthorizationServer:
             check_endpoint(url)
 
     async def post(self, endpoint: str, form: dict[str, str]) -> dict[str, Any]:
-        """Post a form as this client, and give the JSON object of the answer, an error's too.
+        """Post a form as this client, and give the JSON object of the response, an error's too.
 
-        Raises `UnreachableError` (`auth_unreachable`) or `ValidationError` (`auth_answer_invalid`).
+        Raises `UnreachableError` (`auth_unreachable`) or `ValidationError`
+        (`auth_response_invalid`).
         """
         # The client stands in the body (RFC 6749, section 2.3.1), as some servers require it.
         client = {"client_id": self.client_id}
@@ -55,11 +56,11 @@ class AuthorizationServer:
         Raises `NotAllowedError` (`sign_in_refused`) if the server takes the refresh token no more.
         """
         form = {"grant_type": "refresh_token", "refresh_token": credential.refresh_token}
-        answer = await self.post(self.token_endpoint, form)
-        error = error_of(answer)
+        response = await self.post(self.token_endpoint, form)
+        error = error_of(response)
         if error:
             raise NotAllowedError("sign_in_refused", f"the token could not be refreshed: {error}")
-        return credential_of(answer, now, credential.scopes, credential.refresh_token)
+        return credential_of(response, now, credential.scopes, credential.refresh_token)
 
 
 def check_endpoint(url: str) -> None:
@@ -78,9 +79,9 @@ def check_endpoint(url: str) -> None:
         raise ValidationError("auth_provider_invalid", message, hint=hint)
 
 
-def error_of(answer: dict[str, Any]) -> str:
-    """The error code of an answer (RFC 6749, section 5.2), or "" if it is none."""
-    error = answer.get("error")
+def error_of(response: dict[str, Any]) -> str:
+    """The error code of a response (RFC 6749, section 5.2), or "" if it is none."""
+    error = response.get("error")
     if error is None:
         return ""
     text = error if isinstance(error, str) else ""
@@ -89,20 +90,20 @@ def error_of(answer: dict[str, Any]) -> str:
 
 
 def credential_of(
-    answer: dict[str, Any],
+    response: dict[str, Any],
     now: float,
     scopes: frozenset[str] | None,
     refresh_token: str = "",
 ) -> Credential:
     """The credential of a token response (RFC 6749, section 5.1).
 
-    `scopes` and `refresh_token` are what holds if the answer says none. Raises `ValidationError`
-    (`auth_answer_invalid`).
+    `scopes` and `refresh_token` are what holds if the response says none. Raises `ValidationError`
+    (`auth_response_invalid`).
     """
-    token, lifetime, scope = (answer.get(key) for key in ("access_token", "expires_in", "scope"))
-    renewed = answer.get("refresh_token")
+    token, lifetime, scope = (response.get(key) for key in ("access_token", "expires_in", "scope"))
+    renewed = response.get("refresh_token")
     if not isinstance(token, str) or not token:
-        raise answer_invalid("there is no access_token")
+        raise response_invalid("there is no access_token")
     return Credential(
         CredentialKind.OAUTH2,
         token,
@@ -114,20 +115,20 @@ def credential_of(
 
 
 def seconds(value: object, name: str) -> float:
-    """A number of seconds of an answer; some servers write numbers as texts."""
+    """A number of seconds of a response; some servers write numbers as texts."""
     try:
         number = float(value) if isinstance(value, int | float | str) else -1.0
     except ValueError:
         number = -1.0
     if not 0 <= number < 2**40:
-        raise answer_invalid(f"{name} is no number of seconds")
+        raise response_invalid(f"{name} is no number of seconds")
     return number
 
 
-def answer_invalid(problem: str) -> ValidationError:
-    """The error of an answer that the RFCs do not allow; it quotes nothing of it."""
+def response_invalid(problem: str) -> ValidationError:
+    """The error of a response that the RFCs do not allow; it quotes nothing of it."""
     message = f"the authorization server answered what cannot be used: {problem}"
-    return ValidationError("auth_answer_invalid", message)
+    return ValidationError("auth_response_invalid", message)
 
 
 async def _post(endpoint: str, form: dict[str, str]) -> bytes:
@@ -141,8 +142,8 @@ async def _post(endpoint: str, form: dict[str, str]) -> bytes:
     ):
         async for part in response.aiter_bytes():
             content += part
-            if len(content) > MAX_ANSWER_BYTES:
-                raise answer_invalid(f"it is larger than {MAX_ANSWER_BYTES} bytes")
+            if len(content) > MAX_RESPONSE_BYTES:
+                raise response_invalid(f"it is larger than {MAX_RESPONSE_BYTES} bytes")
     return content
 
 
@@ -152,8 +153,8 @@ def _document(content: bytes) -> dict[str, Any]:
     except ValueError:
         document = None
     if not isinstance(document, dict):
-        # The cause would quote the answer, in which there may be a token.
-        raise answer_invalid("it is no JSON object") from None
+        # The cause would quote the response, in which there may be a token.
+        raise response_invalid("it is no JSON object") from None
     return document
 
 

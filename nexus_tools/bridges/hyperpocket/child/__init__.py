@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from nexus_tools.bridges.hyperpocket.child.calling import call
-from nexus_tools.bridges.hyperpocket.child.describing import described
+from nexus_tools.bridges.hyperpocket.child.calling import call, described
 from nexus_tools.bridges.hyperpocket.child.finding import Finding, find_tools
 from nexus_tools.bridges.hyperpocket.child.loading import load
 
 
-def answer(request: dict[str, Any]) -> Any:
-    """Answer `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
+def reply(request: dict[str, Any]) -> Any:
+    """Do `{"do": "describe" | "call", "path": …}`; a call has the tool's name and arguments."""
     finding = find_tools(load(request["path"]))
     return _describe(finding) if request["do"] == "describe" else _call(finding, request)
 

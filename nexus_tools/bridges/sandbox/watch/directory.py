@@ -8,8 +8,8 @@ from collections.abc import Iterator
 def is_over(folder: str, *, disk_bytes: int, files: int) -> bool:
     """Whether there are more bytes or more files (folders too) under `folder`.
 
-    The walk ends with the answer, so it never looks at more than `files` of them. What lies deeper
-    than a path can name is over as well.
+    The walk ends when that is known, so it never looks at more than `files` of them. What lies
+    deeper than a path can name is over as well.
     """
     waiting = [folder]
     size = count = 0

@@ -2,6 +2,12 @@
 
 What it reports, a line each: `started <pid>`, then `ended <exit code, or -signal>` or
 `limit <which>` or `stopped`; or, instead of all that, `failed <errno> <stage>`.
+
+Worked example: `sh -c 'sleep 9 & setsid sleep 9 & exit 3'`. The shell is started in a process group
+of its own and ends at once: `ended 3`. Both sleeps have lost their parent, and as we adopt orphans
+they are our children now. The first is killed with the group; the second has left the group, and is
+found as a descendant of ours and killed by itself. When no child is left, all that was ever started
+has ended: then we tell how it ended, and not before.
 """
 
 import os
@@ -13,8 +19,7 @@ import time
 from contextlib import suppress
 
 from nexus_tools.bridges.sandbox.watch import directory, linux, tree
-from nexus_tools.bridges.sandbox.watch.order import Order
-from nexus_tools.bridges.sandbox.watch.starting import NotStartedError, start
+from nexus_tools.bridges.sandbox.watch.starting import NotStartedError, Order, start
 
 INTERVAL_S = 0.025
 DIRECTORY_INTERVAL_S = 0.2
@@ -81,7 +86,11 @@ class Watch:
         self.next_directory = time.monotonic() + DIRECTORY_INTERVAL_S
 
     def until_it_ends(self) -> str:
-        """How it ended, or why it has to, as a line to report."""
+        """How it ended, or why it has to, as a line to report.
+
+        The kernel's own bounds (`starting`) are a little wider than ours and hold between two
+        looks; they cannot tell how much many processes take together, nor which bound was passed.
+        """
         while True:
             status = reap(self.program)
             if status is not None:
@@ -152,6 +161,8 @@ def end_all(program: int) -> None:
     Only what cannot be killed is left: another user's process (the tool ran `sudo`), or one that
     waits for a disk.
     """
+    # A process may fork between our look and our blow: so it is looked again, until there is no
+    # child, or the same ones are left for so long that nobody can kill them.
     before: list[int] = []
     give_up = 0.0
     while True:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bridges.sos.child.json_value import json_parts, json_value
-from nexus_tools.bridges.sos.child.loading import load
-from nexus_tools.bridges.sos.child.plugin import offer
+from nexus_tools.bridges.sos.child.plugin import load, offer
 from nexus_tools.bridges.sos.child.registry import SOS_TOOL, Refused, ToolObject, file_of
-from nexus_tools.bridges.sos.child.result import ResultObject
+from nexus_tools.bridges.sos.child.result import ResultObject, json_parts, json_value
 from nexus_tools.bridges.sos.child.signature import CONTEXT, RESULT, RegistrationError
 from nexus_tools.bridges.sos.child.system import broke, data_of, load_system, run_hook
 from nexus_tools.bridges.sos.child.toolkit import Toolkit
@@ -18,7 +16,7 @@ from nexus_tools.bridges.sos.child.toolkit import Toolkit
 Request = dict[str, Any]
 
 
-def answer(request: Request) -> Any:
+def reply(request: Request) -> Any:
     """Do what `request["verb"]` says: `describe`, `call` or `run`."""
     return _VERBS[request["verb"]](request, Toolkit(frozenset(request["denied"])))
 

@@ -6,10 +6,9 @@ from pprint import pprint
 from typing import Any
 
 from nexus_tools.bridges.sos.child import paths
-from nexus_tools.bridges.sos.child.interpolation import Interpolation
+from nexus_tools.bridges.sos.child.interpolation import Interpolation, resolved
 from nexus_tools.bridges.sos.child.meta_object import MetaObject, as_objects
 from nexus_tools.bridges.sos.child.paths import MISSING
-from nexus_tools.bridges.sos.child.resolvable import resolved
 from nexus_tools.bridges.sos.child.result import ResultObject
 
 SECTIONS = ("meta", "namespace", "service", "action", "hook")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from nexus_tools.bridges.sos.child import action, condition, context, meta_object, registry, result
+from nexus_tools.bridges.sos.child import action, context, meta_object, registry, result
 
 GLOBAL = SimpleNamespace(
     ALLOW_DELETE=True, LOCAL_FILE="sos-local.yaml", ENV_LOCAL_FILE="SOS_LOCAL_FILE"
@@ -27,7 +27,7 @@ _NAMES: dict[str, Any] = {
     "ResultObject": result.ResultObject,
     "ResultRepo": result.ResultRepo,
     "RuntimeBreak": result.RuntimeBreak,
-    "MetaCondition": condition.MetaCondition,
+    "MetaCondition": action.MetaCondition,
     "MetaRunnable": action.MetaRunnable,
     "MetaObject": meta_object.MetaObject,
     "MetaConfig": meta_object.MetaConfig,

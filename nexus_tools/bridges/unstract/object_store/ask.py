@@ -1,13 +1,19 @@
-"""One authenticated request as the operations see it, and what they work on."""
+"""One request as the operations see it, and how they write documents."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from nexus_tools.bridges.unstract.object_store.body import Body
-from nexus_tools.bridges.unstract.object_store.fault import FaultError
-from nexus_tools.bridges.unstract.object_store.head import Head
-from nexus_tools.bridges.unstract.object_store.names import ObjectName
-from nexus_tools.bridges.unstract.object_store.objects import DEFAULT_TYPE, Attributes, Objects
-from nexus_tools.bridges.unstract.object_store.uploads import Uploads
+from starlette.responses import Response
+
+from nexus_tools.bridges.unstract.object_store.documents import FaultError, document
+from nexus_tools.bridges.unstract.object_store.objects import (
+    DEFAULT_TYPE,
+    Attributes,
+    Objects,
+    Uploads,
+)
+from nexus_tools.bridges.unstract.object_store.request import Body, Head
+from nexus_tools.bridges.unstract.object_store.tree import ObjectName
 
 MAX_METADATA_BYTES = 2_048
 
@@ -66,3 +72,16 @@ class Ask:
         if condition not in (None, "*"):
             raise FaultError("NotImplemented", "conditional writes with an ETag")
         return condition is not None
+
+
+XML = "application/xml"
+
+
+def xml_time(moment: datetime) -> str:
+    """A time as S3's documents have it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+def xml_response(name: str, *content: str) -> Response:
+    """A document as the response."""
+    return Response(document(name, *content), media_type=XML)

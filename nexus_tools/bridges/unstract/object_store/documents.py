@@ -1,11 +1,47 @@
-"""S3's XML: documents that are answered, and the few that are asked with."""
+"""S3's words: XML documents that are sent and asked with, and the faults of a request."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
-from nexus_tools.bridges.unstract.object_store.fault import FaultError
+STATUS = {
+    "AccessDenied": 403,
+    "BucketAlreadyOwnedByYou": 409,
+    "EntityTooLarge": 400,
+    "IncompleteBody": 400,
+    "InternalError": 500,
+    "InvalidAccessKeyId": 403,
+    "InvalidArgument": 400,
+    "InvalidBucketName": 400,
+    "InvalidPart": 400,
+    "InvalidPartOrder": 400,
+    "InvalidRange": 416,
+    "InvalidRequest": 400,
+    "KeyConflict": 409,
+    "KeyTooLongError": 400,
+    "MalformedXML": 400,
+    "MetadataTooLarge": 400,
+    "MethodNotAllowed": 405,
+    "NoSuchBucket": 404,
+    "NoSuchKey": 404,
+    "NoSuchUpload": 404,
+    "NotImplemented": 501,
+    "PreconditionFailed": 412,
+    "QuotaExceeded": 507,
+}
+
+
+class FaultError(Exception):
+    """Ends a request with an S3 error document; `code` is one of `STATUS`."""
+
+    def __init__(self, code: str, message: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = STATUS[code]
+        self.message = message
+        self.headers = headers or {}
+
 
 _NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 _MAX_DEPTH = 8

@@ -1,37 +1,41 @@
-"""What S3 does with objects."""
+"""What S3 does with objects; conditions and ranges are those of RFC 9110, sections 13 and 14."""
 
-from collections.abc import AsyncIterator
-from email.utils import format_datetime
+import re
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from typing import BinaryIO
 from urllib.parse import unquote
 
 from starlette.responses import Response, StreamingResponse
 
-from nexus_tools.bridges.unstract.object_store.ask import STORED_HEADERS, Ask
-from nexus_tools.bridges.unstract.object_store.bucket_operations import xml_response, xml_time
-from nexus_tools.bridges.unstract.object_store.conditions import byte_range, is_not_modified
-from nexus_tools.bridges.unstract.object_store.documents import text
-from nexus_tools.bridges.unstract.object_store.fault import FaultError
-from nexus_tools.bridges.unstract.object_store.names import ObjectName
-from nexus_tools.bridges.unstract.object_store.objects import ObjectInfo, blocks
+from nexus_tools.bridges.unstract.object_store.ask import (
+    STORED_HEADERS,
+    Ask,
+    xml_response,
+    xml_time,
+)
+from nexus_tools.bridges.unstract.object_store.documents import FaultError, Node, parse, text
+from nexus_tools.bridges.unstract.object_store.objects import MAX_PART_NUMBER, ObjectInfo, blocks
+from nexus_tools.bridges.unstract.object_store.tree import ObjectName
 
 
 async def head_object(ask: Ask) -> Response:
     """HeadObject."""
     name = ask.object_name()
     info = await ask.objects.info(name)
-    return _answer(ask, info, None)
+    return _response(ask, info, None)
 
 
 async def get_object(ask: Ask) -> Response:
     """GetObject, whole or one range of it."""
     name = ask.object_name()
     if name.is_directory:
-        return _answer(ask, await ask.objects.info(name), None)
+        return _response(ask, await ask.objects.info(name), None)
     content = ask.objects.open(name)
     try:
-        return _answer(ask, await ask.objects.info(name, content), content)
+        return _response(ask, await ask.objects.info(name, content), content)
     except BaseException:
         content.close()
         raise
@@ -87,7 +91,7 @@ def _source(ask: Ask) -> ObjectName:
     return name
 
 
-def _answer(ask: Ask, info: ObjectInfo, content: BinaryIO | None) -> Response:
+def _response(ask: Ask, info: ObjectInfo, content: BinaryIO | None) -> Response:
     headers = _headers(ask, info)
     if is_not_modified(ask.head.headers, info.etag, info.modified.replace(microsecond=0)):
         if content is not None:
@@ -127,3 +131,125 @@ async def _stream(content: BinaryIO, count: int) -> AsyncIterator[bytes]:
     with content:
         async for block in blocks(content, count):
             yield block
+
+
+# --- Conditions and ranges
+
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+
+
+def is_not_modified(headers: Mapping[str, str], etag: str, modified: datetime) -> bool:
+    """Whether a reader has the object already; `PreconditionFailed` if it wants another one."""
+    if_match = headers.get("if-match")
+    if if_match is not None:
+        holds = _names(if_match, etag)
+    else:
+        unmodified_since = _time(headers.get("if-unmodified-since"))
+        holds = unmodified_since is None or modified <= unmodified_since
+    if not holds:
+        raise FaultError("PreconditionFailed", "the object is not the one that is asked for")
+    if_none_match = headers.get("if-none-match")
+    if if_none_match is not None:
+        return _names(if_none_match, etag)
+    modified_since = _time(headers.get("if-modified-since"))
+    return modified_since is not None and modified <= modified_since
+
+
+def byte_range(header: str | None, size: int) -> tuple[int, int] | None:
+    """The first byte that is asked for and the one behind the last; None for all of them.
+
+    Anything but one range of bytes is ignored, as RFC 9110 allows and S3 does.
+    """
+    match = _RANGE.fullmatch((header or "").strip())
+    if match is None or not (match[1] or match[2]):
+        return None
+    if not match[1]:
+        first, end = max(0, size - int(match[2])), size
+    else:
+        first, end = int(match[1]), min(size, int(match[2]) + 1 if match[2] else size)
+    if match[2] and match[1] and int(match[2]) < first:
+        return None
+    if first >= end:
+        message = f"the object has {size} bytes, and the range has none of them"
+        raise FaultError("InvalidRange", message, headers={"content-range": f"bytes */{size}"})
+    return first, end
+
+
+def _names(header: str, etag: str) -> bool:
+    tags = [tag.strip().removeprefix("W/").strip('"') for tag in header.split(",")]
+    return "*" in tags or etag in tags
+
+
+def _time(header: str | None) -> datetime | None:
+    if header is None:
+        return None
+    try:
+        parsed = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+# --- In parts
+
+_MAX_DOCUMENT_BYTES = 4 * 2**20
+
+
+async def create_multipart_upload(ask: Ask) -> Response:
+    """CreateMultipartUpload."""
+    upload_id = ask.uploads.create(_file_name(ask), ask.attributes())
+    return xml_response(
+        "InitiateMultipartUploadResult", *_address(ask), text("UploadId", upload_id)
+    )
+
+
+async def upload_part(ask: Ask) -> Response:
+    """UploadPart."""
+    if "x-amz-copy-source" in ask.head.headers:
+        raise FaultError("NotImplemented", "UploadPartCopy")
+    number = _part_number(ask.parameters["partNumber"])
+    etag = await ask.uploads.add(ask.parameters["uploadId"], _file_name(ask), number, ask.body)
+    return Response(headers={"etag": f'"{etag}"'})
+
+
+async def complete_multipart_upload(ask: Ask) -> Response:
+    """CompleteMultipartUpload."""
+    name, only_new = _file_name(ask), ask.is_only_new()
+    request = parse(await ask.body.whole(_MAX_DOCUMENT_BYTES), "CompleteMultipartUpload")
+    wanted = [_wanted(part) for part in request.all("Part")]
+    etag = ask.uploads.complete(ask.parameters["uploadId"], name, wanted, only_new=only_new)
+    address = _address(ask)
+    return xml_response(
+        "CompleteMultipartUploadResult",
+        text("Location", f"/{ask.bucket}/{ask.key}"),
+        *address,
+        text("ETag", f'"{etag}"'),
+    )
+
+
+async def abort_multipart_upload(ask: Ask) -> Response:
+    """AbortMultipartUpload."""
+    ask.uploads.abort(ask.parameters["uploadId"], _file_name(ask))
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+def _file_name(ask: Ask) -> ObjectName:
+    name = ask.object_name()
+    if name.is_directory:
+        raise FaultError("InvalidArgument", "a key that ends in '/' is a directory here")
+    return name
+
+
+def _address(ask: Ask) -> tuple[str, str]:
+    return text("Bucket", ask.bucket), text("Key", ask.key)
+
+
+def _wanted(part: Node) -> tuple[int, str]:
+    return _part_number(part.value("PartNumber")), part.value("ETag")
+
+
+def _part_number(value: str) -> int:
+    is_number = value.isascii() and value.isdigit() and len(value) <= 5
+    if not is_number or not 1 <= int(value) <= MAX_PART_NUMBER:
+        raise FaultError("InvalidArgument", f"a part's number is 1 to {MAX_PART_NUMBER}")
+    return int(value)

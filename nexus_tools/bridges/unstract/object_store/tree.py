@@ -1,10 +1,12 @@
 """The files under a store's root, reached one name at a time: no symbolic link is followed.
 
-Every function takes a place as a tuple of names below the root. What is written comes from files
-of the store's own staging directory, by one rename.
+Names are chosen by strangers, and checked before any file is touched. Every function of the tree
+takes a place as a tuple of names below the root. What is written comes from files of the store's
+own staging directory, by one rename.
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,9 +14,110 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from nexus_tools.bridges.unstract.object_store.fault import FaultError
-from nexus_tools.bridges.unstract.object_store.names import MAX_DEPTH, is_bucket_name, is_file_name
-from nexus_tools.bridges.unstract.object_store.quota import Quota
+from nexus_tools.bridges.unstract.object_store.documents import FaultError
+
+MAX_KEY_BYTES = 1_024
+MAX_NAME_BYTES = 255
+MAX_DEPTH = 64
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectName:
+    """An object as a place in the tree: the names from the bucket down to the file.
+
+    `is_directory` is true for a key that ends in `/`, which marks a directory.
+    """
+
+    parts: tuple[str, ...]
+    is_directory: bool
+
+    @classmethod
+    def parse(cls, bucket: str, key: str) -> "ObjectName":
+        """Check a key of a bucket: a relative path of plain names, or `FaultError`."""
+        if len(key.encode()) > MAX_KEY_BYTES:
+            raise FaultError("KeyTooLongError", f"a key has at most {MAX_KEY_BYTES} bytes")
+        names = key.removesuffix("/").split("/")
+        if len(names) > MAX_DEPTH:
+            raise FaultError("InvalidArgument", f"a key has at most {MAX_DEPTH} parts")
+        problem = next(filter(None, map(_problem, names)), "")
+        if problem:
+            raise FaultError("InvalidArgument", f"the key cannot be a file: {problem}")
+        return cls((bucket_name(bucket), *names), key.endswith("/"))
+
+    @property
+    def key(self) -> str:
+        """The key within the bucket."""
+        return "/".join(self.parts[1:]) + ("/" if self.is_directory else "")
+
+
+def is_bucket_name(name: str) -> bool:
+    """Whether S3 allows the name: 3 to 63 of a-z, 0-9, `.` and `-`."""
+    return bool(_BUCKET.fullmatch(name)) and ".." not in name
+
+
+def bucket_name(name: str) -> str:
+    """The name, if a bucket can have it."""
+    if not is_bucket_name(name):
+        message = "a bucket's name has 3 to 63 characters of a-z, 0-9, '.' and '-'"
+        raise FaultError("InvalidBucketName", message)
+    return name
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a name found in a directory can be part of a key."""
+    return not _problem(name)
+
+
+def _problem(name: str) -> str:
+    if name in ("", ".", ".."):
+        return "a part of it is empty, '.' or '..'"
+    if _CONTROL.search(name):
+        return "it has control characters"
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        return "it is not UTF-8"
+    return f"a part of it has more than {MAX_NAME_BYTES} bytes" if size > MAX_NAME_BYTES else ""
+
+
+# --- How much there is
+
+
+class Quota:
+    """Bytes and files (directories count too) that are used, of those that are allowed."""
+
+    def __init__(self, max_bytes: int, max_files: int) -> None:
+        self.max_bytes = max_bytes
+        self.max_files = max_files
+        self.used_bytes = 0
+        self.used_files = 0
+
+    def check(self, more_bytes: int) -> None:
+        """Raise `FaultError` unless there is room for so many more bytes."""
+        if self.used_bytes + more_bytes > self.max_bytes:
+            raise FaultError("QuotaExceeded", f"the store holds at most {self.max_bytes} bytes")
+
+    def take_bytes(self, count: int) -> None:
+        """Count bytes before they are written."""
+        self.check(count)
+        self.used_bytes += count
+
+    def take_file(self) -> None:
+        """Count a file or directory before it is made."""
+        if self.used_files >= self.max_files:
+            raise FaultError("QuotaExceeded", f"the store holds at most {self.max_files} files")
+        self.used_files += 1
+
+    def give(self, *, size: int = 0, files: int = 0) -> None:
+        """Count what is gone; what came into the tree by other ways may go uncounted."""
+        self.used_bytes = max(0, self.used_bytes - size)
+        self.used_files = max(0, self.used_files - files)
+
+
+# --- The files
 
 Place = tuple[str, ...]
 

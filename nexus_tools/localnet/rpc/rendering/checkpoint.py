@@ -2,15 +2,15 @@
 
 from nexus_tools.localnet.ledger import Checkpoint
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import EVERYTHING, Mask, prune
-from nexus_tools.localnet.rpc.rendering.bcs import render_bcs, render_time
+from nexus_tools.localnet.rpc.interface import EVERYTHING, Mask, prune
 from nexus_tools.localnet.rpc.rendering.effects import render_gas_used
 from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed
-from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
 from nexus_tools.localnet.rpc.rendering.object import render_object
+from nexus_tools.localnet.rpc.rendering.parts import render_bcs, render_time
 from nexus_tools.localnet.rpc.rendering.signature import render_signature
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.checkpoint import CheckpointContents, CheckpointSummary, EndOfEpochData
+from nexus_tools.sui.rpc import Message
 
 _CONTENTS_VERSION = 1
 

@@ -4,16 +4,17 @@ A field is an object `0x2::dynamic_field::Field<Name, Value>`. For an object fie
 `Wrapper` and the value is the id of the child object.
 """
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
 from nexus_tools.localnet.ledger import Ledger
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import Mask, prune
-from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
-from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
+from nexus_tools.localnet.rpc.interface import Mask, prune
 from nexus_tools.localnet.rpc.rendering.object import render_object
+from nexus_tools.localnet.rpc.rendering.parts import render_bcs
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.object import MoveObject, Object
+from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 _FIELD, _OBJECT = 1, 2
@@ -21,8 +22,7 @@ _FIELD_TYPE = (SUI_FRAMEWORK, "dynamic_field", "Field")
 _WRAPPER_TYPE = (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper")
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicField:
+class DynamicField(Struct, frozen=True):
     """A field taken apart; `child` is the id of the child object of an object field."""
 
     name_type: TypeTag
@@ -39,7 +39,7 @@ def read_dynamic_field(found: Object, machine: Machine) -> DynamicField | None:
         return None
     assert isinstance(found.data, MoveObject)
     name_type, value_type = tag.type_params
-    name = machine.encode(name_type, machine.decode(tag, found.data.contents)[1])
+    name = machine.types.encode(name_type, machine.types.decode(tag, found.data.contents)[1])
     value = found.data.contents[32 + len(name) :]
     if isinstance(name_type, StructTag) and (
         (name_type.address, name_type.module, name_type.name) == _WRAPPER_TYPE

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import Mask
-from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
+from nexus_tools.localnet.rpc.interface import Mask
 from nexus_tools.localnet.rpc.rendering.execution_error import FindModule, render_failure
 from nexus_tools.localnet.rpc.rendering.object import type_name
-from nexus_tools.localnet.rpc.rendering.owner import render_owner
+from nexus_tools.localnet.rpc.rendering.parts import render_bcs, render_owner
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import (
@@ -32,6 +30,7 @@ from nexus_tools.sui.effects import (
 )
 from nexus_tools.sui.execution_status import Failure
 from nexus_tools.sui.object import Object
+from nexus_tools.sui.rpc import Message
 
 Types = Mapping[Address, Object]
 """Objects from which the types of changed objects are known."""

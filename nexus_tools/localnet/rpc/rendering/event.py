@@ -1,12 +1,12 @@
 """Events (`sui.rpc.v2.Event` and `TransactionEvents`)."""
 
 from nexus_tools.localnet.ledger import EventPosition, ExecutedTransaction
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import Mask
-from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
-from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
+from nexus_tools.localnet.rpc.interface import Mask
+from nexus_tools.localnet.rpc.rendering.parts import render_bcs
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.digest import Digest, events_digest
 from nexus_tools.sui.event import EVENTS, Event
+from nexus_tools.sui.rpc import Message
 
 
 def render_events(

@@ -2,18 +2,18 @@
 
 from nexus_tools.localnet.ledger import BalanceChange, ExecutedTransaction
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import Mask, prune
-from nexus_tools.localnet.rpc.rendering.bcs import render_time
+from nexus_tools.localnet.rpc.interface import Mask, prune
 from nexus_tools.localnet.rpc.rendering.effects import render_effects
 from nexus_tools.localnet.rpc.rendering.event import render_events, render_positions
 from nexus_tools.localnet.rpc.rendering.execution_error import FindModule
-from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
 from nexus_tools.localnet.rpc.rendering.object import render_object
+from nexus_tools.localnet.rpc.rendering.parts import render_time
 from nexus_tools.localnet.rpc.rendering.signature import render_signature
 from nexus_tools.localnet.rpc.rendering.transaction import render_transaction
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.execution_status import MoveLocation
 from nexus_tools.sui.object import MovePackage
+from nexus_tools.sui.rpc import Message
 
 
 def render_executed(

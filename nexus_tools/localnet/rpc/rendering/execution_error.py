@@ -6,8 +6,7 @@ Numbers of errors are those of BCS plus one, as 0 means unknown in protobuf.
 from collections.abc import Callable
 from typing import Any
 
-from nexus_tools.localnet.bytecode.clever_error import CleverError, clever_error
-from nexus_tools.localnet.rpc.messages import Message
+from nexus_tools.bytecode import CleverError, clever_error
 from nexus_tools.localnet.rpc.rendering.execution_error_text import describe
 from nexus_tools.sui.digest import base58_encode
 from nexus_tools.sui.execution_status import (
@@ -20,6 +19,7 @@ from nexus_tools.sui.execution_status import (
     TypeArgumentError,
     UpgradeErrorKind,
 )
+from nexus_tools.sui.rpc import Message
 
 FindModule = Callable[[MoveLocation], bytes | None]
 """Gives the bytes of the module of a location."""

@@ -1,14 +1,13 @@
 """Objects (`sui.rpc.v2.Object`)."""
 
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import Mask
-from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
-from nexus_tools.localnet.rpc.rendering.coin import coin_balance, coin_type
-from nexus_tools.localnet.rpc.rendering.move_value import JsonRenderer
-from nexus_tools.localnet.rpc.rendering.owner import render_owner
+from nexus_tools.localnet.rpc.interface import Mask
 from nexus_tools.localnet.rpc.rendering.package import render_package
+from nexus_tools.localnet.rpc.rendering.parts import render_bcs, render_owner
+from nexus_tools.localnet.rpc.values import JsonRenderer
+from nexus_tools.sui.coin import coin_balance, is_coin
 from nexus_tools.sui.digest import object_digest
-from nexus_tools.sui.object import MoveObject, Object, ObjectReference
+from nexus_tools.sui.object import MoveObject, Object
+from nexus_tools.sui.rpc import Message
 
 PACKAGE_TYPE = "package"
 
@@ -40,13 +39,6 @@ def render_object(message: Message, found: Object, mask: Mask, json: JsonRendere
         render_package(message.package, found.data, package_mask)
 
 
-def render_reference(message: Message, reference: ObjectReference) -> None:
-    """Id, version and digest (`sui.rpc.v2.ObjectReference`)."""
-    message.object_id = str(reference.object_id)
-    message.version = reference.version
-    message.digest = str(reference.digest)
-
-
 def _render_bytes(message: Message, found: Object, mask: Mask) -> None:
     encoded = found.encode()
     if "digest" in mask:
@@ -62,7 +54,7 @@ def _render_move_object(
         message.has_public_transfer = data.has_public_transfer
     if "contents" in mask:
         render_bcs(message.contents, str(data.type), data.contents)
-    if "balance" in mask and coin_type(data.type) is not None:
+    if "balance" in mask and is_coin(data.type):
         message.balance = coin_balance(found)
     if "json" in mask:
         json.render(data.type, data.contents, lambda: message.json)

@@ -3,9 +3,9 @@
 from contextlib import suppress
 
 from nexus_tools.errors import NotAllowedError
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.read_mask import Mask
-from nexus_tools.localnet.rpc.rendering.bcs import render_bcs
+from nexus_tools.localnet.rpc.interface import Mask
+from nexus_tools.localnet.rpc.rendering.parts import render_bcs
+from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.signature import (
     KeySignature,
     MultiSig,

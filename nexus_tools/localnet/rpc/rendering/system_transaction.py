@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.rendering.bcs import render_time
-from nexus_tools.localnet.rpc.rendering.owner import render_owner
-from nexus_tools.sui.end_of_epoch import EndOfEpoch
+from nexus_tools.localnet.rpc.rendering.parts import render_owner, render_time
 from nexus_tools.sui.object import MoveObject
+from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.system_transaction import (
     ChangeEpoch,
     ConsensusCommitPrologueV4,
+    EndOfEpoch,
     Genesis,
     RandomnessStateUpdate,
 )

@@ -2,17 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from nexus_tools.localnet.execution.limits import MAX_INPUT_OBJECTS
+from nexus_tools.localnet.execution import MAX_INPUT_OBJECTS
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.rendering.input import (
-    FUNDS_WITHDRAWAL,
-    IMMUTABLE_OR_OWNED,
-    PURE,
-    RECEIVING,
-    SHARED,
-)
-from nexus_tools.localnet.rpc.resolution.called_functions import CalledFunctions
+from nexus_tools.localnet.rpc.interface import InputKind, invalid
+from nexus_tools.localnet.rpc.requests import parse_withdrawal
 from nexus_tools.localnet.rpc.resolution.literals import resolve_literal
 from nexus_tools.localnet.rpc.resolution.objects import (
     find_object,
@@ -21,9 +14,8 @@ from nexus_tools.localnet.rpc.resolution.objects import (
     resolve_shared,
     too_large,
 )
-from nexus_tools.localnet.rpc.resolution.uses import Use, Uses
-from nexus_tools.localnet.rpc.status import invalid
-from nexus_tools.localnet.rpc.transaction_request import parse_withdrawal
+from nexus_tools.localnet.rpc.resolution.uses import CalledFunctions, Use, Uses
+from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.transaction import Command, Input, OwnedObject, Pure, ReceivingObject
 
 _ALONE: frozenset[str] = frozenset()
@@ -93,13 +85,13 @@ _Resolve = Callable[[InputResolver, Message, tuple[Use, ...]], Input]
 
 # What an input is, is told by its kind and one field; behind them, what else may be there.
 _RESOLVERS: dict[tuple[int | None, str], tuple[frozenset[str], _Resolve]] = {
-    (PURE, "pure"): (_ALONE, InputResolver.pure),
+    (InputKind.PURE, "pure"): (_ALONE, InputResolver.pure),
     (None, "pure"): (_ALONE, InputResolver.pure),
     (None, "literal"): (_ALONE, InputResolver.literal),
     (None, "object_id"): (_REFERENCE | _MUTABLE, InputResolver.object),
-    (IMMUTABLE_OR_OWNED, "object_id"): (_REFERENCE, InputResolver.owned),
-    (SHARED, "object_id"): (frozenset({"version"}) | _MUTABLE, InputResolver.shared),
-    (RECEIVING, "object_id"): (_REFERENCE, InputResolver.receiving),
-    (FUNDS_WITHDRAWAL, "funds_withdrawal"): (_ALONE, InputResolver.withdrawal),
+    (InputKind.IMMUTABLE_OR_OWNED, "object_id"): (_REFERENCE, InputResolver.owned),
+    (InputKind.SHARED, "object_id"): (frozenset({"version"}) | _MUTABLE, InputResolver.shared),
+    (InputKind.RECEIVING, "object_id"): (_REFERENCE, InputResolver.receiving),
+    (InputKind.FUNDS_WITHDRAWAL, "funds_withdrawal"): (_ALONE, InputResolver.withdrawal),
 }
 _NOTHING: tuple[frozenset[str], _Resolve | None] = (_ALONE, None)

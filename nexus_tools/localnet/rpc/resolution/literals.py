@@ -8,13 +8,12 @@ from collections.abc import Callable
 from math import isnan
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.resolution.called_functions import CalledFunctions
-from nexus_tools.localnet.rpc.resolution.uses import Role, Use
-from nexus_tools.localnet.rpc.status import RpcError, invalid
+from nexus_tools.localnet.rpc.interface import RpcError, invalid
+from nexus_tools.localnet.rpc.resolution.uses import CalledFunctions, Role, Use
 from nexus_tools.localnet.vm import Type
 from nexus_tools.sui.address import ADDRESS_LENGTH, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import string, write_uleb128
+from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.transaction import MakeMoveVec, MoveCall
 from nexus_tools.sui.type_tag import ASCII_STRING, STRING, Primitive, StructTag, VectorTag
 

@@ -6,11 +6,9 @@ place, and `&Receiving` as `Receiving`: no other resolution of these can be exec
 """
 
 from nexus_tools.localnet.node import Node
-from nexus_tools.localnet.rpc.messages import Message
-from nexus_tools.localnet.rpc.request_fields import address, digest
-from nexus_tools.localnet.rpc.resolution.called_functions import CalledFunctions
-from nexus_tools.localnet.rpc.resolution.uses import Role, Use
-from nexus_tools.localnet.rpc.status import RpcError, invalid, not_found
+from nexus_tools.localnet.rpc.interface import RpcError, invalid, not_found
+from nexus_tools.localnet.rpc.requests import address, digest
+from nexus_tools.localnet.rpc.resolution.uses import CalledFunctions, Role, Use
 from nexus_tools.localnet.vm import ReferenceType, Type, TypeParameter
 from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.object import (
@@ -22,6 +20,7 @@ from nexus_tools.sui.object import (
     ObjectReference,
     Shared,
 )
+from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.transaction import (
     Input,
     MoveCall,

@@ -1,9 +1,18 @@
-"""Where the commands of a transaction use an input, and what that says about it."""
+"""Where the commands of a transaction use an input, and what that says about it.
+
+For an argument of a call, the declared parameter of the function says it.
+"""
 
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
+from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.rpc.interface import invalid, not_found
+from nexus_tools.localnet.vm import Function, Type
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
@@ -29,8 +38,7 @@ class Role(Enum):
     TICKET = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """One use: `position` is that of the argument among those of the same role."""
 
     command: Command
@@ -76,3 +84,46 @@ def _roles(command: Command) -> Iterator[tuple[Role, tuple[Argument, ...]]]:
             yield Role.TICKET, (command.ticket,)
         case _:
             return
+
+
+# --- The functions that are called
+
+
+class CalledFunctions:
+    """Looks functions up in packages, all of which have to exist.
+
+    Raises `RpcError`: NOT_FOUND for a package, INVALID_ARGUMENT for an object that is none.
+    """
+
+    def __init__(self, node: Node, commands: Iterable[Command]) -> None:
+        self._machine = node.machine
+        for command in commands:
+            if isinstance(command, MoveCall):
+                _check_package(node, command.package)
+
+    def parameter(self, call: MoveCall, position: int) -> Type:
+        """The declared type of a parameter; type parameters of the function stay as they are.
+
+        Raises `RpcError` (INVALID_ARGUMENT).
+        """
+        parameters = self._function(call).parameters
+        if position >= len(parameters):
+            raise invalid("invalid input parameter")
+        return parameters[position]
+
+    def _function(self, call: MoveCall) -> Function:
+        function = self._machine.types.function(call.package, call.module, call.function)
+        if function is None:
+            raise invalid(
+                f"unable to find function {call.package}::{call.module[:128]}"
+                f"::{call.function[:128]}"
+            )
+        return function
+
+
+def _check_package(node: Node, package: Address) -> None:
+    found = node.ledger.get(package)
+    if found is None:
+        raise not_found(f"Object {package} not found")
+    if not isinstance(found.data, MovePackage):
+        raise invalid(f"object {package} is not a package")

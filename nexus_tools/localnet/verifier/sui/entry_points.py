@@ -6,17 +6,23 @@ Entry functions take and return what they like: the network has given up its rul
 Source: `sui-verifier/src/entry_points_verifier.rs`.
 """
 
-from nexus_tools.localnet.bytecode import CompiledModule, Opcode
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
+    CompiledModule,
     DatatypeToken,
     FunctionDefinition,
     FunctionHandle,
+    Opcode,
     ReferenceToken,
     SignatureToken,
     Visibility,
 )
-from nexus_tools.localnet.verifier.sui.naming import TX_CONTEXT_TEXT, module_text, type_text
-from nexus_tools.localnet.verifier.sui.violation import function_name, violation
+from nexus_tools.localnet.verifier.sui.violation import (
+    TX_CONTEXT_TEXT,
+    function_name,
+    module_text,
+    type_text,
+    violation,
+)
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
 _INIT = "init"

@@ -3,7 +3,7 @@
 Source: `sui-verifier/src/global_storage_access_verifier.rs`.
 """
 
-from nexus_tools.localnet.bytecode import CompiledModule, Opcode
+from nexus_tools.bytecode import CompiledModule, Opcode
 from nexus_tools.localnet.verifier.sui.violation import function_name, violation
 
 _SUFFIX = "_DEPRECATED"

@@ -10,7 +10,7 @@ from nexus_tools.localnet.verifier.sui.violation import SUI_MOVE_VERIFICATION_TI
 TICKS_MAX = 2_200_000
 
 
-class Meter:
+class TickMeter:
     """Counts ticks while a module is analyzed. The functions of a module share one limit."""
 
     def __init__(self, module: str, maximum: int = TICKS_MAX) -> None:

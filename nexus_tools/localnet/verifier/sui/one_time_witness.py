@@ -6,15 +6,20 @@ the ability `drop` alone and no type parameters, `init` takes it first, and noth
 Source: `sui-verifier/src/one_time_witness_verifier.rs`.
 """
 
-from nexus_tools.localnet.bytecode import CompiledModule, Opcode
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
+    CompiledModule,
     DatatypeToken,
     FunctionDefinition,
+    Opcode,
     StructDefinition,
 )
-from nexus_tools.localnet.verifier.sui.naming import TX_CONTEXT_TEXT, module_text
-from nexus_tools.localnet.verifier.sui.violation import function_name, violation
+from nexus_tools.localnet.verifier.sui.violation import (
+    TX_CONTEXT_TEXT,
+    function_name,
+    module_text,
+    violation,
+)
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 
 _BRIDGE = Address.of(0xB)

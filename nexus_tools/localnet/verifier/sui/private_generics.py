@@ -3,19 +3,21 @@
 Source: `sui-verifier/src/private_generics_verifier_v2.rs`.
 """
 
-from nexus_tools.localnet.bytecode import CompiledModule, Opcode
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
+    CompiledModule,
     DatatypeToken,
     FunctionDefinition,
     Instruction,
+    Opcode,
     Signature,
     SignatureToken,
     Visibility,
 )
-from nexus_tools.localnet.verifier.sui.naming import module_text, type_text
 from nexus_tools.localnet.verifier.sui.violation import (
     INVARIANT_VIOLATION,
     function_name,
+    module_text,
+    type_text,
     violation,
 )
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK

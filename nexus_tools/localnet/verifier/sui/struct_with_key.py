@@ -3,10 +3,8 @@
 Source: `sui-verifier/src/struct_with_key_verifier.rs`.
 """
 
-from nexus_tools.localnet.bytecode import CompiledModule
-from nexus_tools.localnet.bytecode.module import Ability, DatatypeToken, StructDefinition
-from nexus_tools.localnet.verifier.sui.naming import FRAMEWORK_TEXT, token_text
-from nexus_tools.localnet.verifier.sui.violation import violation
+from nexus_tools.bytecode import Ability, CompiledModule, DatatypeToken, StructDefinition
+from nexus_tools.localnet.verifier.sui.violation import FRAMEWORK_TEXT, token_text, violation
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
 _UID = (bytes(SUI_FRAMEWORK), "object", "UID")

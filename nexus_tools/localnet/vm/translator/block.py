@@ -6,33 +6,97 @@ variables, a container and a key, and are no objects.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from nexus_tools.localnet.bytecode.module import Instruction
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from msgspec import Struct
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import Instruction, Opcode
+from nexus_tools.localnet.vm.definitions import ReferenceType, Type
 from nexus_tools.localnet.vm.errors import InvalidCode
 from nexus_tools.localnet.vm.metering import LARGE, OPERAND_STACK_MAX, Work
 from nexus_tools.localnet.vm.translator.frame import Frame, packed_size
-from nexus_tools.localnet.vm.translator.operand import Operand
-from nexus_tools.localnet.vm.translator.statement import Exit, Line, Statement
-from nexus_tools.localnet.vm.translator.structure import BlockBody
-from nexus_tools.localnet.vm.types import ReferenceType, Type
+from nexus_tools.localnet.vm.translator.statement import BlockBody, Exit, Line, Statement
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
 _EXPRESSION_DEPTH_MAX = 8
 
 
+_NOTHING: frozenset[int] = frozenset()
+
+
+class Origin(NamedTuple):
+    """An instruction that a statement is of; only who reads the source sees it written."""
+
+    offset: int
+    opcode: Opcode
+
+    def __str__(self) -> str:
+        return f"{self.offset} {self.opcode.name}"
+
+
+class Operand(Struct, frozen=True):
+    """An expression that is evaluated later than its instruction.
+
+    `text` is the value or, of a reference, the container with `key`. A reference to a local that no
+    reference outlives is the local itself, and has no key. `locals` are the locals that the text
+    mentions, and `reads_memory` says whether it looks into a container: before either changes, the
+    expression is evaluated (see `BlockTranslator.settle`). Evaluation never fails.
+    """
+
+    type: Type
+    text: str
+    key: str | None = None
+    locals: frozenset[int] = _NOTHING
+    reads_memory: bool = False
+    depth: int = 0
+
+    @property
+    def target(self) -> str:
+        """What a reference refers to, as an expression that can also be assigned to."""
+        return self.text if self.key is None else f"{self.text}[{self.key}]"
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether the text is a name or a literal."""
+        return self.text.isidentifier() or self.text.isdecimal()
+
+    @property
+    def parts(self) -> list[str]:
+        """The expressions that are handed on: one for a value, two for a reference."""
+        if self.key is None:
+            assert not isinstance(self.type, ReferenceType)
+            return [self.text]
+        return [self.text, self.key]
+
+    def typed(self, type_: Type) -> "Operand":
+        """The same expression with another type."""
+        return replace(self, type=type_)
+
+
+def compose(type_: Type, text: str, *parts: Operand) -> Operand:
+    """An expression of these operands, which is evaluated later."""
+    return Operand(
+        type_,
+        text,
+        locals=frozenset[int]().union(*[part.locals for part in parts]),
+        reads_memory=any(part.reads_memory for part in parts),
+        depth=1 + max(part.depth for part in parts),
+    )
+
+
 class BlockTranslator:
     """The operand stack and the lines so far; instructions are functions on it.
 
-    `offset` is that of the current instruction, for the locations of errors; `following` the
-    instruction after it.
+    `offset` is that of the current instruction, for the locations of errors, and `opcode` what it
+    is; `following` is the instruction after it.
     """
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
         self.offset = 0
+        self.opcode = Opcode.NOP
         self.following: Instruction | None = None
         self.instructions = 0
         self.pushes = 0
@@ -43,6 +107,7 @@ class BlockTranslator:
         self._stack: list[Operand] = []
         self._lines: list[Statement] = []
         self._temporaries = 0
+        self._commented: int | None = None
 
     def finish(self) -> BlockBody:
         """The translated block. Raises `InvalidCode` if operands are left over."""
@@ -130,13 +195,22 @@ class BlockTranslator:
         """Add a statement; `{offset}` is the current offset."""
         if not self.is_closed:
             call = self.offset if is_call else None
-            self._lines.append(Line(text.replace("{offset}", str(self.offset)), call))
+            text = text.replace("{offset}", str(self.offset))
+            self._lines.append(Line(text, call, self._origin()))
 
     def close(self, text: str) -> None:
         """Add a statement that leaves the function: nothing of the block comes after it."""
         if not self.is_closed:
-            self._lines.append(Exit(text.replace("{offset}", str(self.offset))))
+            text = text.replace("{offset}", str(self.offset))
+            self._lines.append(Exit(text, self._origin()))
         self.is_closed = True
+
+    def _origin(self) -> Origin | None:
+        """What the comment of a statement says, the first one of its instruction."""
+        if self._commented == self.offset:
+            return None
+        self._commented = self.offset
+        return Origin(self.offset, self.opcode)
 
     def check(self, condition: str, error: str) -> None:
         """Raise an error if a condition holds at run time."""

@@ -1,14 +1,9 @@
 """Instructions that leave the block: calls, branches, return and abort."""
 
-from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable
-from nexus_tools.localnet.vm.translator.operand import Operand
-from nexus_tools.localnet.vm.types import (
-    Primitive,
-    ReferenceType,
-    Type,
-    substitute,
-)
+from nexus_tools.bytecode import Opcode
+from nexus_tools.localnet.vm.definitions import ReferenceType, Type, substitute
+from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable, Operand
+from nexus_tools.sui.type_tag import Primitive
 
 
 def _call(block: BlockTranslator, handle: int) -> None:

@@ -5,21 +5,15 @@ blocks that always follow each other are one block. Everything is worked out wit
 function may have thousands of blocks.
 """
 
-from dataclasses import field
+from msgspec import Struct, field
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode.module import Code
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.bytecode import ENDS, Code, block_starts, successors
 from nexus_tools.localnet.vm.errors import InvalidCode
 
 ENTRY = 0
-_EXITS = frozenset({Opcode.RET, Opcode.ABORT})
-_CONDITIONS = frozenset({Opcode.BR_TRUE, Opcode.BR_FALSE})
-_ENDS = _EXITS | _CONDITIONS | {Opcode.BRANCH, Opcode.VARIANT_SWITCH}
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """Instructions that are executed one after the other.
 
     `successors`: none after RET and ABORT; one; after a condition where it goes if the condition is
@@ -50,15 +44,18 @@ class ControlFlowGraph:
         return joins
 
     def dominators(self) -> dict[int, int]:
-        """The immediate dominator of each block; the entry is its own.
+        """The immediate dominator of each block, the last one on every way to it.
 
-        Source: Cooper, Harvey, Kennedy, A Simple, Fast Dominance Algorithm (2001).
+        The entry is its own. In `if (a) b else c; d`, that of b, c and d is a: neither b nor c is
+        on every way to d. Source: Cooper, Harvey, Kennedy, A Simple, Fast Dominance Algorithm
+        (2001).
         """
         rank, found = self.rank, {ENTRY: ENTRY}
         changed = True
         while changed:
             changed = False
             for name in self.order[1:]:
+                # What leads back in a loop comes later in the order, and is known next time.
                 known = [p for p in self.blocks[name].predecessors if p in found]
                 dominator = known[0]
                 for other in known[1:]:
@@ -106,39 +103,16 @@ def _common(one: int, other: int, dominators: dict[int, int], rank: dict[int, in
 
 
 def _split(code: Code) -> dict[int, Block]:
-    instructions = code.instructions
-    if not instructions:
+    if not code.instructions:
         raise InvalidCode("a function has no code")
-    leaders = {ENTRY}
-    for offset, instruction in enumerate(instructions):
-        if instruction.opcode in _ENDS:
-            leaders.update(_targets(offset, code), (offset + 1,))
-    starts = sorted(leaders - {len(instructions)})
-    ends = [*starts[1:], len(instructions)]
-    blocks = {}
-    for start, end in zip(starts, ends, strict=True):
-        blocks[start] = Block(list(range(start, end)), _targets(end - 1, code))
-    return blocks
-
-
-def _targets(offset: int, code: Code) -> tuple[int, ...]:
-    """Where execution goes on after the instruction at `offset`."""
-    opcode, operand = code.instructions[offset].opcode, code.instructions[offset].operand
-    if opcode in _EXITS:
-        return ()
-    if opcode is Opcode.VARIANT_SWITCH:
-        assert isinstance(operand, int)
-        return code.jump_tables[operand].offsets
-    if opcode is Opcode.BRANCH:
-        assert isinstance(operand, int)
-        return (operand,)
-    following = offset + 1
-    if following == len(code.instructions):
+    if code.instructions[-1].opcode not in ENDS:
         raise InvalidCode("the code runs past its end")
-    if opcode in _CONDITIONS:
-        assert isinstance(operand, int)
-        return (operand, following) if opcode is Opcode.BR_TRUE else (following, operand)
-    return (following,)
+    starts = block_starts(code)
+    ends = [*starts[1:], len(code.instructions)]
+    return {
+        start: Block(list(range(start, end)), successors(code, end - 1))
+        for start, end in zip(starts, ends, strict=True)
+    }
 
 
 def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:

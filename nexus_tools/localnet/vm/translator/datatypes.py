@@ -1,13 +1,15 @@
 """Instructions that pack and unpack structs and variants."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import Opcode
+from nexus_tools.localnet.vm.definitions import ReferenceType, Type, substitute
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.localnet.vm.translator.block import BlockTranslator, InstructionTable
 from nexus_tools.localnet.vm.translator.references import part_of
-from nexus_tools.localnet.vm.types import ReferenceType, StructTag, Type, substitute
+from nexus_tools.sui.type_tag import StructTag
 
 # What an operand index stands for: a struct with the types of its fields, ...
 _StructOf = Callable[[LoadedModule, int], tuple[StructTag, list[Type]]]

@@ -9,22 +9,14 @@
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from typing import Any
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode.module import Code, Instruction
-from nexus_tools.localnet.bytecode.opcode import Opcode
-from nexus_tools.localnet.vm.definitions import Function, ModuleId
+from msgspec import Struct
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import Code, Instruction, Opcode
+from nexus_tools.localnet.vm.definitions import Function, ModuleId, ReferenceType, Type, substitute
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
-from nexus_tools.localnet.vm.types import (
-    Primitive,
-    ReferenceType,
-    StructTag,
-    Type,
-    VectorTag,
-    substitute,
-)
 from nexus_tools.localnet.vm.value_size import (
     CONTAINER_BYTES,
     REFERENCE_BYTES,
@@ -33,10 +25,10 @@ from nexus_tools.localnet.vm.value_size import (
 )
 from nexus_tools.localnet.vm.values import Value
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.type_tag import Primitive, StructTag, VectorTag
 
 
-@dataclass(frozen=True, slots=True)
-class Callee:
+class Callee(Struct, frozen=True):
     """A function that is called, found in the linkage of the running code.
 
     `parameters` and `returns` are what the caller takes its types for.
@@ -50,37 +42,32 @@ class Callee:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class NewVector:
+class NewVector(Struct, frozen=True):
     """What makes a vector of these elements from a list: known with the type arguments."""
 
     element: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A value that the code copies from."""
 
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class SizeOf:
+class SizeOf(Struct, frozen=True):
     """What gives the size of a value of a type: known with the type arguments."""
 
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class CopyOf:
+class CopyOf(Struct, frozen=True):
     """What charges for a copy of a value of a type, and makes it: known with the type arguments."""
 
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What is made of the machine and the type arguments when the function is called first."""
+class Made(Struct, frozen=True):
+    """What is made of `Types` and the type arguments when the function is called first."""
 
     make: Callable[..., Any]
 

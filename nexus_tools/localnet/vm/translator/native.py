@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import takewhile
 
-from nexus_tools.localnet.vm.definitions import Function
+from nexus_tools.localnet.vm.definitions import Function, ReferenceType, Type
 from nexus_tools.localnet.vm.metering import LARGE, Work
 from nexus_tools.localnet.vm.native import AnyNative, HashNative, PricedNative, TypedNative
 from nexus_tools.localnet.vm.translator.frame import (
@@ -17,18 +17,18 @@ from nexus_tools.localnet.vm.translator.frame import (
     Symbol,
     packed_size,
 )
-from nexus_tools.localnet.vm.translator.statement import INDENT
+from nexus_tools.localnet.vm.translator.statement import INDENT, SourceLine
 from nexus_tools.localnet.vm.translator.translation import Translation, compiled, header
-from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type
 from nexus_tools.localnet.vm.value_size import CONTAINER_BYTES, REFERENCE_BYTES, scalar_bytes
+from nexus_tools.sui.type_tag import Primitive
 
 
 def translate_native(function: Function, native: AnyNative) -> Translation:
     """What calls a native in place of the function's code."""
     lines, symbols = _body(function, native)
     body = [f"{INDENT}{line}" for line in ["meter = context.meter", *lines]]
-    source, code = compiled(function, [header(function), *body])
-    return Translation(source, code, symbols)
+    source = [SourceLine(line) for line in [header(function), *body]]
+    return Translation(source, compiled(function, source), symbols)
 
 
 _Body = tuple[list[str], dict[str, Symbol]]
@@ -93,21 +93,21 @@ def _work(function: Function) -> Work:
 
 
 def _counting(work: Work) -> list[str]:
-    return [f"meter.left -= {work.left!r}", "meter.native_calls += 1"]
+    return [f"meter.left -= {work.left!r}  # {work}", "meter.native_calls += 1"]
 
 
 def _charging(function: Function, native: PricedNative | HashNative, work: Work) -> _Body:
     """Charge what a native costs; with its work at once where that counts as instructions."""
     constants: dict[str, Symbol] = {"charge": Constant(native.charge)}
     if isinstance(native.cost, int):
-        before, condition = [], "meter.takes_natives"
-        taken, cost = repr((work + Work(native.cost)).left), str(native.cost)
+        before, condition, whole = [], "meter.takes_natives", work + Work(native.cost)
+        taken, cost = f"{whole.left!r}  # {whole}", str(native.cost)
     else:
         prices = _prices(native.cost, work)
         constants |= {"cost": Constant(native.cost), "prices": Constant(prices)}
         before = [f"size = len({_targets(function)[0]})"]
         condition = f"size < {len(prices)} and meter.takes_natives"
-        taken, cost = "prices[size]", "cost(size)"
+        taken, cost = f"prices[size]  # cost(size) as instructions, and {work}", "cost(size)"
     return [
         *before,
         f"if {condition}:",

@@ -1,32 +1,35 @@
 """Structured Python statements, and how they are written as text."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from nexus_tools.dataclass import dataclass
+from msgspec import Struct
+
+from nexus_tools.localnet.vm.metering import Work
 
 INDENT = "    "
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A statement of one line, after which the next one is executed.
 
-    `call` is the offset of the instruction, if it calls a Move function.
+    `call` is the offset of the instruction, if it calls a Move function. `note` is written as a
+    comment where people read the source.
     """
 
     text: str
     call: int | None = None
+    note: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Struct, frozen=True):
     """A statement after which the next one is not executed: return, raise, continue, break."""
 
     text: str
+    note: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     """A condition with one or two branches."""
 
     condition: str
@@ -34,8 +37,7 @@ class If:
     otherwise: "Statements" = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """`while True`; `is_left` says whether a `break` leads to the statement after it."""
 
     body: "Statements"
@@ -44,6 +46,18 @@ class Loop:
 
 Statement = Line | Exit | If | Loop
 Statements = Sequence[Statement]
+
+
+class BlockBody(Struct, frozen=True):
+    """A translated block: what it does, its lines, and on what it depends where it leads.
+
+    That is a condition, or the tag that VARIANT_SWITCH looks at, or nothing.
+    """
+
+    work: Work
+    lines: list[Statement]
+    condition: str | None = None
+    tag: str | None = None
 
 
 def falls_through(statements: Statements) -> bool:
@@ -69,26 +83,37 @@ def branch(condition: str, then: Statements, otherwise: Statements) -> list[Stat
     return [If(f"not {condition}", otherwise)] if otherwise else []
 
 
-def render(statements: Statements, depth: int = 0) -> Iterator[tuple[str, int | None]]:
-    """The lines of the statements, indented, each with the offset of its call."""
+class SourceLine(NamedTuple):
+    """A line of Python, the offset of what it calls, and what stands in its comment."""
+
+    text: str
+    call: int | None = None
+    note: object = None
+
+    def __str__(self) -> str:
+        return self.text if self.note is None else f"{self.text}  # {self.note}"
+
+
+def render(statements: Statements, depth: int = 0) -> Iterator[SourceLine]:
+    """The lines of the statements, indented."""
     margin = INDENT * depth
     if not statements:
-        yield f"{margin}pass", None
+        yield SourceLine(f"{margin}pass")
     for statement in statements:
         if isinstance(statement, Line):
-            yield margin + statement.text, statement.call
+            yield SourceLine(margin + statement.text, statement.call, statement.note)
         elif isinstance(statement, Exit):
-            yield margin + statement.text, None
+            yield SourceLine(margin + statement.text, None, statement.note)
         elif isinstance(statement, If):
             yield from _render_if(statement, depth, "if")
         else:
-            yield f"{margin}while True:", None
+            yield SourceLine(f"{margin}while True:")
             yield from render(statement.body, depth + 1)
 
 
-def _render_if(statement: If, depth: int, keyword: str) -> Iterator[tuple[str, int | None]]:
+def _render_if(statement: If, depth: int, keyword: str) -> Iterator[SourceLine]:
     margin = INDENT * depth
-    yield f"{margin}{keyword} {statement.condition}:", None
+    yield SourceLine(f"{margin}{keyword} {statement.condition}:")
     yield from render(statement.then, depth + 1)
     if not statement.otherwise:
         return
@@ -96,5 +121,5 @@ def _render_if(statement: If, depth: int, keyword: str) -> Iterator[tuple[str, i
     if len(statement.otherwise) == 1 and isinstance(alternative, If):
         yield from _render_if(alternative, depth, "elif")
     else:
-        yield f"{margin}else:", None
+        yield SourceLine(f"{margin}else:")
         yield from render(statement.otherwise, depth + 1)

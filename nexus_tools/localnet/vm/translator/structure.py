@@ -6,16 +6,34 @@ where it is entered. Where that does not work out (a jump out of two loops, two 
 too much nesting), the target becomes a *label*: a branch of an outer `while True`, chosen by the
 variable `label`. The more labels, the fewer other rules are left that could fail, so that placing
 all again with the labels found so far comes to an end.
+
+An example, with the offsets of blocks. `while (a) { if (b) break; c }; d` is the graph 0 -> 2 or 9,
+2 -> 9 or 5, 5 -> 0. The loop has the head 0 and the body 0, 2, 5. Both ways out of it lead to 9, so
+that 9 is its *follow*, the block that a `break` leads to:
+
+    while True:
+        if not a: break     # 0
+        if b: break         # 2
+        c                   # 5: that it leads to 0 is what the end of the body says
+    d                       # 9
+
+Were there a jump from 5 into the middle of another loop, its target would be a label:
+
+    label = 0
+    while True:
+        if label == 0: ... label = 7; continue ...
+        else: ...           # 7
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.vm.metering import Work
+from msgspec import Struct
+from msgspec.structs import replace
+
 from nexus_tools.localnet.vm.translator.charging import Charges
 from nexus_tools.localnet.vm.translator.control_flow import ENTRY, ControlFlowGraph, dominates
 from nexus_tools.localnet.vm.translator.statement import (
+    BlockBody,
     Exit,
     If,
     Line,
@@ -32,21 +50,7 @@ _STRUCTURED_BLOCKS_MAX = 2000
 _LINEAR_DISPATCH_MAX = 4
 
 
-@dataclass(frozen=True, slots=True)
-class BlockBody:
-    """A translated block: what it does, its lines, and on what it depends where it leads.
-
-    That is a condition, or the tag that VARIANT_SWITCH looks at, or nothing.
-    """
-
-    work: Work
-    lines: list[Statement]
-    condition: str | None = None
-    tag: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
+class _Loop(Struct, frozen=True):
     """The innermost Python loop around a place; `follow` is where `break` leads to.
 
     A loop that is itself a branch of the outer loop has no `follow`: its `break` leads to a label.
@@ -56,8 +60,7 @@ class _Loop:
     follow: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where a block is put: what comes after it in the text, and the loops around it."""
 
     follow: int | None = None
@@ -79,10 +82,12 @@ class _Structure:
         self.graph = graph
         self.bodies = bodies
         self.labels: set[int] = set()
+        # What this attempt has found to need a label, has placed, and has as the follow of a loop.
         self.failed: set[int] = set()
         self.placed: set[int] = set()
         self.claimed: set[int] = set()
         if len(graph.blocks) > _STRUCTURED_BLOCKS_MAX:
+            # Such code is not worth the time of several attempts: every join is a label at once.
             self.labels = graph.joins()
             self.dominators: dict[int, int] = {}
             self.loops: dict[int, set[int]] = {}
@@ -99,6 +104,7 @@ class _Structure:
         """Joins by the block that they are placed after: their immediate dominator."""
         merges: dict[int, list[int]] = {}
         for name in self.graph.order:
+            # What leads back to the head of a loop from inside is no second way to it.
             loop = self.loops.get(name, set())
             entering = [p for p in self.graph.blocks[name].predecessors if p not in loop]
             if len(entering) > 1 and name in self.dominators:
@@ -111,6 +117,7 @@ class _Structure:
         while self.failed:
             attempts += 1
             self.labels |= self.failed
+            # With all joins as labels every other block has one way in, and none can fail.
             if attempts == _ATTEMPTS_MAX:
                 self.labels |= self.graph.joins()
             result = self._attempt()
@@ -119,6 +126,7 @@ class _Structure:
     def _attempt(self) -> list[Statement]:
         self.failed, self.placed, self.claimed = set(), set(), set()
         branches = {ENTRY: self._place(ENTRY, _Place())}
+        # What is placed for a label may jump to further ones.
         while missing := self.labels - branches.keys():
             for name in sorted(missing):
                 branches[name] = self._place(name, _Place())
@@ -133,6 +141,7 @@ class _Structure:
         if name not in self.loops:
             return self._place_body(name, place)
         if name in self.labels:
+            # The loop is a branch of the dispatch: who leaves it goes by another label.
             body = self._place_body(name, _Place(name, _Loop(name, None), (), place.depth + 1))
             return [Loop(body, is_left=False)]
         follow = self._choose_follow(name)
@@ -147,11 +156,14 @@ class _Structure:
             for merge in self.merges.get(name, ())
             if merge not in self.labels and merge not in self.claimed
         ]
+        # In the text, the branches are followed by the first join, each join by the next one, and
+        # the last by what follows the block anyway. Whoever has to pass over one of them cannot
+        # fall through: `_go` finds that out, and makes the target a label.
         follows = [*merges, place.follow]
         statements = self._enter(name)
         statements += self._leave(name, replace(place, follow=follows[0]))
         for merge, follow in zip(merges, follows[1:], strict=True):
-            if merge in self.placed:
+            if merge in self.placed:  # by a branch that took it for its own
                 self.failed.add(merge)
             else:
                 statements += self._place(merge, replace(place.inner(), follow=follow))
@@ -160,7 +172,7 @@ class _Structure:
     def _enter(self, name: int) -> list[Statement]:
         is_looked_at = name == ENTRY or name in self.loops or name in self.labels
         charge = self.charges.lines(name, is_looked_at=is_looked_at)
-        return [*map(Line, charge), *self.bodies[name].lines]
+        return [*charge, *self.bodies[name].lines]
 
     def _leave(self, name: int, place: _Place) -> list[Statement]:
         body, successors = self.bodies[name], self.graph.blocks[name].successors
@@ -187,7 +199,11 @@ class _Structure:
         return [Line(f"tag = {tag}"), *statements]
 
     def _go(self, target: int, place: _Place) -> list[Statement]:
-        """What leads from the end of a block to another block."""
+        """What leads from the end of a block to another block.
+
+        Nothing, if it is the next in the text; or a jump; or the block itself, if nothing else
+        leads to it.
+        """
         if target == place.follow:
             return []
         if place.loop is not None and target in (place.loop.header, place.loop.follow):
@@ -195,7 +211,7 @@ class _Structure:
         if target in self.labels:
             return self._jump(target, place)
         if target in self.placed or self._is_join(target):
-            self.failed.add(target)
+            self.failed.add(target)  # the statements of this attempt are thrown away
             return self._jump(target, place)
         if self._is_too_deep(target, place):
             self.labels.add(target)
@@ -212,7 +228,11 @@ class _Structure:
         return sum(p not in loop for p in predecessors) > 1
 
     def _jump(self, target: int, place: _Place) -> list[Statement]:
-        """To a label. A loop that is in another place than a label cannot be left like this."""
+        """To a label: back to the dispatch.
+
+        `break` and `continue` concern one loop. From a loop inside another the dispatch cannot be
+        reached, so that the loops around have to be labels themselves.
+        """
         self.failed.update(place.structured)
         leave = "continue" if place.loop is None else "break"
         return [Line(f"label = {target}"), Exit(leave)]
@@ -228,6 +248,7 @@ class _Structure:
                         exits[candidate] = exits.get(candidate, 0) + 1
         if not exits:
             return None
+        # Between equals, it is where the head itself leads, as in `while`; then what comes last.
         own = self.graph.blocks[header].successors
         rank = self.graph.rank
         follow = max(exits, key=lambda name: (exits[name], name in own, rank[name]))
@@ -235,7 +256,11 @@ class _Structure:
         return follow
 
     def _exit_candidates(self, header: int, target: int) -> Iterator[int]:
-        """A target outside of a loop, and where it leads if all it does is to go there."""
+        """A target outside of a loop, and where it leads if all it does is to go there.
+
+        In `loop { if (a) { x; break }; if (b) { y; break } }; z` the targets are x and y, and z is
+        where both lead: x and y can stand inside, before a `break`.
+        """
         successors = self.graph.blocks[target].successors
         if target not in self.labels and (successors or self._is_join(target)):
             yield target
@@ -246,6 +271,7 @@ class _Structure:
                 yield join
 
     def _go_after_loop(self, header: int, target: int, place: _Place) -> list[Statement]:
+        # What the text around leads to is not placed here, however the loop is left.
         around = {place.follow}
         if place.loop is not None:
             around |= {place.loop.header, place.loop.follow}

@@ -4,37 +4,43 @@ The code object does not depend on type arguments or on the linkage of the runni
 is reached through symbols, which are global names of the Python function.
 """
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Iterable, Mapping, Sequence
 from types import CodeType
 
-from nexus_tools.dataclass import dataclass
-from nexus_tools.localnet.bytecode.module import Code
-from nexus_tools.localnet.vm.definitions import Function
+from msgspec import Struct, field
+
+from nexus_tools.bytecode import Code
+from nexus_tools.localnet.vm.definitions import Function, ReferenceType, Type
 from nexus_tools.localnet.vm.loaded_module import LoadedModule
 from nexus_tools.localnet.vm.translator.block import BlockTranslator
-from nexus_tools.localnet.vm.translator.charges import NO_PUSH, PUSHES
 from nexus_tools.localnet.vm.translator.control_flow import Block, ControlFlowGraph
 from nexus_tools.localnet.vm.translator.frame import Frame, Symbol
-from nexus_tools.localnet.vm.translator.instructions import INSTRUCTIONS
-from nexus_tools.localnet.vm.translator.statement import Line, render
-from nexus_tools.localnet.vm.translator.structure import BlockBody, structure
-from nexus_tools.localnet.vm.types import ReferenceType, Type
+from nexus_tools.localnet.vm.translator.instructions import INSTRUCTIONS, NO_PUSH, PUSHES
+from nexus_tools.localnet.vm.translator.statement import BlockBody, Line, SourceLine, render
+from nexus_tools.localnet.vm.translator.structure import structure
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """A translated function: its Python source and code, and what its global names stand for.
+class Translation(Struct, frozen=True):
+    """A translated function: its lines of Python, their code, and what its global names stand for.
 
     `packed` are the types of which it makes values, each with the offset of the instruction;
     `calls` gives the offset of the instruction for each line that calls a function.
     """
 
-    source: str
+    lines: Sequence[SourceLine]
     code: CodeType
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
     packed: tuple[tuple[Type, int], ...] = ()
     calls: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """The Python code, with comments: the instruction that a statement is of, what is charged.
+
+        A statement may do what several instructions say. It has the last of them, which did not
+        only put an expression on the operand stack.
+        """
+        return "".join([f"{line}\n" for line in self.lines])
 
 
 def translate(module: LoadedModule, function: Function) -> Translation:
@@ -45,10 +51,10 @@ def translate(module: LoadedModule, function: Function) -> Translation:
     graph = ControlFlowGraph(code)
     bodies = {name: _translate_block(frame, code, block) for name, block in graph.blocks.items()}
     statements = [*_prologue(frame), *structure(graph, bodies)]
-    lines = [(header(function), None), *render(statements, 1)]
-    calls = {number: call for number, (_, call) in enumerate(lines, 1) if call is not None}
-    source, python_code = compiled(function, [text for text, _ in lines])
-    return Translation(source, python_code, frame.symbols, tuple(frame.packed), calls)
+    lines = [SourceLine(header(function)), *render(statements, 1)]
+    calls = {number: line.call for number, line in enumerate(lines, 1) if line.call is not None}
+    python_code = compiled(function, lines)
+    return Translation(lines, python_code, frame.symbols, tuple(frame.packed), calls)
 
 
 def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
@@ -58,6 +64,7 @@ def _translate_block(frame: Frame, code: Code, block: Block) -> BlockBody:
         block.offsets, instructions, [*instructions[1:], None], strict=True
     ):
         translator.offset, translator.following = offset, following
+        translator.opcode = instruction.opcode
         translator.instructions += 1
         try:
             execute = INSTRUCTIONS[instruction.opcode]
@@ -91,9 +98,9 @@ def _prologue(frame: Frame) -> list[Line]:
     return lines
 
 
-def compiled(function: Function, lines: list[str]) -> tuple[str, CodeType]:
-    """The source of these lines, and the code of the function in it."""
-    source = "\n".join(lines) + "\n"
+def compiled(function: Function, lines: Iterable[SourceLine]) -> CodeType:
+    """The code of the function that these lines are."""
+    source = "\n".join([line.text for line in lines]) + "\n"
     name = f"<{function.package.short()}::{function.module.name}::{function.name}>"
     module_code = compile(source, name, "exec", dont_inherit=True)
-    return source, next(item for item in module_code.co_consts if isinstance(item, CodeType))
+    return next(item for item in module_code.co_consts if isinstance(item, CodeType))

@@ -1,18 +1,18 @@
 """Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub status 1, 2, 3 or 4."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
-from nexus_tools.localnet.bytecode.module import VecOperand
-from nexus_tools.localnet.bytecode.opcode import Opcode
+from nexus_tools.bytecode import Opcode, VecOperand
+from nexus_tools.localnet.vm.definitions import ReferenceType, Type, TypeParameter
 from nexus_tools.localnet.vm.metering import OPERAND_STACK_MAX, VECTOR_LENGTH_MAX
 from nexus_tools.localnet.vm.translator.block import (
     STACK_OVERFLOW,
     BlockTranslator,
     InstructionTable,
+    Operand,
 )
-from nexus_tools.localnet.vm.translator.operand import Operand
 from nexus_tools.localnet.vm.translator.references import part_of
-from nexus_tools.localnet.vm.types import Primitive, ReferenceType, Type, TypeParameter, VectorTag
+from nexus_tools.sui.type_tag import Primitive, VectorTag
 
 _OUT_OF_BOUNDS = "vector_error(function, {offset}, 1)"
 _POP_OF_EMPTY = "vector_error(function, {offset}, 2)"

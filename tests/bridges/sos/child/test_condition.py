@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.bridges.sos.child.condition import MetaCondition
+from nexus_tools.bridges.sos.child.action import MetaCondition
 from nexus_tools.bridges.sos.child.context import SOSContext
 
 CASES = [

@@ -3,7 +3,7 @@
 import pytest
 
 from nexus_tools.bridges.sos.child.context import SOSContext
-from nexus_tools.bridges.sos.child.resolvable import resolved
+from nexus_tools.bridges.sos.child.interpolation import resolved
 
 HOST = {"source": "namespace.host", "target": "host"}
 PORT = {"source": "namespace.port", "target": "port"}

@@ -3,7 +3,7 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from nexus_tools.bridges.unstract.object_store.listing import page_of
+from nexus_tools.bridges.unstract.object_store.bucket_operations import page_of
 
 KEYS = ["a.txt", "photos/2005/x", "photos/2006/a", "photos/2006/b", "photos/y", "z.txt"]
 

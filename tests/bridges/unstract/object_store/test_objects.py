@@ -60,17 +60,6 @@ async def test_a_body_in_chunks_with_a_checksum_behind_it(store, client, bucket)
     assert "ContentEncoding" not in await client("head_object", Key="a")
 
 
-async def test_a_body_in_chunks_with_a_wrong_checksum_behind_it(store, client, bucket):
-    answer = await put_chunked(store, client, b"hello", checksum=Wrong)
-    assert (answer.status_code, "BadDigest" in answer.text) == (400, True)
-    assert list(bucket.iterdir()) == []
-
-
-class Wrong(Crc32Checksum):
-    def digest(self):
-        return b"none"
-
-
 async def put_chunked(store, client, content, checksum):
     """PutObject as botocore sends it over TLS: in chunks, with a checksum in the trailer."""
     name = "x-amz-checksum-crc32"
@@ -237,15 +226,12 @@ async def test_a_key_cannot_be_a_file_and_a_directory(client, first, second):
 
 async def test_a_failed_write_leaves_the_object_as_it_was(client, bucket):
     await client("put_object", Key="a", Body=b"first")
-    with refused("BadDigest"):
-        await client("put_object", Key="a", Body=b"second", ContentMD5="AAAAAAAAAAAAAAAAAAAAAA==")
+    with refused("QuotaExceeded"):
+        await client("put_object", Key="a", Body=bytes(40 * 2**20))
     assert (bucket / "a").read_bytes() == b"first"
 
 
 @pytest.mark.parametrize("algorithm", ["CRC32", "SHA1", "SHA256"])
-async def test_checksums_that_clients_send_along_are_checked(client, algorithm):
+async def test_checksums_that_clients_send_along_are_taken(client, algorithm):
     await client("put_object", Key="a", Body=b"content", ChecksumAlgorithm=algorithm)
     assert await client.content("a") == b"content"
-    with refused("BadDigest"):
-        wrong = {"CRC32": "AAAAAA==", "SHA1": "A" * 27 + "=", "SHA256": "A" * 43 + "="}
-        await client("put_object", Key="a", Body=b"x", **{f"Checksum{algorithm}": wrong[algorithm]})

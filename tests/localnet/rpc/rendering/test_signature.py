@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from nexus_tools.localnet.rpc.messages import load_messages
 from nexus_tools.localnet.rpc.rendering.signature import render_signature
+from nexus_tools.sui.rpc import load_messages
 
 # Of members of all five schemes the passkey signed.
 WITH_PASSKEY = (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from nexus_tools.localnet.rpc.interface import Code, RpcError
 from nexus_tools.localnet.rpc.resolution.literals import write_literal
-from nexus_tools.localnet.rpc.status import Code, RpcError
 from nexus_tools.localnet.vm import ReferenceType, TypeParameter
 from nexus_tools.sui.address import MOVE_STDLIB
 from nexus_tools.sui.type_tag import (

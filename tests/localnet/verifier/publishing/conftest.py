@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.localnet.bytecode.header import TableKind, read_header
+from nexus_tools.bytecode import TableKind, read_header
 from nexus_tools.localnet.node import Node
 
 MANIFEST = '[package]\nname = "sample"\nedition = "2024"\n\n[addresses]\nsample = "0x0"\n'

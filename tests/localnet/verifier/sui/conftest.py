@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from assembler import Assembler
-from nexus_tools.localnet.bytecode import Opcode, deserialize
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     Code,
     Constant,
@@ -17,14 +16,15 @@ from nexus_tools.localnet.bytecode.module import (
     FunctionDefinition,
     Instruction,
     JumpTable,
+    Opcode,
     ReferenceToken,
     StructDefinition,
     VariantDefinition,
     Visibility,
+    deserialize,
 )
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.verifier import VerificationError
-from nexus_tools.localnet.verifier.sui import verify_sui_module
+from nexus_tools.localnet.verifier import VerificationError, verify_sui_module
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 
 ROOT = Path(__file__).parents[4]
@@ -148,7 +148,7 @@ def sketched():
 def genuine():
     """All modules of the framework and of our own package."""
     modules = [deserialize(data) for row in load_framework().values() for data in row.modules]
-    folder = resources.files("nexus_tools.registry") / "bytecode"
+    folder = resources.files("nexus_tools.package") / "bytecode"
     files = [entry for entry in folder.iterdir() if entry.name.endswith(".mv")]
     return modules + [deserialize(entry.read_bytes()) for entry in files]
 

@@ -1,7 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import Opcode
-from nexus_tools.localnet.bytecode.module import Ability, ReferenceToken, Visibility
+from nexus_tools.bytecode import Ability, Opcode, ReferenceToken, Visibility
 from nexus_tools.sui.address import Address
 
 CONTEXT = "sui::tx_context::TxContext"

@@ -1,5 +1,4 @@
-from nexus_tools.localnet.verifier.sui import Meter, verify_sui_module
-from nexus_tools.localnet.verifier.sui.meter import TICKS_MAX
+from nexus_tools.localnet.verifier import TICKS_MAX, TickMeter, verify_sui_module
 
 
 def test_the_framework_and_our_package_keep_all_rules(genuine):
@@ -10,6 +9,6 @@ def test_the_framework_and_our_package_keep_all_rules(genuine):
 
 def test_genuine_modules_are_far_from_the_limit(genuine):
     for module in genuine:
-        meter = Meter(module.name)
+        meter = TickMeter(module.name)
         verify_sui_module(module, meter)
         assert meter.ticks < TICKS_MAX / 10

@@ -1,4 +1,4 @@
-from nexus_tools.localnet.bytecode import Opcode
+from nexus_tools.bytecode import Opcode
 
 
 def test_all_uses_of_global_storage_in_a_function_are_named(sketch):

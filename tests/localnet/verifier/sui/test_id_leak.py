@@ -1,9 +1,7 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import Opcode
-from nexus_tools.localnet.bytecode.module import VecOperand
-from nexus_tools.localnet.verifier import VerificationError
-from nexus_tools.localnet.verifier.sui import Meter, verify_sui_module
+from nexus_tools.bytecode import Opcode, VecOperand
+from nexus_tools.localnet.verifier import TickMeter, VerificationError, verify_sui_module
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
 CONTEXT, ID = 0, 1
@@ -179,9 +177,9 @@ def test_a_stack_that_does_not_add_up_is_refused(sketch, dog, code):
 def test_a_module_that_takes_too_long_is_given_up(sketch, dog):
     function(sketch, [*fresh(sketch), *packing(sketch, dog)])
     module = sketch.build()
-    verify_sui_module(module, Meter("m", maximum=81))
+    verify_sui_module(module, TickMeter("m", maximum=81))
     with pytest.raises(VerificationError) as caught:
-        verify_sui_module(module, Meter("m", maximum=80))
+        verify_sui_module(module, TickMeter("m", maximum=80))
     assert caught.value.status == "SUI_MOVE_VERIFICATION_TIMEDOUT"
     # 10 for the function, 10 for its block, 15 for each of four instructions.
     assert "`10 current + 70 new > 80 max`" in str(caught.value)

@@ -1,7 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import Opcode
-from nexus_tools.localnet.bytecode.module import Ability, DatatypeTypeParameter
+from nexus_tools.bytecode import Ability, DatatypeTypeParameter, Opcode
 from nexus_tools.sui.address import SUI_FRAMEWORK
 
 NO_WITNESS = (

@@ -1,14 +1,14 @@
 import pytest
 
-from nexus_tools.localnet.bytecode import Opcode
-from nexus_tools.localnet.bytecode.module import (
+from nexus_tools.bytecode import (
     Ability,
     DatatypeToken,
+    Opcode,
     TypeParameterToken,
     VectorToken,
     Visibility,
 )
-from nexus_tools.localnet.verifier.sui import is_internal
+from nexus_tools.localnet.verifier import is_internal
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 
 PRIVATE = ("transfer", "freeze_object", "share_object", "receive", "party_transfer")

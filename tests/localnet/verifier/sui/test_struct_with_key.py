@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.localnet.bytecode.module import Ability, TypeParameterToken, VectorToken
+from nexus_tools.bytecode import Ability, TypeParameterToken, VectorToken
 from nexus_tools.sui.address import Address
 
 

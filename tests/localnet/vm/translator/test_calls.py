@@ -66,8 +66,8 @@ def test_a_call_nested_deeper_is_an_error_at_the_call(assembler, call):
 @pytest.mark.usefixtures("descend")
 def test_the_depth_starts_anew_with_every_call_of_a_context(assembler, machine_of):
     machine = machine_of(assembler.package())
-    function = machine.function(PACKAGE, "m", "descend")
-    context = Context(machine, Meter(10_000_000))
+    function = machine.types.function(PACKAGE, "m", "descend")
+    context = Context(machine.types, Meter(10_000_000))
     for _ in range(3):
         with pytest.raises(PrimitiveError, match="CALL_STACK_OVERFLOW"):
             machine.call(function, (), [2000], context)

@@ -21,9 +21,9 @@ def spent(assembler, machine_of):
     def measure(*arguments):
         machine = machine_of(assembler.package())
         meter = Meter(10**9)
-        function = machine.function(assembler.address, "m", "f")
+        function = machine.types.function(assembler.address, "m", "f")
         with suppress(MoveAbort):
-            machine.call(function, (), list(arguments), Context(machine, meter))
+            machine.call(function, (), list(arguments), Context(machine.types, meter))
         return meter.spent
 
     return measure
@@ -96,8 +96,8 @@ def test_much_that_callers_do_after_their_calls_is_counted(assembler, machine_of
     assembler.define(handle, code)
     machine = machine_of(assembler.package())
     meter = Meter(10**12)
-    function = machine.function(assembler.address, "m", "f")
-    machine.call(function, (), [1_000], Context(machine, meter))
+    function = machine.types.function(assembler.address, "m", "f")
+    machine.call(function, (), [1_000], Context(machine.types, meter))
     assert meter.instructions == 1_000 * (10 + 601) + 5
 
 
@@ -109,7 +109,7 @@ def test_what_many_callers_paid_for_in_vain_comes_back(assembler, machine_of):
     assembler.define(handle, code)
     machine = machine_of(assembler.package())
     meter = Meter(10**12)
-    function = machine.function(assembler.address, "m", "f")
-    machine.call(function, (), [1_000], Context(machine, meter))
+    function = machine.types.function(assembler.address, "m", "f")
+    machine.call(function, (), [1_000], Context(machine.types, meter))
     assert "meter.left +=" in machine.source(function)
     assert meter.instructions == 1_000 * 11 + 5

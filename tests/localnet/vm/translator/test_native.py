@@ -52,10 +52,10 @@ def native(assembler, machine_of):
     def make(implementation, parameters=(), returns=(), *, type_parameters=()):
         assembler.function("f", parameters, returns, None, type_parameters)
         machine = machine_of(assembler.package(), natives={(PACKAGE, "m", "f"): implementation})
-        function = machine.function(PACKAGE, "m", "f")
+        function = machine.types.function(PACKAGE, "m", "f")
 
         def run(*arguments, types=(), meter=None):
-            context = Context(machine, meter or Meter(10**9))
+            context = Context(machine.types, meter or Meter(10**9))
             return machine.call(function, types, list(arguments), context)
 
         return run
@@ -170,9 +170,9 @@ def test_every_hash_is_another_vector(native):
 def test_a_typed_native_is_made_once_for_each_type_argument(native):
     made = []
 
-    def make(machine, types):
+    def make(types_of_machine, types):
         made.append(types)
-        return lambda context, value: value + (context.machine is machine)
+        return lambda context, value: value + (context.types is types_of_machine)
 
     f = native(TypedNative(make), ("u64",), ("u64",), type_parameters=(0,))
     calls = [(Primitive.U8,), (Primitive.U8,), (Primitive.U16,)]
@@ -183,7 +183,7 @@ def test_a_typed_native_is_made_once_for_each_type_argument(native):
 def test_a_typed_native_gives_references_as_container_and_key(native):
     reference = ("&mut", ("vector", "u64"))
     f = native(
-        TypedNative(lambda _machine, _types: lambda _context, numbers: (numbers, 1)),
+        TypedNative(lambda _types_of_machine, _types: lambda _context, numbers: (numbers, 1)),
         (reference,),
         (("&mut", "u64"),),
     )
@@ -194,5 +194,5 @@ def test_a_typed_native_gives_references_as_container_and_key(native):
 
 def test_a_typed_native_counts_as_a_call(native):
     meter = Meter(10**9)
-    native(TypedNative(lambda _machine, _types: lambda _context: None))(meter=meter)
+    native(TypedNative(lambda _types_of_machine, _types: lambda _context: None))(meter=meter)
     assert (meter.native_calls, meter.spent) == (1, 1)

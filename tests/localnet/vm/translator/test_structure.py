@@ -22,13 +22,13 @@ def test_any_flow_of_control_ends_as_instruction_by_instruction(
         assembler = new_assembler()
         assembler.function("f", NUMBERS, ("u64",), function.code)
         machine = machine_of(assembler.package())
-        loaded = machine.function(assembler.address, "m", "f")
+        loaded = machine.types.function(assembler.address, "m", "f")
         numbers = [chance.randrange(64) for _ in NUMBERS]
         expected = function.interpret(numbers, STEPS)
-        context = Context(machine, Meter(STEPS * STEP_COST_MAX))
+        context = Context(machine.types, Meter(STEPS * STEP_COST_MAX))
         if expected is None:
             with pytest.raises(OutOfGas):
-                machine.call(loaded, (), numbers, Context(machine, Meter(100)))
+                machine.call(loaded, (), numbers, Context(machine.types, Meter(100)))
         else:
             assert machine.call(loaded, (), numbers, context) == [expected]
             assert context.meter.spent == function.cost
@@ -42,8 +42,8 @@ def test_a_loop_becomes_a_loop_without_labels(assembler, machine_of):
     code += [("MOVE_LOC", 0), "RET"]
     assembler.function("f", ("u64", "u64"), ("u64",), code)
     machine = machine_of(assembler.package())
-    function = machine.function(assembler.address, "m", "f")
-    assert machine.call(function, (), [3, 10], Context(machine, Meter(1000))) == [10]
+    function = machine.types.function(assembler.address, "m", "f")
+    assert machine.call(function, (), [3, 10], Context(machine.types, Meter(1000))) == [10]
     assert "label" not in machine.source(function)
 
 

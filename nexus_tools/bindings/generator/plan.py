@@ -1,0 +1,154 @@
+"""Which packages are generated, and where: the asked one, others in folders inside of its own."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from nexus_tools.bindings.generator.contents import (
+    EnumContents,
+    ModuleContents,
+    StructContents,
+    read_contents,
+)
+from nexus_tools.bindings.generator.framework import (
+    FRAMEWORK_NAMES,
+    Framework,
+    framework_types,
+)
+from nexus_tools.bindings.generator.move_types import Named
+from nexus_tools.bindings.runtime.framework import KNOWN
+from nexus_tools.bindings.runtime.names import module_name
+from nexus_tools.bytecode import MalformedModule
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.sui.address import Address
+
+
+class PackageSource(Struct, frozen=True):
+    """A package to generate: its module files, and its sources as path -> text if there are any.
+
+    `origin` says where it comes from, for the header of what is generated.
+    """
+
+    origin: str
+    modules: tuple[bytes, ...]
+    sources: Mapping[str, str]
+
+
+class Place(Struct, frozen=True):
+    """A package with the folder that its bindings are in; that of the asked one is empty."""
+
+    folder: str
+    origin: str
+    address: Address
+    modules: tuple[ModuleContents, ...]
+    is_framework: bool = False
+
+
+class Plan(Struct, frozen=True):
+    """All packages, the asked one first."""
+
+    places: tuple[Place, ...]
+
+    def place_of(self, address: Address) -> Place:
+        """The package with an address."""
+        return next(place for place in self.places if place.address == address)
+
+    def definition(self, named: Named) -> StructContents | EnumContents:
+        """What defines a type."""
+        modules = self.place_of(named.address).modules
+        module = next(each for each in modules if each.name == named.module)
+        return module.definition(named.name)
+
+
+def make_plan(
+    package: PackageSource, along: Mapping[str, PackageSource], framework: Framework
+) -> Plan:
+    """Decide what is generated.
+
+    Of the framework those types are that the others are made of; `framework` gives its modules.
+    Raises `types_not_generated` if a type of yet another package is met.
+    """
+    places = [_place("", package), *(_place(name, each) for name, each in along.items())]
+    _check_folders(places)
+    ours = {place.address for place in places}
+    if len(ours) < len(places):
+        raise UsageError(
+            "package_twice",
+            "two of the packages have the same address in their bytecode",
+            hint="publish them, and name them by their ids",
+        )
+    held = [named for place in places for module in place.modules for named in module.held()]
+    folders = {place.folder for place in places}
+    places += [
+        _framework_place(address, modules, folders)
+        for address, modules in framework_types(held, framework, ours).items()
+    ]
+    known = {place.address for place in places}
+    missing = sorted({_text(named) for named in held if _is_missing(named, known)})
+    if missing:
+        raise _not_generated(missing)
+    return Plan(tuple(places))
+
+
+def _place(folder: str, package: PackageSource) -> Place:
+    try:
+        found = read_contents(package.modules, package.sources)
+    except MalformedModule as error:
+        raise ValidationError("module_malformed", f"{package.origin}: {error}") from None
+    if len(found) != 1:
+        raise UsageError(
+            "package_ambiguous",
+            f"{package.origin} has the modules of {len(found)} packages",
+            hint="give the modules of one package, and the others by --with",
+        )
+    ((address, modules),) = found.items()
+    _check_names(package.origin, modules)
+    in_order = sorted(modules, key=lambda module: module.name)
+    return Place(folder, package.origin, address, tuple(in_order))
+
+
+def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
+    names = [module.name for module in modules]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(
+            "module_twice", f"{origin} has two modules of the same name: {', '.join(twice)}"
+        )
+
+
+def _check_folders(places: Sequence[Place]) -> None:
+    taken = {module_name(module.name) for module in places[0].modules}
+    for place in places[1:]:
+        if place.folder in taken or not place.folder.isidentifier():
+            raise UsageError(
+                "bindings_name_taken",
+                f"bindings cannot be in a folder {place.folder!r}: it is the name of a module,"
+                " or none that Python can import",
+                hint="give the package another name: --with NAME=...",
+            )
+
+
+def _framework_place(
+    address: Address, modules: tuple[ModuleContents, ...], folders: set[str]
+) -> Place:
+    name = FRAMEWORK_NAMES[address]
+    folder = f"{name}_" if name in folders else name
+    origin = f"the package `{name}` of the framework"
+    return Place(folder, origin, address, modules, is_framework=True)
+
+
+def _is_missing(named: Named, known: set[Address]) -> bool:
+    return named.id not in KNOWN and named.address not in known
+
+
+def _not_generated(missing: Sequence[str]) -> ValidationError:
+    return ValidationError(
+        "types_not_generated",
+        f"fields have types of other packages: {', '.join(missing)}",
+        hint="generate their packages, too: --with NAME=FOLDER, or --with NAME=ID of a network",
+        details={"types": list(missing)},
+    )
+
+
+def _text(named: Named) -> str:
+    return f"{named.address.short()}::{named.module}::{named.name}"

@@ -1,0 +1,55 @@
+"""The codecs that bindings put together."""
+
+from typing import Any
+
+from nexus_tools.bindings.runtime.values import Coin, Collection, Field
+from nexus_tools.sui.address import ADDRESS
+from nexus_tools.sui.bcs import (
+    Codec,
+    boolean,
+    byte_vector,
+    choice,
+    late,
+    option,
+    record,
+    string,
+    struct,
+    u8,
+    u16,
+    u32,
+    u64,
+    u128,
+    u256,
+    vector,
+)
+
+__all__ = [
+    "Codec",
+    "address",
+    "boolean",
+    "byte_vector",
+    "choice",
+    "coin",
+    "collection",
+    "field",
+    "late",
+    "map_of",
+    "option",
+    "string",
+    "struct",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "u256",
+    "vector",
+]
+
+address = ADDRESS
+coin, collection, field = Coin.bcs, Collection.bcs, Field.bcs
+
+
+def map_of(key: Codec[Any], value: Codec[Any]) -> Codec[tuple[tuple[Any, Any], ...]]:
+    """Codec of a `VecMap`: its pairs in their order."""
+    return vector(record((key, value)))

@@ -1,0 +1,69 @@
+"""Types as modules write them: in signatures, fields and constants.
+
+Source: `SignatureToken` in `move-binary-format/src/file_format.rs`.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+BOOL, U8, U16, U32, U64, U128, U256, ADDRESS, SIGNER = PRIMITIVES = (
+    "bool",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "u256",
+    "address",
+    "signer",
+)
+INTEGER_BYTES = {U8: 1, U16: 2, U32: 4, U64: 8, U128: 16, U256: 32}
+"""The integers, with the bytes of their values in BCS, little-endian."""
+CONSTANT_BYTES = {BOOL: 1, **INTEGER_BYTES, ADDRESS: 32}
+"""The primitives that constants may have, with the bytes of their values in BCS."""
+
+
+class DatatypeToken(Struct, frozen=True):
+    """A struct or enum in a signature: an index of `datatype_handles` and its type arguments."""
+
+    handle: int
+    type_arguments: tuple["SignatureToken", ...] = ()
+
+
+class VectorToken(Struct, frozen=True):
+    """A vector in a signature."""
+
+    element: "SignatureToken"
+
+
+class ReferenceToken(Struct, frozen=True):
+    """A reference in a signature."""
+
+    target: "SignatureToken"
+    mutable: bool
+
+
+class TypeParameterToken(Struct, frozen=True):
+    """The `index`th type parameter of the function or datatype around it."""
+
+    index: int
+
+
+# A primitive is its Move name: bool, u8, u16, u32, u64, u128, u256, address or signer.
+SignatureToken = str | DatatypeToken | VectorToken | ReferenceToken | TypeParameterToken
+Signature = tuple[SignatureToken, ...]
+
+
+def preorder(token: SignatureToken) -> Iterator[SignatureToken]:
+    """A type and all types in it, the outer ones first."""
+    waiting = [token]
+    while waiting:
+        token = waiting.pop()
+        yield token
+        if isinstance(token, VectorToken):
+            waiting.append(token.element)
+        elif isinstance(token, ReferenceToken):
+            waiting.append(token.target)
+        elif isinstance(token, DatatypeToken):
+            waiting.extend(reversed(token.type_arguments))

@@ -1,0 +1,63 @@
+"""What every command is made with: its options, its session, and the words it prints.
+
+Each name is imported when it is first asked for, so that `--help` is there at once.
+"""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.late import late_names
+
+if TYPE_CHECKING:
+    from nexus_tools.cli.framework.command import local, reads, writes
+    from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
+    from nexus_tools.cli.framework.lazy import LazyGroup
+    from nexus_tools.cli.framework.output import Output, plain, print_tree
+    from nexus_tools.cli.framework.parameters import AMOUNT, DURATION
+    from nexus_tools.cli.framework.reaching import reach, reaches
+    from nexus_tools.cli.framework.selection import Selection, selects
+    from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
+    from nexus_tools.cli.framework.serving import Serving, serves
+    from nexus_tools.cli.framework.session import Session
+
+__all__ = [
+    "AMOUNT",
+    "DURATION",
+    "LazyGroup",
+    "Output",
+    "Selection",
+    "Serving",
+    "Session",
+    "asked",
+    "carry_out",
+    "local",
+    "plain",
+    "print_tree",
+    "reach",
+    "reaches",
+    "read_bytes",
+    "read_json",
+    "read_option",
+    "reads",
+    "report",
+    "selects",
+    "sent_record",
+    "serves",
+    "writes",
+]
+
+__getattr__ = late_names(
+    __name__,
+    globals(),
+    {
+        "command": ("local", "reads", "writes"),
+        "documents": ("read_bytes", "read_json", "read_option"),
+        "lazy": ("LazyGroup",),
+        "output": ("Output", "plain", "print_tree"),
+        "parameters": ("AMOUNT", "DURATION"),
+        "reaching": ("reach", "reaches"),
+        "selection": ("Selection", "selects"),
+        "sent": ("asked", "carry_out", "report", "sent_record"),
+        "serving": ("Serving", "serves"),
+        "session": ("Session",),
+    },
+)

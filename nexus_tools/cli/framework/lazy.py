@@ -1,0 +1,64 @@
+"""Groups whose commands are imported when they are called, so that `--help` is there at once."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group of commands by their summaries, each `command` in the module of its name in `home`.
+
+    `places` has those that are elsewhere in `home`, as `module:attribute`.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        home: str,
+        summaries: Mapping[str, str],
+        places: Mapping[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._home = home
+        self._summaries = summaries
+        self._places = places or {}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names in the order in which they were given."""
+        return [*self._summaries, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module."""
+        if cmd_name not in self._summaries:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self._places.get(cmd_name, cmd_name).partition(":")
+        command = getattr(import_module(f"{self._home}.{module}"), attribute or "command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by their summaries, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._summaries[name]) for name in self.list_commands(ctx)])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a suggestion for a misspelt name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = _closest(args[0], self.list_commands(ctx))
+            if close is None:
+                raise
+            message = f"{error.message} Did you mean `{close}`?"
+            raise click.UsageError(message, ctx) from error
+
+
+def _closest(word: str, names: list[str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a misspelt word
+
+    return next(iter(get_close_matches(word, names, n=1)), None)

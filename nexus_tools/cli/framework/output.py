@@ -1,0 +1,125 @@
+"""What commands print: tables for people, one JSON document for programs, progress on stderr."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from nexus_tools.errors import NexusError
+
+
+class Output:
+    """Prints the result of a command to stdout, and what goes on meanwhile to stderr."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+
+    def document(self, document: Any) -> None:
+        """Print a JSON document."""
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
+
+    def table(
+        self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str
+    ) -> None:
+        """Print rows; `columns` gives the heading of each key. `empty` says that there are none."""
+        if self.as_json:
+            self.document([dict(row) for row in rows])
+            return
+        if not rows:
+            self.note(empty)
+            return
+        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - 60 ms, and not needed for `--json`
+        from rich.table import Table  # noqa: PLC0415
+
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        for heading in columns.values():
+            table.add_column(heading, overflow="fold")
+        for row in rows:
+            table.add_row(*(_cell(row.get(key)) for key in columns))
+        _console().print(table)
+
+    def record(
+        self,
+        record: Mapping[str, Any],
+        labels: Mapping[str, str] | None = None,
+        *,
+        title: str = "",
+    ) -> None:
+        """Print one thing as lines of label and value; with `--json` the whole `record`."""
+        if self.as_json:
+            self.document(dict(record))
+            return
+        names = labels or {key: key.replace("_", " ") for key in record}
+        if title:
+            click.secho(title, bold=True)
+        width = max((len(name) for name in names.values()), default=0)
+        for key, name in names.items():
+            if record.get(key) is not None:
+                click.echo(f"  {name:<{width}}  {_cell(record[key])}")
+
+    def done(self, text: str) -> None:
+        """Say on stderr that something was done."""
+        if not self.quiet:
+            click.secho(f"✓ {text}", fg="green", err=True)
+
+    def note(self, text: str) -> None:
+        """Say something on stderr."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def warn(self, text: str) -> None:
+        """Warn on stderr."""
+        click.secho(f"! {text}", fg="yellow", err=True)
+
+    def overlooked(self, error: NexusError) -> None:
+        """Warn of something that is left out, and why."""
+        self.warn(plain(str(error)))
+
+    def confirm(self, question: str, *, yes: bool) -> None:
+        """Ask unless `yes`. Raises `declined`; a usage error if nobody can be asked."""
+        if yes:
+            return
+        if self.as_json or not sys.stdin.isatty():
+            raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
+        if not click.confirm(question, err=True):
+            raise NexusError("declined", "you declined: nothing was done")
+
+    @contextmanager
+    def progress(self, text: str) -> Iterator[None]:
+        """Show that something is going on, if a person is watching."""
+        if self.quiet or self.as_json or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console  # noqa: PLC0415
+
+        with Console(stderr=True).status(text):
+            yield
+
+
+def print_tree(tree: Any) -> None:
+    """Print a `rich.tree.Tree`."""
+    _console().print(tree)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return "" if value is None else plain(str(value))
+
+
+def plain(text: str, *, lines: bool = False) -> str:
+    """A stranger's text without what would control the terminal, of one line or of `lines`."""
+    return "".join(one if one.isprintable() or (lines and one == "\n") else " " for one in text)
+
+
+def _console() -> Any:
+    from rich.console import Console  # noqa: PLC0415
+
+    width = None if sys.stdout.isatty() else 200
+    return Console(width=width, highlight=False, markup=False, emoji=False)

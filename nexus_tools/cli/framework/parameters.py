@@ -1,0 +1,40 @@
+"""Types of options: amounts in SUI, durations."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools import units
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    _Number = click.ParamType[int]
+else:  # it is generic from click 8.5 on
+    _Number = click.ParamType
+
+
+class _Written(_Number):
+    """A number that is written with its unit."""
+
+    def __init__(self, name: str, parse: Callable[[str], int]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Read the text."""
+        if isinstance(value, int):
+            return value
+        try:
+            return self._parse(value)
+        except UsageError as error:
+            self.fail(f"{error.message}: {error.hint}", param, ctx)
+
+
+AMOUNT = _Written("sui", units.parse_sui)
+"""An amount in SUI such as `1` or `0.25`, in MIST."""
+
+DURATION = _Written("duration", units.parse_duration)
+"""A span such as `7d`, `1h30m` or `500ms`, in milliseconds."""

@@ -1,0 +1,114 @@
+"""What a verb did on chain, or would do: in words, with its digest and what it cost."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from nexus_tools import units
+from nexus_tools.cli.framework.output import Output
+from nexus_tools.cli.framework.session import Session
+
+if TYPE_CHECKING:
+    from nexus_tools.package import Sent
+    from nexus_tools.sui.effects import TransactionEffects
+
+
+class Rehearsable(Protocol):
+    """What has verbs that can be simulated."""
+
+    def rehearsal(self) -> Self:
+        """The same, with verbs that are simulated."""
+
+
+T = TypeVar("T")
+Service = TypeVar("Service", bound=Rehearsable)
+
+
+def report(output: Output, sent: "Sent", done: str, record: Mapping[str, Any]) -> None:
+    """Say what was `done`, and print `record` with the digest, the cost and the effects.
+
+    People see amounts in SUI, and no lists. In a dry run it says that nothing was signed.
+    """
+    document = sent_record(sent)
+    if document["dry_run"]:
+        output.note(f"simulated, nothing was signed: {done}")
+    else:
+        output.done(done)
+    if output.as_json:
+        output.document({**record, **document})
+        return
+    shown = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
+    words = units.in_words(shown) | _for_people(document)
+    output.record(words, {key: key if "." in key else key.replace("_", " ") for key in words})
+
+
+def asked(done: str, rehearsed: "Sent") -> str:
+    """The question before a verb, from what its rehearsal did and cost."""
+    return f"Simulated: {done}, for {units.sui(rehearsed.cost.net)}. Do it?"
+
+
+def sent_record(sent: "Sent") -> dict[str, Any]:
+    """The transaction as JSON: amounts in MIST, events by their names."""
+    from nexus_tools.client import Executed  # noqa: PLC0415 - not for `--help`
+
+    cost = sent.cost
+    return {
+        "dry_run": not isinstance(sent, Executed),
+        "digest": str(sent.digest) if isinstance(sent, Executed) else None,
+        "cost_mist": cost.net,
+        "gas": {
+            "computation_mist": cost.computation_cost,
+            "storage_mist": cost.storage_cost,
+            "rebate_mist": cost.storage_rebate,
+        },
+        "effects": _effects(sent.effects),
+        "events": [event.type.name for event in sent.events],
+    }
+
+
+def _effects(effects: "TransactionEffects") -> dict[str, list[str]]:
+    """The ids of the objects that a transaction created, changed and deleted."""
+    from nexus_tools.sui.effects import Absent, IdOperation  # noqa: PLC0415 - not for `--help`
+
+    found: dict[str, list[str]] = {"created": [], "changed": [], "deleted": []}
+    for object_id, change in effects.changed_objects:
+        if change.operation is IdOperation.CREATED:
+            found["created"].append(str(object_id))
+        elif isinstance(change.output, Absent):
+            found["deleted"].append(str(object_id))
+        else:
+            found["changed"].append(str(object_id))
+    return found
+
+
+def _for_people(document: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {"digest": document["digest"], "cost": units.sui(document["cost_mist"])}
+    if document["dry_run"]:
+        effects = document["effects"]
+        shown["objects"] = ", ".join(f"{len(ids)} {what}" for what, ids in effects.items())
+        shown["events"] = ", ".join(document["events"])
+    return shown
+
+
+async def carry_out(
+    session: Session,
+    service: Service,
+    verb: Callable[[Service], Awaitable[T]],
+    *,
+    question: Callable[[T], str],
+) -> T:
+    """Rehearse a verb, ask with what that showed, and do it; in a dry run only rehearse.
+
+    The rehearsal is a simulation. Raises what the verb raises: before anybody is asked, if the
+    chain would refuse it. A `question` that is empty is not asked.
+    """
+    output = session.output
+    if session.dry_run or not session.yes:
+        with output.progress("simulating"):
+            result = await verb(service.rehearsal())
+        if session.dry_run:
+            return result
+        asked = question(result)
+        if asked:
+            output.confirm(asked, yes=False)
+    with output.progress("waiting for the network"):
+        return await verb(service)

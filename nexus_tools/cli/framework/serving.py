@@ -1,0 +1,92 @@
+"""A server of tools on a socket: options and run, shared by `tool serve` and `bridge serve`."""
+
+import functools
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.framework.output import Output
+from nexus_tools.embedding import host_and_port
+
+if TYPE_CHECKING:
+    from nexus_tools.toolkit import ToolServer
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_OPTIONS = (
+    click.option(
+        "--bind",
+        default="127.0.0.1:8080",
+        show_default=True,
+        envvar="BIND_ADDR",
+        help="Host and port to listen on; port 0 takes a free one. [env: BIND_ADDR]",
+    ),
+    click.option("--public-url", help="Where the server is reached from outside."),
+    click.option(
+        "--tls-cert",
+        type=_FILE,
+        envvar="NEXUS_TOOL_TLS_CERT_PATH",
+        help="Certificate chain, PEM. [env: NEXUS_TOOL_TLS_CERT_PATH]",
+    ),
+    click.option(
+        "--tls-key",
+        type=_FILE,
+        envvar="NEXUS_TOOL_TLS_KEY_PATH",
+        help="The certificate's key, PEM. [env: NEXUS_TOOL_TLS_KEY_PATH]",
+    ),
+    click.option("--meta", is_flag=True, help="Print the definitions, and do not serve."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where a server listens, how it is reached, and whether it only says what it would serve."""
+
+    bind: str
+    public_url: str | None
+    tls_cert: Path | None
+    tls_key: Path | None
+    meta: bool
+
+    def run(self, server: "ToolServer", output: Output) -> None:
+        """Serve until Ctrl-C, or print the definitions. Raises `address_invalid`."""
+        from nexus_tools.tool import protocol  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.toolkit import run  # noqa: PLC0415 - not for `--help`
+
+        host, port = host_and_port(self.bind)
+        if self.meta:
+            root = self.public_url or f"{'https' if self.tls_cert else 'http'}://{self.bind}"
+            definitions = [definition.as_json() for definition in server.definitions(root)]
+            click.echo(json.dumps(definitions, indent=2, ensure_ascii=False))
+            return
+
+        def ready(url: str) -> None:
+            for path, tool in server.tools.items():
+                output.done(f"{tool.fqn} at {protocol.tool_url(self.public_url or url, path)}")
+
+        tls = {"tls_certificate": self.tls_cert, "tls_key": self.tls_key}
+        run(server, host, port, on_ready=ready, **tls)
+
+
+def serves(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that serves tools: gets a `Serving` as `serving`."""
+
+    @functools.wraps(command)
+    def wrapped(
+        *args: Any,
+        bind: str,
+        public_url: str | None,
+        tls_cert: Path | None,
+        tls_key: Path | None,
+        meta: bool,
+        **kwargs: Any,
+    ) -> Any:
+        serving = Serving(bind, public_url, tls_cert, tls_key, meta)
+        return command(*args, serving=serving, **kwargs)
+
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped

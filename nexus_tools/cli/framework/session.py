@@ -1,0 +1,67 @@
+"""What one command works with: settings, output, the network, the key, the package."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nexus_tools.cli.framework.output import Output
+from nexus_tools.settings import Settings
+
+if TYPE_CHECKING:
+    from nexus_tools.client import KeyPair, Network, SuiClient
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.package import Deployment
+    from nexus_tools.sui.address import Address
+
+
+@dataclass(slots=True)
+class Session:
+    """The options that every command has, and what they lead to.
+
+    `yes` and `dry_run` are those of commands that sign transactions.
+    """
+
+    output: Output
+    settings: Settings = field(default_factory=Settings.load)
+    network_name: str | None = None
+    wallet_name: str | None = None
+    yes: bool = False
+    dry_run: bool = False
+
+    def network(self) -> "Network":
+        """The network that the command works on: the option's, or that of the settings."""
+        return self.settings.find_network(self.network_name)
+
+    def address_of(self, who: str) -> "Address":
+        """An address as it stands, or that of a key by its alias."""
+        from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
+
+        if who.startswith("0x"):
+            return Address.parse(who)
+        return self.settings.locate_account(who).what.address
+
+    def signer(self) -> "KeyPair":
+        """The key that signs: the option's, that of the settings, or the keystore's active one."""
+        return self.settings.find_key(self.wallet_name)
+
+    @asynccontextmanager
+    async def client(self, *, signing: bool = False) -> AsyncIterator["SuiClient"]:
+        """A connection to the network; `signing` with the key."""
+        from nexus_tools.client import SuiClient  # noqa: PLC0415
+
+        signer = self.signer() if signing else None
+        async with SuiClient(self.network(), signer) as client:
+            yield client
+
+    async def deployment(self, client: "SuiClient") -> "Deployment":
+        """The package as published on the client's network. Raises `package_not_published`."""
+        return self.settings.find_deployment(client.network.name, await client.chain_id())
+
+    @asynccontextmanager
+    async def nexus(self, *, signing: bool = True) -> AsyncIterator["Nexus"]:
+        """The tools, leaders and invocations on the network."""
+        from nexus_tools.nexus import Nexus  # noqa: PLC0415
+
+        async with self.client(signing=signing) as client:
+            yield Nexus(client, await self.deployment(client), dry_run=self.dry_run)

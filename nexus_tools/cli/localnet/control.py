@@ -1,0 +1,118 @@
+"""Steering the running localnet: its clock, its epochs, its snapshots."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import DURATION, Session, local, reads
+from nexus_tools.errors import NotNowError, UnreachableError, UsageError
+from nexus_tools.running_localnet import RunningLocalnet, require_localnet
+
+if TYPE_CHECKING:
+    from nexus_tools.client import Network
+
+_ADVANCE_CLOCK = "/sui.forking.v1alpha.ForkingService/AdvanceClock"
+_SEPARATOR = "-"
+_GONE = "snapshot_gone"
+
+
+@click.command("advance-clock")
+@click.argument("duration", type=DURATION)
+@reads
+async def advance_clock(session: Session, duration: int) -> None:
+    """Let DURATION pass on the chain: `7d`, `1h30m`, `500ms`."""
+    now_ms = await _move_clock(session.network(), duration)
+    session.output.done(f"it is {units.utc(now_ms)} on the localnet")
+    if session.output.as_json:
+        session.output.document({"time_ms": now_ms, "advanced_ms": duration})
+
+
+@click.command("advance-epoch")
+@local
+async def advance_epoch(session: Session) -> None:
+    """End the epoch, and begin the next one.
+
+    Fees go to those who have staked; after epochs of a day or more, so does the subsidy of the
+    network. Time does not pass by itself: see `advance-clock`.
+    """
+    running = require_localnet()
+    response = await _post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
+    session.output.done(f"epoch {response['epoch']} has begun on the localnet")
+    if session.output.as_json:
+        session.output.document(response)
+
+
+@click.command("snapshot")
+@local
+async def snapshot(session: Session) -> None:
+    """Name the present of the localnet, to come back to it with `revert`."""
+    response = await _post(require_localnet(), "/snapshot", {}, refusal=_GONE)
+    session.output.record({"snapshot": f"{response['checkpoint']}{_SEPARATOR}{response['digest']}"})
+
+
+@click.command()
+@click.argument("name", metavar="SNAPSHOT")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@local
+async def revert(session: Session, name: str, *, yes: bool) -> None:
+    """Go back to SNAPSHOT: whatever happened since did not happen."""
+    place = _parse_snapshot(name)
+    running = require_localnet()
+    session.output.confirm(f"Forget all that happened since {name}?", yes=yes)
+    await _post(running, "/revert", place, refusal=_GONE)
+    session.output.done(f"the localnet is back at {name}")
+    if session.output.as_json:
+        session.output.document({"snapshot": name})
+
+
+# --- Through the localnet's port
+
+
+async def _move_clock(network: "Network", duration_ms: int) -> int:
+    """Let time pass; returns the time then, in ms since 1970.
+
+    Raises `node_unreachable`, and `node_unsupported` for a network whose clock cannot be moved.
+    """
+    from nexus_tools.client import Connection  # noqa: PLC0415 - not for `--help`
+
+    connection = Connection(network)
+    connection.open()
+    try:
+        response = await connection.call(_ADVANCE_CLOCK, duration_ms=duration_ms)
+    finally:
+        await connection.close()
+    return int(response.timestamp_ms)
+
+
+def _parse_snapshot(name: str) -> dict[str, Any]:
+    """Read a name that `snapshot` gave. Raises `snapshot_invalid`."""
+    number, separator, digest = name.partition(_SEPARATOR)
+    if not (separator and number.isascii() and number.isdigit() and digest):
+        raise UsageError(
+            "snapshot_invalid",
+            f"{name[:80]!r} is not the name of a snapshot",
+            hint="`nexus-tools localnet snapshot` gives one",
+        )
+    return {"checkpoint": int(number), "digest": digest}
+
+
+async def _post(
+    running: RunningLocalnet, path: str, document: dict[str, Any], *, refusal: str
+) -> dict[str, Any]:
+    """Send a JSON object, and give the one that comes back.
+
+    Raises `localnet_unreachable`, and an error with the code `refusal` if it is not accepted.
+    """
+    import httpx  # noqa: PLC0415 - 60 ms, for few commands
+
+    url = running.url + path
+    try:
+        async with httpx.AsyncClient() as http:
+            response = await http.post(url, json=document)
+    except httpx.HTTPError as error:
+        raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None
+    result: dict[str, Any] = response.json()
+    if response.status_code != httpx.codes.OK:
+        raise NotNowError(refusal, str(result.get("error")))
+    return result

@@ -1,0 +1,33 @@
+"""`nexus-tools localnet faucet`: SUI, from the localnet or from the faucet of a test network."""
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import AMOUNT, Session, reads
+
+
+@click.command()
+@click.argument("address", required=False)
+@click.option("--amount", type=AMOUNT, help="In SUI; what the faucet gives by default.")
+@reads
+async def command(session: Session, address: str | None, amount: int | None) -> None:
+    """Send SUI to ADDRESS; without it, to the key that signs.
+
+    A localnet gives exactly the amount. The faucets of devnet and testnet give whole portions: as
+    many are sent as it takes to have the amount at least.
+    """
+    from nexus_tools.client import request_sui  # noqa: PLC0415
+    from nexus_tools.sui.address import Address  # noqa: PLC0415
+
+    recipient = Address.parse(address) if address else session.signer().address
+    given, digests = 0, dict[str, None]()
+    with session.output.progress("asking the faucet"):
+        while not digests or (amount is not None and given < amount):
+            missing = None if amount is None else amount - given
+            for gift in await request_sui(session.network(), recipient, missing):
+                given += gift.amount
+                digests[str(gift.transaction)] = None
+    session.output.done(f"{units.sui(given)} sent to {recipient.short()}")
+    record = {"address": str(recipient), "amount_mist": given, "digests": list(digests)}
+    if session.output.as_json:
+        session.output.document(record)

@@ -1,0 +1,204 @@
+"""`nexus-tools localnet trace`: fetched from the localnet, and printed for people."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Output, Session, print_tree, read_bytes, reads
+from nexus_tools.cli.localnet.trace_tree import View, command_tree, failure_text
+from nexus_tools.errors import (
+    NexusError,
+    NotFoundError,
+    NotNowError,
+    RefusedOnChainError,
+    UnreachableError,
+    ValidationError,
+)
+
+if TYPE_CHECKING:
+    from nexus_tools.client import Network
+
+Document = Mapping[str, Any]
+Subject = Mapping[str, str]
+
+_ERRORS: dict[int, type[NexusError]] = {
+    HTTPStatus.BAD_REQUEST: ValidationError,
+    HTTPStatus.NOT_FOUND: NotFoundError,
+    HTTPStatus.CONFLICT: NotNowError,
+    HTTPStatus.UNPROCESSABLE_ENTITY: RefusedOnChainError,
+}
+
+_TIMEOUT_S = 120.0
+_COSTS = ("computation_mist", "storage_mist", "rebate_mist", "net_mist")
+_PACKAGES = {"published": "package"}
+_COLUMNS = {
+    "change": "Object",
+    "id": "Id",
+    "type": "Type",
+    "version": "Version",
+    "owner": "Owner",
+}
+
+
+@click.command()
+@click.argument("digest", required=False)
+@click.option(
+    "--simulate",
+    metavar="FILE",
+    help="Trace what the transaction in FILE (- for stdin) would do: its bytes in base64.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    help="Levels of calls to show below a command.",
+)
+@click.option("--natives", is_flag=True, help="Show native functions, too.")
+@click.option("--framework", is_flag=True, help="Show what functions of 0x1, 0x2 and 0x3 call.")
+@click.option("--full", is_flag=True, help="Show values and addresses at full length.")
+@reads
+async def command(
+    session: Session,
+    digest: str | None,
+    simulate: str | None,
+    *,
+    depth: int,
+    natives: bool,
+    framework: bool,
+    full: bool,
+) -> None:
+    """Show what the transaction DIGEST did, or what one that was not sent would do, call by call.
+
+    With --json the whole trace is printed, whatever is to be shown.
+    """
+    traced = _subject(digest, simulate)
+    if session.output.as_json:
+        session.output.document(await _fetch_trace(session.network(), traced, values="json"))
+        return
+    with session.output.progress("executing the transaction"):
+        document = await _fetch_trace(session.network(), traced, values="text")
+    show_trace(session.output, document, View(depth, natives, framework, full))
+
+
+def _subject(digest: str | None, file: str | None) -> Subject:
+    """What is to be traced: a transaction on the chain, or one in a file that was not sent.
+
+    Raises `digest_invalid`, `file_unreadable`, `transaction_invalid`.
+    """
+    from nexus_tools.sui.digest import Digest  # noqa: PLC0415 - not for `--help`
+
+    if digest is not None and file is None:
+        return {"digest": str(Digest.parse(digest))}
+    if digest is None and file is not None:
+        return _unsent(file)
+    raise click.UsageError("Name either a DIGEST, or a FILE with --simulate.")
+
+
+def _unsent(name: str) -> Subject:
+    from nexus_tools.sui.transaction import TRANSACTION_DATA  # noqa: PLC0415 - not for `--help`
+
+    try:
+        data = b64decode(b"".join(read_bytes(name).split()), validate=True)
+        TRANSACTION_DATA.decode(data)
+    except (ValueError, ValidationError) as error:
+        raise ValidationError(
+            "transaction_invalid",
+            f"{'stdin' if name == '-' else name} holds no transaction: {error}",
+            hint="it takes the BCS bytes of `TransactionData` in base64, without signatures",
+        ) from None
+    return {"transaction": b64encode(data).decode()}
+
+
+async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> dict[str, Any]:
+    """The trace as a document, with values as `json` or as `text`.
+
+    Raises `transaction_not_found`, `trace_impossible`, `transaction_executed`; for a transaction
+    that was not sent, `RefusedOnChainError` if it would not be executed; and `trace_unsupported`
+    if the network is no localnet.
+    """
+    url = f"{network.url.rstrip('/')}/trace"
+    status, answer = await _post(url, {**subject, "values": values})
+    if status == HTTPStatus.OK and isinstance(answer, dict):
+        return answer
+    if not isinstance(answer, dict) or "code" not in answer:
+        raise NotNowError("trace_unsupported", f"{network.name} is no localnet that can trace")
+    kind = _ERRORS.get(status, NexusError)
+    raise kind(str(answer["code"]), str(answer.get("error")))
+
+
+async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
+    """Status and JSON of the answer; None if it is no JSON."""
+    import httpx  # noqa: PLC0415 - 60 ms, and not for `--help`
+
+    try:
+        async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
+            answer = await http.post(url, json=document)
+    except httpx.HTTPError as error:
+        raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None
+    try:
+        return answer.status_code, answer.json()
+    except ValueError:
+        return answer.status_code, None
+
+
+def show_trace(output: Output, trace: Document, view: View) -> None:
+    """Print a trace whose values are text: its head, the commands, the objects, the costs."""
+    if not trace["is_faithful"]:
+        output.warn("the second execution had other effects than the chain knows: do not trust it")
+    what = "simulation of transaction" if trace["is_simulated"] else "transaction"
+    output.record(_head(trace, view), title=f"{what} {trace['digest']}")
+    for command in trace["commands"]:
+        print_tree(command_tree(command, trace["status"], view))
+    if trace["left_out"]:
+        output.note(f"{trace['left_out']} calls were too many or too deep to be kept")
+    output.table([_object_row(each, view) for each in trace["objects"]], _COLUMNS, empty="")
+    output.record(units.in_words({key: trace["gas"][key] for key in _COSTS}), title="gas")
+
+
+def _head(trace: Document, view: View) -> dict[str, Any]:
+    return {
+        "status": _status(trace["status"], view),
+        "sender": view.short(trace["sender"]),
+        "kind": trace["kind"],
+        "checkpoint": trace["checkpoint"],
+        "time": units.utc(trace["timestamp_ms"]),
+    }
+
+
+def _status(status: Document, view: View) -> str:
+    if status["success"]:
+        return "succeeded"
+    command = "" if status["command"] is None else f" in command {status['command']}"
+    return f"failed{command}: {failure_text(status, view)}"
+
+
+def _object_row(changed: Document, view: View) -> dict[str, Any]:
+    owners = [_owner(changed[key], view) for key in ("owner_before", "owner")]
+    versions = [changed[key] for key in ("version_before", "version")]
+    return {
+        "change": changed["change"].replace("_", " "),
+        "id": view.short(changed["id"]),
+        "type": view.short(changed["type"] or _PACKAGES.get(changed["change"], "")),
+        "version": _before_and_after(versions),
+        "owner": _before_and_after(owners),
+    }
+
+
+def _before_and_after(values: list[Any]) -> str:
+    known = [str(value) for value in values if value is not None]
+    return " → ".join(dict.fromkeys(known))
+
+
+def _owner(owner: Document | None, view: View) -> str | None:
+    if owner is None:
+        return None
+    kind = owner["kind"].replace("_", " ")
+    if "address" not in owner:
+        return str(kind)
+    address = view.short(owner["address"])
+    return address if kind == "address" else f"{kind} {address}"

@@ -1,0 +1,24 @@
+"""`nexus-tools package`: the Move package of registries and invocations, and yours."""
+
+import click
+
+from nexus_tools.cli.framework import LazyGroup
+
+COMMANDS = {
+    "publish": "Publish the package that comes with nexus-tools.",
+    "upgrade": "Publish it as the next version of the published one.",
+    "show": "Show the package on the network.",
+    "use": "Use a published package from now on.",
+    "build": "Compile a Move package.",
+    "test": "Run the unit tests of a Move package.",
+    "bindings": "Write a typed Python package for a Move package.",
+}
+PLACES = {"publish": "deployment:publish", "show": "deployment:show", "use": "deployment:use"}
+
+
+@click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
+def command() -> None:
+    """Publish and inspect the Move package.
+
+    Commands remember for each network where it is published.
+    """

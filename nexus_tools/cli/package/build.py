@@ -1,0 +1,62 @@
+"""`nexus-tools package build`: a Move package compiled, and ours compared with what we ship."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.package.compiler import FOLDER, move_builder, our_sources
+from nexus_tools.errors import ValidationError
+
+
+@click.command()
+@click.argument("folder", type=FOLDER, required=False)
+@click.option(
+    "--output", type=click.Path(file_okay=False, path_type=Path), help="Write the modules here."
+)
+@click.option("--framework", type=FOLDER, help="Sources of the Sui framework, for its macros.")
+@local
+def command(
+    session: Session, folder: Path | None, output: Path | None, framework: Path | None
+) -> None:
+    """Compile the Move package in FOLDER; without it, our own, and compare it with what we ship.
+
+    The compiler is the genuine one as WebAssembly; the first time it is fetched with `npm`.
+    """
+    from nexus_tools.bytecode import deserialize  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.localnet.compiler import read_sources  # noqa: PLC0415
+
+    source = folder or our_sources()
+    with session.output.progress(f"compiling {source}"):
+        built = move_builder(session).build(read_sources(source), framework)
+    modules = {deserialize(module).name: module for module in built.modules}
+    if built.warnings:
+        session.output.warn(built.warnings)
+    record: dict[str, Any] = {
+        "folder": str(source),
+        "modules": list(modules),
+        "digest": built.digest.hex(),
+        "dependencies": [f"0x{dependency.hex()}" for dependency in built.dependencies],
+    }
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for name, module in modules.items():
+            (output / f"{name}.mv").write_bytes(module)
+        record["output"] = str(output)
+    session.output.done(f"compiled {len(modules)} modules of {source}")
+    session.output.record(record)
+    if folder is None:
+        _compare(session, built.modules)
+
+
+def _compare(session: Session, modules: tuple[bytes, ...]) -> None:
+    from nexus_tools.package import load_package  # noqa: PLC0415 - not for `--help`
+
+    if modules != load_package().modules:
+        raise ValidationError(
+            "bytecode_differs",
+            "the sources do not compile to the bytecode that comes with nexus-tools",
+            hint="the sources were changed since, or the compiler is another one",
+        )
+    session.output.done("the sources compile to the bytecode that comes with nexus-tools")

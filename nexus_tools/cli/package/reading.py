@@ -1,0 +1,180 @@
+"""A Move package that is read to make bindings of it: from a folder, or from the network."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.bindings.generator import PackageSource
+from nexus_tools.cli.framework import Session
+from nexus_tools.cli.package.compiler import move_builder
+from nexus_tools.client import SuiClient
+from nexus_tools.errors import NexusError, NotFoundError, UsageError
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.object import MovePackage
+
+_MANIFEST = "Move.toml"
+_BYTECODE = "bytecode_modules"
+_PUBLISHED = re.compile(r"0x[0-9a-fA-F]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A package that was read, with those that it depends on by name.
+
+    `framework` gives modules of the framework that it was made for.
+    """
+
+    package: PackageSource
+    framework: Callable[[Address], Sequence[bytes]]
+    dependencies: Mapping[str, PackageSource] = field(default_factory=dict)
+
+
+async def read_place(session: Session, place: str, framework: Path | None) -> Found:
+    """The package at a place, which is a folder or an id. Raises `package_not_found`."""
+    found = _read_folder(session, Path(place), framework)
+    if found is not None:
+        return found
+    if not _PUBLISHED.fullmatch(place):
+        raise UsageError(
+            "package_not_found",
+            f"{place} is neither a folder nor the id of a package",
+            hint="name a folder with Move.toml or .mv files, or an id that begins with 0x",
+        )
+    async with session.client() as client:
+        return await _read_published(client, Address.parse(place))
+
+
+async def read_other(
+    session: Session, found: Found, wanted: str, framework: Path | None
+) -> tuple[str, PackageSource]:
+    """What `--with NAME` or `--with NAME=PLACE` names. Raises `dependency_unknown`."""
+    name, _, place = wanted.partition("=")
+    if place:
+        return name, (await read_place(session, place, framework)).package
+    if name not in found.dependencies:
+        known = ", ".join(sorted(found.dependencies)) or "none"
+        raise NotFoundError(
+            "dependency_unknown",
+            f"the package depends on no {name} whose modules are here; known are: {known}",
+            hint="say where it is: --with NAME=FOLDER, or --with NAME=ID",
+        )
+    return name, found.dependencies[name]
+
+
+# --- Networks
+
+
+async def _read_published(client: SuiClient, package_id: Address) -> Found:
+    package = await _package(client, package_id)
+    used = {link.original_id: link.upgraded_id for link in package.linkage}
+    system = [original for original in used if original <= _LAST_SYSTEM_PACKAGE]
+    framework = {original: _modules(await _package(client, used[original])) for original in system}
+    source = PackageSource(f"the package {package_id}", _modules(package), {})
+    return Found(source, lambda address: framework.get(address, ()))
+
+
+_LAST_SYSTEM_PACKAGE = Address.of(0xFFFF)
+
+
+async def _package(client: SuiClient, package_id: Address) -> MovePackage:
+    value = await client.object(package_id)
+    if value is None or not isinstance(value.data, MovePackage):
+        raise NotFoundError(
+            "package_unknown",
+            f"{client.network.name} knows no package {package_id}",
+            hint="check the id and the network: --network NAME",
+        )
+    return value.data
+
+
+def _modules(package: MovePackage) -> tuple[bytes, ...]:
+    return tuple(module for _, module in package.modules)
+
+
+# --- Folders
+
+
+def _read_folder(session: Session, folder: Path, framework: Path | None) -> Found | None:
+    """Compile the package, or take what somebody else has compiled; None if it is no folder."""
+    if not folder.is_dir():
+        return None
+    built = _built_folder(folder)
+    if not (folder / _MANIFEST).is_file():
+        if built is None:
+            raise NotFoundError(
+                "package_not_found",
+                f"{folder} has neither {_MANIFEST} nor modules",
+                hint="name the folder of a Move package, or one with .mv files",
+            )
+        return _read_built(built)
+    try:
+        return _compile(session, folder, framework)
+    except (NexusError, ModuleNotFoundError) as error:
+        if built is None:
+            raise
+        session.output.warn(f"took what is compiled in {built}, for here it does not: {error}")
+        return _read_built(built)
+
+
+def _compile(session: Session, folder: Path, framework: Path | None) -> Found:
+    from nexus_tools.localnet.compiler import build_package  # noqa: PLC0415
+
+    compiled = build_package(move_builder(session), folder, framework)
+    return Found(
+        PackageSource(_origin(folder), compiled.built.modules, compiled.sources),
+        _framework,
+        {
+            name: PackageSource(_named(name), each.built.modules, each.sources)
+            for name, each in compiled.dependencies.items()
+        },
+    )
+
+
+def _built_folder(folder: Path) -> Path | None:
+    """Where the modules are: here, or where Sui's own compiler puts them."""
+    candidates = [folder, folder / _BYTECODE, *sorted(folder.glob(f"build/*/{_BYTECODE}"))]
+    return next((each for each in candidates if any(each.glob("*.mv"))), None)
+
+
+def _read_built(modules: Path) -> Found:
+    root = modules.parent if modules.name == _BYTECODE else modules
+    dependencies = {
+        path.name: PackageSource(_named(path.name), _files(path), {})
+        for path in sorted((modules / "dependencies").glob("*"))
+        if path.is_dir()
+    }
+    package = PackageSource(_named(root.resolve().name), _files(modules), sources_in(root))
+    return Found(package, _framework, dependencies)
+
+
+def _files(folder: Path) -> tuple[bytes, ...]:
+    return tuple(path.read_bytes() for path in sorted(folder.glob("*.mv")))
+
+
+def sources_in(folder: Path) -> dict[str, str]:
+    """Move sources by their paths. Words are a courtesy: a file that is no text has none."""
+    paths = sorted(path for path in folder.rglob("*.move") if "dependencies" not in path.parts)
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8", errors="replace")
+        for path in paths
+    }
+
+
+def _origin(folder: Path) -> str:
+    import tomllib  # noqa: PLC0415 - not for other places
+
+    manifest: dict[str, Any] = tomllib.loads((folder / _MANIFEST).read_text("utf-8"))
+    return _named(str(manifest["package"]["name"]))
+
+
+def _named(name: str) -> str:
+    return f"the Move package `{name}`"
+
+
+def _framework(address: Address) -> Sequence[bytes]:
+    from nexus_tools.localnet.framework import load_framework  # noqa: PLC0415 - if it is needed
+
+    package = load_framework().get(bytes(address))
+    return package.modules if package else ()

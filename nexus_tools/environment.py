@@ -1,0 +1,60 @@
+"""Settings in the environment: what the variables with a prefix say, and that none is misspelt.
+
+A variable that nobody reads changes nothing, and nobody says so: with `NEXUS_TOOLS_NETWROK` a
+command would work on another network. So each prefix belongs to one reader, which knows all names.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+
+from nexus_tools.errors import UsageError
+
+PREFIX = "NEXUS_TOOLS_"
+NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "wallet")
+"""What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
+
+LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
+"""Settings of the Leader, which knows their names."""
+
+TOOL_PREFIX = "NEXUS_TOOL_"
+TOOL_NAMES = ("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url")
+"""What programs that serve and call tools share with those of other makers."""
+
+
+def user_variables() -> dict[str, str]:
+    """What users have set, by the names in `NAMES`. Raises `variable_unknown`."""
+    read(TOOL_PREFIX, TOOL_NAMES)
+    return read(PREFIX, NAMES, elsewhere=LEADER_PREFIX)
+
+
+def read(
+    prefix: str,
+    names: Collection[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    elsewhere: str | None = None,
+) -> dict[str, str]:
+    """The values of the variables with a prefix, by `names` (in lower case) that are set.
+
+    An empty variable counts as not set. Those that begin with `elsewhere` have another reader.
+    Raises `variable_unknown` for a variable with the prefix and none of the names.
+    """
+    environment = os.environ if environment is None else environment
+    known = {prefix + name.upper(): name for name in names}
+    for variable in sorted(environment):
+        ours = variable.startswith(prefix) and not (elsewhere and variable.startswith(elsewhere))
+        if ours and variable not in known:
+            raise _unknown(variable, known)
+    return {name: environment[key] for key, name in known.items() if environment.get(key)}
+
+
+def _unknown(variable: str, known: Collection[str]) -> UsageError:
+    from difflib import get_close_matches  # noqa: PLC0415 - 5 ms, and hardly ever needed
+
+    likely = get_close_matches(variable, known, 1)
+    return UsageError(
+        "variable_unknown",
+        f"the environment sets {variable[:80]}, which means nothing",
+        hint=f"did you mean {likely[0]}?" if likely else f"known are {', '.join(sorted(known))}",
+        details={"variable": variable, "known": sorted(known)},
+    )

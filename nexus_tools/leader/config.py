@@ -1,0 +1,130 @@
+"""The configuration of a Leader: what an operator sets, with the bounds in which it makes sense."""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Any, Self
+
+import pydantic
+from pydantic import Field, field_validator
+
+from nexus_tools.environment import LEADER_PREFIX, read
+from nexus_tools.errors import UsageError
+
+MIB = 1024 * 1024
+
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+"""The networks of this machine itself, for `allowed_networks`."""
+_LISTS = ("allowed_networks", "allowed_ports")
+
+
+class LeaderConfig(pydantic.BaseModel):
+    """The configuration of one Leader; times in milliseconds, sizes in bytes."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    journal: Path
+    """The SQLite file that remembers what was assigned and what it came to."""
+
+    health_port: int | None = Field(default=None, ge=0, le=65_535)
+    """Loopback port of health and metrics; 0 takes a free one, none serves nothing."""
+
+    allow_http: bool = False
+    """Whether tools may be called without TLS."""
+
+    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Networks to connect to although they are private, loopback or otherwise special."""
+
+    allowed_ports: frozenset[int] = frozenset()
+    """The only TCP ports to connect to; empty allows all."""
+
+    max_pending: int = Field(default=20_000, ge=1, le=1_000_000)
+    """Invocations in hand before reading events pauses."""
+
+    max_concurrent: int = Field(default=256, ge=1, le=10_000)
+    """Tool calls at the same time."""
+
+    max_concurrent_per_tool: int = Field(default=32, ge=1, le=10_000)
+    """Calls of one tool at the same time."""
+
+    max_request_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
+    max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
+
+    max_attempts: int = Field(default=6, ge=1, le=100)
+    """Tool calls for one invocation, the first included."""
+
+    first_pause_ms: int = Field(default=200, ge=1, le=60_000)
+    """About how long to wait before the second attempt; doubles with each further one."""
+
+    longest_pause_ms: int = Field(default=5_000, ge=1, le=60_000)
+
+    breaker_failures: int = Field(default=8, ge=1, le=10_000)
+    """Failures to reach a tool in a row after which it is left alone for a while."""
+
+    breaker_pause_ms: int = Field(default=5_000, ge=1, le=600_000)
+
+    check_meta: bool = True
+    """Whether to compare the tool's `/meta` with the chain before its first invocation."""
+
+    meta_lifetime_ms: int = Field(default=600_000, ge=1_000, le=86_400_000)
+    """For how long the comparison with `/meta` holds."""
+
+    closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
+    """How long before the end of the own window the last response is awaited."""
+
+    batch_size: int = Field(default=32, ge=1, le=128)
+    """Invocations closed by one transaction."""
+
+    batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)
+    """Bytes of outcomes in one transaction, of the 128 KiB that a transaction may have."""
+
+    linger_ms: int = Field(default=20, ge=0, le=10_000)
+    """How long the first outcome of a batch waits for others."""
+
+    clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
+    """How often the chain's clock is read while something waits for it."""
+
+    trouble_pause_ms: int = Field(default=1_000, ge=1, le=60_000)
+    """How long to wait after trouble of the Leader's own: a node that is down, no gas."""
+
+    stop_timeout_ms: int = Field(default=20_000, ge=0, le=600_000)
+    """How long a stop waits for what is running."""
+
+    look_back_ms: int = Field(default=600_000, ge=0)
+    """How far back a new journal begins: longer than any invocation stays open."""
+
+    retention_ms: int = Field(default=7 * 86_400_000, ge=0)
+    """How long closed invocations stay in the journal."""
+
+    @field_validator(*_LISTS, mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        """Lists may be written with commas, as in the environment."""
+        if isinstance(value, str):
+            return [part.strip() for part in value.split(",") if part.strip()]
+        return value
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
+        """What the environment sets (`NEXUS_TOOLS_LEADER_…`), then `overrides`.
+
+        Raises `UsageError` with code `config_invalid` or `variable_unknown`.
+        """
+        values = read(LEADER_PREFIX, cls.model_fields, environment)
+        try:
+            return cls.model_validate(values | overrides)
+        except pydantic.ValidationError as error:
+            raise UsageError(
+                "config_invalid",
+                f"the Leader's configuration is wrong: {_in_words(error)}",
+                hint=f"set options, or {LEADER_PREFIX}… in the environment",
+            ) from error
+
+
+def _in_words(error: pydantic.ValidationError) -> str:
+    """Each wrong value and why, without the value, which may be a slip of the clipboard."""
+    problems = error.errors(include_input=False, include_url=False)
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc'][:1])) or 'config'}: {problem['msg']}"
+        for problem in problems
+    )

@@ -1,0 +1,90 @@
+"""What a response of a tool means: an answer, a failure with its reason, or: try again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.leader.http_client import Response
+from nexus_tools.tool import (
+    MAX_PORTS,
+    Answer,
+    Failure,
+    FailureReason,
+    InterfaceValidator,
+    Outcome,
+    parse_json,
+    protocol,
+)
+
+MAX_DETAIL_BYTES = 200
+
+# What a transaction takes: half of the 16 KiB of a pure input for the names, most of 128 KiB.
+MAX_NAMES_BYTES = 8 * 1024
+MAX_OUTCOME_BYTES = 100 * 1024
+
+_DETAILS = {
+    FailureReason.UNAUTHORIZED: "the tool refused this leader:",
+    FailureReason.INPUT_INVALID: "the tool refused the input:",
+    FailureReason.TIMED_OUT: "the tool ran out of its own time:",
+    FailureReason.HTTP_ERROR: "the tool responded with",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Another call may help; `failure` is what the invocation comes to if there is none.
+
+    `retry_after` is the header of that name, `pause_ms` a pause that is known already.
+    """
+
+    failure: Failure
+    retry_after: str = ""
+    pause_ms: float | None = None
+
+
+def failure(reason: FailureReason, detail: str, max_outcome_bytes: int) -> Failure:
+    """A failure whose detail fits: it counts as bytes of the outcome, which are bounded."""
+    limit = min(MAX_DETAIL_BYTES, max_outcome_bytes)
+    return Failure(reason, detail.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore"))
+
+
+def judge_response(
+    response: Response,
+    validator: InterfaceValidator,
+    size: Callable[[Answer], int],
+    max_outcome_bytes: int,
+) -> Outcome | Again:
+    """The outcome that `response` comes to, or that another call may help.
+
+    `size` gives the bytes that an answer takes on chain, or raises `ValidationError` for ports
+    that the chain cannot name.
+    """
+    if response.status != 200:
+        return _of_status(response, max_outcome_bytes)
+    try:
+        answer = validator.check_output(parse_json(response.body))
+        problem = _too_many(answer) or _too_large(size(answer), max_outcome_bytes)
+    except ValidationError as error:
+        return failure(FailureReason.OUTPUT_INVALID, error.message, max_outcome_bytes)
+    if problem:
+        return failure(FailureReason.OUTPUT_TOO_LARGE, problem, max_outcome_bytes)
+    return answer
+
+
+def _too_large(taken: int, max_outcome_bytes: int) -> str:
+    limit = min(max_outcome_bytes, MAX_OUTCOME_BYTES)
+    return f"the answer has {taken} bytes, {limit} are allowed" if taken > limit else ""
+
+
+def _too_many(answer: Answer) -> str:
+    if len(answer.ports) > MAX_PORTS:
+        return f"the answer has {len(answer.ports)} ports, {MAX_PORTS} are allowed"
+    if sum(map(len, answer.ports)) > MAX_NAMES_BYTES:
+        return f"the names of the ports have more than {MAX_NAMES_BYTES} characters"
+    return ""
+
+
+def _of_status(response: Response, max_outcome_bytes: int) -> Outcome | Again:
+    reason = protocol.failure_reason(response.status)
+    failed = failure(reason, f"{_DETAILS[reason]} {response.status}", max_outcome_bytes)
+    return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed

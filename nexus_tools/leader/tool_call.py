@@ -1,0 +1,113 @@
+"""The tool call of an invocation, made from what stands on chain; or the reason against it."""
+
+import asyncio
+from dataclasses import dataclass
+
+from nexus_tools.errors import NotAllowedError, ValidationError
+from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.chain import FoundTool
+from nexus_tools.leader.interfaces import Interfaces
+from nexus_tools.leader.meta_check import MetaCheck
+from nexus_tools.leader.outcome import failure
+from nexus_tools.package.move.invocation import Invocation
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The HTTP request of one invocation; `deadline` is on the clock of the event loop."""
+
+    invocation: Address
+    tool: Address
+    fqn: str
+    url: str
+    body: bytes
+    timeout_ms: int
+    deadline: float
+    max_outcome_bytes: int
+    validator: InterfaceValidator
+
+
+class _NoCallError(Exception):
+    """The tool is not called, for a reason."""
+
+    def __init__(self, reason: FailureReason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class ToolCalls:
+    """Makes tool calls: checks the tool, the inputs and the URL.
+
+    `meta` is None if `/meta` is not to be asked.
+    """
+
+    def __init__(self, guard: AddressGuard, max_request_bytes: int, meta: MetaCheck | None) -> None:
+        self._guard = guard
+        self._max_request_bytes = max_request_bytes
+        self._meta = meta
+        self._interfaces = Interfaces()
+
+    async def make(
+        self,
+        assignment: Assignment,
+        invocation: Invocation,
+        found: FoundTool | None,
+        seconds: float,
+    ) -> ToolCall | Failure:
+        """The tool call, whose response is awaited for `seconds`."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        try:
+            return await self._call(assignment, invocation, _active(found), deadline)
+        except _NoCallError as error:
+            return failure(error.reason, error.detail, assignment.max_outcome_bytes)
+
+    async def _call(
+        self, assignment: Assignment, invocation: Invocation, found: FoundTool, deadline: float
+    ) -> ToolCall:
+        tool, mismatch = found.tool, FailureReason.DEFINITION_MISMATCH
+        try:
+            interface = self._interfaces.of(found)
+        except ValidationError as error:
+            raise _NoCallError(mismatch, error.message) from error
+        definition, validator = interface.definition, interface.validator
+        try:
+            self._guard.check_url(definition.url)
+        except NotAllowedError as error:
+            detail = "leaders do not connect to the URL of the tool"
+            raise _NoCallError(FailureReason.UNREACHABLE, detail) from error
+        try:
+            inputs = invocation.inputs.as_json()
+            validator.check_input(inputs)
+        except ValidationError as error:
+            raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+        body = canonical_json(inputs)
+        if len(body) > self._max_request_bytes:
+            raise _NoCallError(FailureReason.INPUT_INVALID, "the inputs are too large")
+        if self._meta is not None:
+            problem = await self._meta.problem(tool.id, found.version, definition)
+            if problem:
+                raise _NoCallError(mismatch, problem)
+        return ToolCall(
+            invocation=assignment.invocation,
+            tool=tool.id,
+            fqn=tool.fqn,
+            url=definition.url,
+            body=body,
+            timeout_ms=assignment.timeout_ms,
+            deadline=deadline,
+            max_outcome_bytes=assignment.max_outcome_bytes,
+            validator=validator,
+        )
+
+
+def _active(found: FoundTool | None) -> FoundTool:
+    reason = FailureReason.TOOL_NOT_REGISTERED
+    if found is None:
+        raise _NoCallError(reason, "the tool does not exist")
+    if not found.tool.is_active:
+        raise _NoCallError(reason, f"the tool is {found.tool.state.value}")
+    return found

@@ -1,0 +1,166 @@
+"""CBOR, the binary form of JSON that COSE is written in.
+
+Source: RFC 8949. What stands behind a value is ignored, and a map keeps its pairs, as the reader
+of the genuine native does: whoever looks at them decides what it means that two are the same.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+from msgspec import Struct
+
+_MAX_DEPTH = 256
+_INDEFINITE = 31
+_BREAK = 0xFF
+_SIZES = {24: 1, 25: 2, 26: 4, 27: 8}
+_FLOATS = {25: ">e", 26: ">f", 27: ">d"}
+_SIMPLE: dict[int, bool | None] = {20: False, 21: True, 22: None, 23: None}
+_BYTES, _TEXT = 2, 3
+_BIGNUMS = {2: lambda number: number, 3: lambda number: -1 - number}
+_MAX_BIGNUM_BYTES = 16
+
+
+class MalformedCbor(ValueError):  # noqa: N818 - it says what the bytes are
+    """Bytes are no CBOR."""
+
+
+class Tagged(Struct, frozen=True):
+    """A value with a tag that says what it is."""
+
+    tag: int
+    value: Any
+
+
+class Map(Struct, frozen=True):
+    """Pairs in their order."""
+
+    pairs: tuple[tuple[Any, Any], ...]
+
+
+def decode_cbor(data: bytes) -> Any:
+    """The first value: an int, float, bool, `bytes`, str, list, `Map`, `Tagged` or None.
+
+    Raises `MalformedCbor`.
+    """
+    return _Reader(data).value(0)
+
+
+def encode_bytes(data: bytes) -> bytes:
+    """A byte string."""
+    return _head(_BYTES, len(data)) + data
+
+
+def encode_text(text: str) -> bytes:
+    """A text string."""
+    data = text.encode()
+    return _head(_TEXT, len(data)) + data
+
+
+def _head(kind: int, number: int) -> bytes:
+    if number < min(_SIZES):
+        return bytes([kind << 5 | number])
+    code, size = next(item for item in _SIZES.items() if number < 1 << 8 * item[1])
+    return bytes([kind << 5 | code]) + number.to_bytes(size, "big")
+
+
+class _Reader:
+    """Reads values; a method for each of the eight kinds."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._position = 0
+        self._readers: tuple[Callable[[int, int], Any], ...] = (
+            lambda code, _: self._number(code),
+            lambda code, _: -1 - self._number(code),
+            lambda code, _: self._string(_BYTES, code),
+            lambda code, _: self._text(code),
+            self._array,
+            self._map,
+            self._tagged,
+            lambda code, _: self._simple(code),
+        )
+
+    def value(self, depth: int) -> Any:
+        """The next value, in so many others."""
+        if depth > _MAX_DEPTH:
+            raise MalformedCbor("values are too deep")
+        (first,) = self._take(1)
+        return self._readers[first >> 5](first & 31, depth + 1)
+
+    def _take(self, size: int) -> bytes:
+        data = self._data[self._position : self._position + size]
+        if len(data) != size:
+            raise MalformedCbor("the data end too early")
+        self._position += size
+        return data
+
+    def _number(self, code: int) -> int:
+        if code < min(_SIZES):
+            return code
+        if code not in _SIZES:
+            raise MalformedCbor("a number has no such length")
+        return int.from_bytes(self._take(_SIZES[code]), "big")
+
+    def _ends(self) -> bool:
+        """Whether something of indefinite length ends here; what ends it is taken."""
+        if self._data[self._position : self._position + 1] != bytes([_BREAK]):
+            return False
+        self._position += 1
+        return True
+
+    def _string(self, kind: int, code: int) -> bytes:
+        if code != _INDEFINITE:
+            return self._take(self._number(code))
+        parts = []
+        while not self._ends():
+            (first,) = self._take(1)
+            if first >> 5 != kind or first & 31 == _INDEFINITE:
+                raise MalformedCbor("a string has parts of another kind")
+            parts.append(self._take(self._number(first & 31)))
+        return b"".join(parts)
+
+    def _text(self, code: int) -> str:
+        try:
+            return self._string(_TEXT, code).decode()
+        except UnicodeDecodeError:
+            raise MalformedCbor("a text is not UTF-8") from None
+
+    def _items(self, code: int) -> Iterator[int]:
+        """The places of items, as many as there are."""
+        places = count() if code == _INDEFINITE else range(self._number(code))
+        for place in places:
+            if code == _INDEFINITE and self._ends():
+                return
+            yield place
+
+    # Comprehensions would take a Python frame more for each value around a value.
+
+    def _array(self, code: int, depth: int) -> list[Any]:
+        values = []
+        for _ in self._items(code):
+            values.append(self.value(depth))  # noqa: PERF401 - see above
+        return values
+
+    def _map(self, code: int, depth: int) -> Map:
+        pairs = []
+        for _ in self._items(code):
+            pairs.append((self.value(depth), self.value(depth)))  # noqa: PERF401 - see above
+        return Map(tuple(pairs))
+
+    def _tagged(self, code: int, depth: int) -> Any:
+        tag, value = self._number(code), self.value(depth)
+        if tag not in _BIGNUMS or not isinstance(value, bytes):
+            return Tagged(tag, value)
+        if len(value.lstrip(b"\0")) > _MAX_BIGNUM_BYTES:
+            raise MalformedCbor("a number is too large")
+        return _BIGNUMS[tag](int.from_bytes(value, "big"))
+
+    def _simple(self, code: int) -> float | bool | None:
+        if code in _FLOATS:
+            number: float = struct.unpack(_FLOATS[code], self._take(_SIZES[code]))[0]
+            return number
+        if code not in _SIMPLE:
+            raise MalformedCbor("there is no such simple value")
+        return _SIMPLE[code]

@@ -1,0 +1,122 @@
+"""Extension fields of degree twelve, in which pairings take their values.
+
+Their tower is that of both curves: Fp2 = Fp[u] / (u² + 1), Fp6 = Fp2[v] / (v³ - ξ) and
+Fp12 = Fp6[w] / (w² - v), with ξ = a + u. As w⁶ = ξ, an element is also a polynomial of w with
+twelve coefficients in Fp, modulo w¹² - 2a·w⁶ + a² + 1. So it is kept, because two polynomials are
+multiplied by one multiplication of long integers (Kronecker substitution). With a byte for each
+coefficient, (3 + 5w)(2 + 4w) is 0x0503 · 0x0402 = 0x141606, which is 6 + 22w + 20w².
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeVar
+
+_Number = TypeVar("_Number")
+
+Element = tuple[int, ...]
+"""The coefficients of w⁰ to w¹¹, less than the prime."""
+
+_DEGREE, _HALF = 12, 6
+ONE: Element = (1, *[0] * (_DEGREE - 1))
+_W: Element = (0, 1, *[0] * (_DEGREE - 2))
+
+
+class ExtensionField:
+    """The field with p¹² elements, for a prime p and the number a in ξ = a + u."""
+
+    def __init__(self, prime: int, a: int) -> None:
+        self.prime = prime
+        self._a = a
+        self._slot = (2 * prime.bit_length() + 4 + 7) // 8  # bytes of a number below 12p²
+
+    def from_powers(self, coefficients: Sequence[int]) -> Element:
+        """The element with these coefficients in Fp2 of w⁰ to w⁵, as pairs of 1 and u."""
+        real, imaginary = coefficients[::2], coefficients[1::2]
+        pairs = zip(real, imaginary, strict=True)
+        return (*[(one - self._a * other) % self.prime for one, other in pairs], *imaginary)
+
+    def to_powers(self, element: Element) -> list[int]:
+        """The coefficients as `from_powers` takes them."""
+        pairs = zip(element[:_HALF], element[_HALF:], strict=True)
+        return [
+            number
+            for one, other in pairs
+            for number in ((one + self._a * other) % self.prime, other)
+        ]
+
+    def multiply(self, first: Element, second: Element) -> Element:
+        """The product of two elements."""
+        slot = self._slot
+        packed = self._pack(first) * self._pack(second)
+        data = packed.to_bytes(2 * _DEGREE * slot, "little")
+        product = [
+            int.from_bytes(data[start : start + slot], "little")
+            for start in range(0, (2 * _DEGREE - 1) * slot, slot)
+        ]
+        # From the highest power down: w¹² is 2a·w⁶ - (a² + 1), which may give one to replace, too.
+        double, norm = 2 * self._a, self._a * self._a + 1
+        for power in range(2 * _DEGREE - 2, _DEGREE - 1, -1):
+            product[power - _HALF] += double * product[power]
+            product[power - _DEGREE] -= norm * product[power]
+        return tuple([number % self.prime for number in product[:_DEGREE]])
+
+    def _pack(self, element: Element) -> int:
+        slot = self._slot
+        return int.from_bytes(b"".join([one.to_bytes(slot, "little") for one in element]), "little")
+
+    def power(self, element: Element, exponent: int) -> Element:
+        """An element multiplied by itself `exponent` times."""
+        result = ONE
+        for bit in f"{exponent:b}":
+            result = self.multiply(result, result)
+            if bit == "1":
+                result = self.multiply(result, element)
+        return result
+
+    def conjugate(self, element: Element) -> Element:
+        """The element to the power of p⁶, which is its inverse if its norm is one."""
+        return tuple([-one % self.prime if place & 1 else one for place, one in enumerate(element)])
+
+    def frobenius(self, element: Element, times: int = 1) -> Element:
+        """The element to the power of p, so many times."""
+        for _ in range(times):
+            images = zip(element, self._images, strict=True)
+            scaled = [[one * part for part in image] for one, image in images]
+            element = tuple([sum(parts) % self.prime for parts in zip(*scaled, strict=True)])
+        return element
+
+    @cached_property
+    def _images(self) -> list[Element]:
+        """The powers of w to the power of p."""
+        image, images = self.power(_W, self.prime), [ONE]
+        for _ in range(_DEGREE - 1):
+            images.append(self.multiply(images[-1], image))
+        return images
+
+    def inverse(self, element: Element) -> Element:
+        """What gives one, multiplied by the element; zero for zero."""
+        # The product of all conjugates over a smaller field is in that field: from Fp12 to Fp6, to
+        # Fp2, to Fp, where there is a quick inverse. What was multiplied on the way is the rest.
+        conjugate = self.conjugate(element)
+        in_fp6 = self.multiply(element, conjugate)
+        others = self.multiply(self.frobenius(in_fp6, 2), self.frobenius(in_fp6, 4))
+        in_fp2 = self.multiply(in_fp6, others)
+        rest = self.multiply(others, self.frobenius(in_fp2))
+        norm = self.multiply(in_fp6, rest)[0]
+        scale = pow(norm, self.prime - 2, self.prime)
+        return tuple([one * scale % self.prime for one in self.multiply(conjugate, rest)])
+
+
+# The powers of w as arkworks has them, with Fp6 before Fp2: of 1, v and v², and those times w.
+_TOWER_POWERS = (0, 2, 4, 1, 3, 5)
+
+
+def from_tower_order(numbers: Sequence[_Number]) -> list[_Number]:
+    """The coefficients by the powers of w, of those in the order of arkworks."""
+    places = map(_TOWER_POWERS.index, range(_HALF))
+    return [number for place in places for number in numbers[2 * place : 2 * place + 2]]
+
+
+def to_tower_order(numbers: Sequence[_Number]) -> list[_Number]:
+    """The coefficients in the order of arkworks, of those by the powers of w."""
+    return [number for power in _TOWER_POWERS for number in numbers[2 * power : 2 * power + 2]]

@@ -1,0 +1,116 @@
+"""Poseidon over the scalar field of BN254, as circomlib, zkLogin and Sui use it.
+
+Source: Grassi and others, "Poseidon: A New Hash Function for Zero-Knowledge Proof Systems"
+(https://eprint.iacr.org/2019/458), with x⁵, eight full rounds and appendix E's pseudo-random
+parameters, which are computed when a number of inputs is hashed for the first time.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from operator import mul
+
+from msgspec import Struct
+
+BN254_ORDER = 21888242871839275222246405745257275088548364400416034343698204186575808495617
+"""The number of elements of the field."""
+
+MAX_INPUTS = 16
+
+_FIELD_BITS = 254
+_FULL_ROUNDS = 8
+# For states of 2 to 17 elements.
+_PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68)
+
+# The generator's state has 80 bits, of which the oldest is the lowest here. No tap is above 62,
+# so that 16 bits can be made at once.
+_STATE_BITS, _STEP = 80, 16
+_TAPS = (0, 13, 23, 38, 51, 62)
+_WARM_UP_STEPS = 160 // _STEP
+# What comes out for the eight bits of a byte, lowest first: the second of each pair with a first.
+_OUTPUTS = tuple(
+    "".join(str(byte >> place + 1 & 1) for place in range(0, 8, 2) if byte >> place & 1)
+    for byte in range(256)
+)
+
+
+class Parameters(Struct, frozen=True):
+    """The constants of each round, for each element of the state, and the rows of the matrix."""
+
+    constants: tuple[tuple[int, ...], ...]
+    matrix: tuple[tuple[int, ...], ...]
+
+
+def poseidon(inputs: Sequence[int]) -> int:
+    """The hash of 1 to 16 elements of the field."""
+    chosen = parameters(1 + len(inputs))
+    state = [0, *inputs]
+    rounds = len(chosen.constants)
+    half = _FULL_ROUNDS // 2
+    for number, constants in enumerate(chosen.constants):
+        state = [element + constant for element, constant in zip(state, constants, strict=True)]
+        if half <= number < rounds - half:
+            state[0] = pow(state[0], 5, BN254_ORDER)
+        else:
+            state = [pow(element, 5, BN254_ORDER) for element in state]
+        state = [sum(map(mul, row, state)) % BN254_ORDER for row in chosen.matrix]
+    return state[0]
+
+
+def poseidon_tree(inputs: Sequence[int]) -> int:
+    """The hash of any number of elements: if there are too many, that of the hashes of parts."""
+    if len(inputs) <= MAX_INPUTS:
+        return poseidon(inputs)
+    starts = range(0, len(inputs), MAX_INPUTS)
+    return poseidon_tree([poseidon(inputs[start : start + MAX_INPUTS]) for start in starts])
+
+
+@cache
+def parameters(width: int) -> Parameters:
+    """The parameters for a state of so many elements, one more than there are inputs."""
+    rounds = _FULL_ROUNDS + _PARTIAL_ROUNDS[width - 2]
+    numbers = _random_numbers(width)
+    elements = (number for number in numbers if number < BN254_ORDER)
+    constants = tuple(tuple(next(elements) for _ in range(width)) for _ in range(rounds))
+    # A Cauchy matrix. Its numbers are reduced, not drawn again.
+    xs, ys = ([next(numbers) for _ in range(width)] for _ in range(2))
+    matrix = tuple(tuple(pow(x + y, -1, BN254_ORDER) for y in ys) for x in xs)
+    return Parameters(constants, matrix)
+
+
+def _random_numbers(width: int) -> Iterator[int]:
+    """Numbers as long as the field's, from the generator Grain in self-shrinking mode."""
+    outputs = _random_bits(width)
+    bits = ""
+    while True:
+        while len(bits) < _FIELD_BITS:
+            bits += next(outputs)
+        yield int(bits[:_FIELD_BITS], 2)
+        bits = bits[_FIELD_BITS:]
+
+
+def _random_bits(width: int) -> Iterator[str]:
+    state = _initial_state(width)
+    steps = 0
+    while True:
+        step = 0
+        for tap in _TAPS:
+            step ^= state >> tap
+        step &= (1 << _STEP) - 1
+        state = state >> _STEP | step << _STATE_BITS - _STEP
+        steps += 1
+        if steps > _WARM_UP_STEPS:
+            yield _OUTPUTS[step & 0xFF] + _OUTPUTS[step >> 8]
+
+
+def _initial_state(width: int) -> int:
+    """What the parameters are for: a prime field, x⁵, its bits, elements, rounds; then ones."""
+    fields = (
+        (1, 2),
+        (0, 4),
+        (_FIELD_BITS, 12),
+        (width, 12),
+        (_FULL_ROUNDS, 10),
+        (_PARTIAL_ROUNDS[width - 2], 10),
+    )
+    bits = "".join(f"{value:0{size}b}" for value, size in fields).ljust(_STATE_BITS, "1")
+    return int(bits[::-1], 2)

@@ -1,0 +1,38 @@
+"""What is checked of the typed commands of a transaction before any of them is executed.
+
+Source: `static_programmable_transactions/typing/verify` of `sui-adapter`.
+"""
+
+from collections.abc import Sequence
+
+from nexus_tools.localnet.execution.commands.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.commands.checks.drop_safety import (
+    check_unused_results,
+    last_uses,
+    move_at_last_uses,
+    move_references,
+)
+from nexus_tools.localnet.execution.commands.checks.functions import (
+    check_entry_arguments,
+    check_functions,
+)
+from nexus_tools.localnet.execution.commands.checks.input_uses import check_inputs
+from nexus_tools.localnet.execution.commands.checks.memory_safety import check_memory_safety
+from nexus_tools.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.localnet.execution.commands.typed_command import TypedCommand
+
+__all__ = ["check_commands"]
+
+
+def check_commands(
+    context: ExecutionContext, typer: ArgumentTyper, commands: Sequence[TypedCommand]
+) -> None:
+    """Make all checks, and mark the arguments that move their values. Raises `CommandFailed`."""
+    last = last_uses(commands)
+    move_references(last)
+    check_inputs(context, typer, commands)
+    check_functions(context, commands)
+    check_memory_safety(context, commands)
+    move_at_last_uses(last)
+    check_unused_results(context, commands, last)
+    check_entry_arguments(context, commands)

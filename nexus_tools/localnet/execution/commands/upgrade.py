@@ -1,0 +1,99 @@
+"""The command `Upgrade`."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from nexus_tools.bytecode import CompiledModule, deserialize, original_id, package_digest
+from nexus_tools.localnet.execution.commands.argument_typing import ArgumentTyper
+from nexus_tools.localnet.execution.commands.context import ExecutionContext
+from nexus_tools.localnet.execution.commands.publish import introduce
+from nexus_tools.localnet.execution.commands.typed_command import TypedCommand
+from nexus_tools.localnet.execution.errors import CommandFailed
+from nexus_tools.localnet.execution.packages import (
+    INIT,
+    Dependencies,
+    NewModule,
+    UpgradePolicy,
+    check_compatible,
+    fetch_package,
+    move_modules,
+    read_modules,
+    upgraded_package,
+)
+from nexus_tools.localnet.vm import Value
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.execution_status import ErrorKind, PackageUpgradeError, UpgradeErrorKind
+from nexus_tools.sui.object import MovePackage
+from nexus_tools.sui.transaction import Upgrade
+from nexus_tools.sui.type_tag import StructTag
+
+UPGRADE_TICKET = StructTag(SUI_FRAMEWORK, "package", "UpgradeTicket")
+UPGRADE_RECEIPT = StructTag(SUI_FRAMEWORK, "package", "UpgradeReceipt")
+
+
+def type_upgrade(
+    typer: ArgumentTyper, command: Upgrade, dependencies: Dependencies
+) -> TypedCommand:
+    """The ticket; the result is a receipt."""
+    (ticket,) = typer.locate((command.ticket,))
+    arguments = [typer.typed(ticket, UPGRADE_TICKET)]
+    return TypedCommand(command, dependencies, arguments, [typer.result(UPGRADE_RECEIPT)])
+
+
+def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
+    """Publish the next version of a package; turn the ticket into a receipt."""
+    asked = command.command
+    assert isinstance(asked, Upgrade)
+    (cap,), (ticket_package,), policy, digest = context.take(command.arguments[0])
+    if ticket_package != asked.package:
+        mismatch = (asked.package, ticket_package)
+        raise _upgrade_failed(UpgradeErrorKind.PACKAGE_ID_DOES_NOT_MATCH, mismatch)
+    context.gas.charge_publish(sum(map(len, asked.modules)))
+    compiled = read_modules(asked.modules)
+    computed = package_digest(asked.modules, asked.dependencies)
+    if computed != bytes(digest):
+        raise _upgrade_failed(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, computed)
+    package_id = _upgrade(context, asked, compiled, cast("Dependencies", command.loaded), policy)
+    return [[[cap], [bytes(package_id)]]]
+
+
+def _upgrade(
+    context: ExecutionContext,
+    command: Upgrade,
+    compiled: Sequence[CompiledModule],
+    dependencies: Dependencies,
+    policy: int,
+) -> Address:
+    previous = fetch_package(context.store, command.package)
+    modules = move_modules(command.modules, compiled, original_id(previous))
+    package_id = context.runtime.transaction.fresh_id()
+    package = upgraded_package(package_id, previous, modules, dependencies)
+    introduce(context, package, modules)
+    _check_upgrade(previous, modules, policy)
+    return package_id
+
+
+def _check_upgrade(previous: MovePackage, modules: list[NewModule], policy: int) -> None:
+    if policy not in UpgradePolicy._value2member_map_:
+        raise _upgrade_failed(UpgradeErrorKind.UNKNOWN_UPGRADE_POLICY, policy)
+    current = {name: deserialize(data) for name, data in previous.modules}
+    new = {module.compiled.name: module.compiled for module in modules}
+    reason = check_compatible(current, new, UpgradePolicy(policy))
+    if reason:
+        raise _upgrade_failed(UpgradeErrorKind.INCOMPATIBLE_UPGRADE, None, reason)
+    for name in new.keys() - current.keys():
+        compiled = new[name]
+        if any(
+            compiled.function_id(definition.handle)[2] == INIT
+            for definition in compiled.function_definitions
+        ):
+            raise CommandFailed(
+                ErrorKind.FEATURE_NOT_YET_SUPPORTED,
+                message="`init` in new modules on upgrade is not yet supported",
+            )
+
+
+def _upgrade_failed(
+    kind: UpgradeErrorKind, data: object = None, message: str = ""
+) -> CommandFailed:
+    return CommandFailed(ErrorKind.PACKAGE_UPGRADE_ERROR, PackageUpgradeError(kind, data), message)

@@ -1,0 +1,94 @@
+"""One port for both versions of HTTP: the first bytes of a connection say which it speaks."""
+
+import asyncio
+
+from nexus_tools.errors import UsageError
+from nexus_tools.localnet.http.exchange import Application
+from nexus_tools.localnet.http.http1 import Http1Connection
+from nexus_tools.localnet.http.http2 import Http2Connection
+
+_TELLING = b"PRI"  # so begins HTTP/2, and no method of HTTP/1.1
+
+
+class HttpServer:
+    """Serves an application to so many connections at most, in the event loop's thread.
+
+    A client that has begun nothing, or not ended what it has begun, is dropped when it was idle for
+    so many seconds; one that speaks HTTP/2 may keep its connection without using it.
+    """
+
+    def __init__(
+        self, application: Application, *, connections: int = 256, idle_seconds: float = 60.0
+    ) -> None:
+        self.application = application
+        self._connections = connections
+        self.idle_seconds = idle_seconds
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Transport] = set()
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> int:
+        """Listen, and give the port; 0 asks for a free one. Raises `port_unavailable`."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(lambda: _NewConnection(self), host, port)
+        except OSError as error:
+            raise UsageError(
+                "port_unavailable",
+                f"{host}:{port} cannot be listened on: {error.strerror}",
+                hint="another program may use it; choose another port, or 0 for a free one",
+            ) from None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
+        """Stop listening, and end every connection with what it has under way."""
+        if self._server is None:
+            return
+        self._server.close()
+        for transport in tuple(self._open):
+            transport.abort()
+        self._open.clear()
+        await self._server.wait_closed()
+        await asyncio.sleep(0)  # what is under way hears that its connection is gone
+        self._server = None
+
+    def admit(self, transport: asyncio.Transport) -> bool:
+        """Let a client in, if there are not too many."""
+        if len(self._open) >= self._connections:
+            self._open -= {each for each in self._open if each.is_closing()}
+        if len(self._open) >= self._connections:
+            return False
+        self._open.add(transport)
+        return True
+
+
+class _NewConnection(asyncio.Protocol):
+    """Waits for the first bytes, then gives the connection to the protocol that they begin."""
+
+    def __init__(self, server: HttpServer) -> None:
+        self._server = server
+        self._begun = b""
+        self._transport: asyncio.Transport
+        self._deadline: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for bytes, but not for ever, and not for too many clients."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        seconds = self._server.idle_seconds if self._server.admit(transport) else 0
+        self._deadline = asyncio.get_running_loop().call_later(seconds, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Decide, as soon as the bytes tell."""
+        self._begun += data
+        if len(self._begun) < len(_TELLING) and _TELLING.startswith(self._begun):
+            return
+        self._deadline.cancel()
+        speaks = Http2Connection if self._begun.startswith(_TELLING) else Http1Connection
+        connection = speaks(self._server.application, self._server.idle_seconds)
+        self._transport.set_protocol(connection)
+        connection.connection_made(self._transport)
+        connection.data_received(self._begun)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
+        """Forget a client that left without a word."""
+        self._deadline.cancel()

@@ -1,0 +1,96 @@
+"""The machine of a test run: the framework with what it has for tests, and the tested package."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from nexus_tools.bytecode import CompiledModule, deserialize, relocate_module
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES
+from nexus_tools.localnet.genesis import framework_packages
+from nexus_tools.localnet.move_test import (
+    debug_natives,
+    framework_natives,
+    scenario_natives,
+    testing_natives,
+    tx_context_natives,
+)
+from nexus_tools.localnet.move_test.build import EXTENSION, MoveTestBuild
+from nexus_tools.localnet.natives import NATIVES, NativeTable
+from nexus_tools.localnet.vm import Machine
+from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+
+TEST_NATIVES: NativeTable = {
+    **NATIVES,
+    **debug_natives.NATIVES,
+    **framework_natives.NATIVES,
+    **scenario_natives.NATIVES,
+    **testing_natives.NATIVES,
+    **tx_context_natives.NATIVES,
+}
+"""Every native by address, module and function."""
+
+
+def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) -> Machine:
+    """A machine with the packages of a test run; the tested one has the address 0x0.
+
+    Its modules may have other addresses, too: those are packages then. `natives` are its own.
+    """
+    packages = {
+        package.id: _extended(package, build.framework.get(bytes(package.id), ()))
+        for package in framework_packages()
+    }
+    packages |= _tested(build.modules, packages)
+    machine = Machine({**TEST_NATIVES, **(natives or {})}, packages.get)
+    _offer_extensions(machine, packages)
+    return machine
+
+
+def _tested(modules: Sequence[bytes], others: Iterable[Address]) -> dict[Address, MovePackage]:
+    by_address: dict[Address, list[bytes]] = {ZERO: []}
+    for data in modules:
+        by_address.setdefault(Address(deserialize(data).address), []).append(data)
+    known = dict.fromkeys((*others, *by_address))
+    linkage = tuple(Linkage(package, package, 1) for package in known)
+    packages = {}
+    for address, files in by_address.items():
+        compiled = [deserialize(data) for data in files]
+        named, origins = _files(compiled, files), _origins(address, compiled)
+        packages[address] = MovePackage(address, 1, named, origins, linkage)
+    return packages
+
+
+def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
+    compiled = [deserialize(data) for data in modules]
+    moved = [
+        relocate_module(data, module, package.id)[0]
+        for data, module in zip(modules, compiled, strict=True)
+    ]
+    files = tuple(sorted((*package.modules, *_files(compiled, moved))))
+    origins = (*package.type_origins, *_origins(package.id, compiled))
+    return replace(package, modules=files, type_origins=origins)
+
+
+def _offer_extensions(machine: Machine, packages: Mapping[Address, MovePackage]) -> None:
+    for address in map(Address, FRAMEWORK_NAMES):
+        loaded, package = machine.types.package(address), packages[address]
+        for name, _ in package.modules:
+            if loaded is None or not name.endswith(EXTENSION):
+                continue
+            module, extension = loaded.module(name.removesuffix(EXTENSION)), loaded.module(name)
+            if module is not None and extension is not None:
+                module.extend(extension)
+
+
+def _files(
+    compiled: Sequence[CompiledModule], modules: Sequence[bytes]
+) -> tuple[tuple[str, bytes], ...]:
+    names = (module.name for module in compiled)
+    return tuple(sorted(zip(names, modules, strict=True)))
+
+
+def _origins(package: Address, modules: Sequence[CompiledModule]) -> tuple[TypeOrigin, ...]:
+    origins = []
+    for module in modules:
+        origins += [TypeOrigin(module.name, name, package) for name in module.datatype_names]
+    return tuple(origins)

@@ -1,1 +1,0 @@
-"""Cryptography that no library has in the form in which Sui's natives need it."""

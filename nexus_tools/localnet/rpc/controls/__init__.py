@@ -1,0 +1,5 @@
+"""Plain HTTP beside gRPC: the faucet, epochs, snapshots, traces, and whether the network is up."""
+
+from nexus_tools.localnet.rpc.controls.routes import serve_control
+
+__all__ = ["serve_control"]

@@ -1,0 +1,51 @@
+"""What is served, whatever version of HTTP carries it: calls in any form of gRPC, and controls."""
+
+from collections.abc import Coroutine
+from typing import Any
+
+from nexus_tools.localnet.http import Exchange
+from nexus_tools.localnet.rpc.backend import Backend
+from nexus_tools.localnet.rpc.controls import serve_control
+from nexus_tools.localnet.rpc.interface import Code, RpcError
+from nexus_tools.localnet.rpc.server.call import (
+    send_response,
+    serve_call,
+    short_call,
+    short_response,
+)
+from nexus_tools.localnet.rpc.server.grpc import GrpcReply, GrpcRequest
+
+
+class NodeApplication:
+    """All procedures and controls of a node."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._under_way = 0
+
+    def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
+        """Respond at once to a short call that has come whole, if there is room for that."""
+        backend, head = self._backend, exchange.head
+        request = GrpcRequest.of(exchange, backend.limits.request_bytes)
+        if request is None:
+            return serve_control(backend, exchange)
+        reply = GrpcReply(backend, request.form, exchange)
+        message = request.only_message()
+        call = None if message is None else short_call(backend, head.path, head.headers)
+        if message is None or call is None:
+            return self._serve(exchange, request, reply)
+        found, deadline = call
+        response = short_response(found, message)
+        return None if reply.respond(response) else send_response(reply, response, deadline)
+
+    async def _serve(self, exchange: Exchange, request: GrpcRequest, reply: GrpcReply) -> None:
+        limit, head = self._backend.limits.calls, exchange.head
+        if self._under_way >= limit:
+            error = RpcError(Code.RESOURCE_EXHAUSTED, f"there are {limit} calls under way already")
+            await reply.finish(error)
+            return
+        self._under_way += 1
+        try:
+            await serve_call(self._backend, head.path, head.headers, request.receive, reply)
+        finally:
+            self._under_way -= 1

@@ -1,0 +1,23 @@
+"""A node behind one port: gRPC in all its forms, and the controls."""
+
+from nexus_tools.localnet.http import HttpServer
+from nexus_tools.localnet.node import Node
+from nexus_tools.localnet.rpc.backend import Backend
+from nexus_tools.localnet.rpc.interface import Limits
+from nexus_tools.localnet.rpc.server.application import NodeApplication
+from nexus_tools.localnet.rpc.values import DisplayRenderer, JsonRenderer
+from nexus_tools.sui.rpc import load_messages
+
+
+class Server(HttpServer):
+    """Serves a node on one port. The node is used in the event loop's thread alone."""
+
+    def __init__(self, node: Node, *, limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        json = JsonRenderer(node.machine, DisplayRenderer(node.ledger, node.machine))
+        self._backend = Backend(node, load_messages(), limits, json)
+        super().__init__(
+            NodeApplication(self._backend),
+            connections=limits.connections,
+            idle_seconds=limits.idle_seconds,
+        )

@@ -1,0 +1,95 @@
+"""Where events are told: nowhere, until the program that runs says where.
+
+Rooms log by `get_logger`, which is silent while nobody has configured structlog; structlog alone
+would print to stdout. Processes of ours call `log_to_stderr`.
+"""
+
+import sys
+from typing import Any
+
+
+class Logger:
+    """Hands events to structlog, once a program has configured it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def bind(self, **values: Any) -> Any:
+        """A logger as structlog is configured now, whose events have `values`.
+
+        To find out how it is configured costs time at each event.
+        """
+        # Importing it takes longer than much that is logged; who configured it has imported it.
+        structlog = sys.modules.get("structlog")
+        if structlog is None or not structlog.is_configured():
+            return _SILENT
+        return structlog.get_logger(self._name).bind(**values)
+
+    def debug(self, event: str, **values: Any) -> None:
+        """Tell what only a developer wants to know."""
+        self.bind().debug(event, **values)
+
+    def info(self, event: str, **values: Any) -> None:
+        """Tell what happened."""
+        self.bind().info(event, **values)
+
+    def warning(self, event: str, **values: Any) -> None:
+        """Tell of what an operator may have to look after."""
+        self.bind().warning(event, **values)
+
+    def error(self, event: str, **values: Any) -> None:
+        """Tell of what broke."""
+        self.bind().error(event, **values)
+
+    def exception(self, event: str, **values: Any) -> None:
+        """Tell of what broke, with the exception that is being handled."""
+        self.bind().exception(event, **values)
+
+
+class _Silent:
+    """A logger that tells nobody."""
+
+    def debug(self, event: str, **values: Any) -> None:
+        """Nothing."""
+
+    info = warning = error = exception = debug
+
+
+_SILENT = _Silent()
+
+
+def get_logger(name: str) -> Logger:
+    """The logger of a room, as in `nexus_tools.toolkit`."""
+    return Logger(name)
+
+
+def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
+    """Have events written to stderr as `text` or `json`; None is text if a person is watching.
+
+    With `again=False` a program that has configured structlog already keeps what it has.
+    """
+    import logging  # noqa: PLC0415 - not for who only logs
+
+    import structlog  # noqa: PLC0415
+
+    if structlog.is_configured() and not again:
+        return
+    is_watched = sys.stderr.isatty()
+    rendering: list[Any] = [
+        structlog.processors.dict_tracebacks,
+        structlog.processors.JSONRenderer(),
+    ]
+    if form == "text" or (form is None and is_watched):
+        rendering = [structlog.dev.ConsoleRenderer(colors=is_watched)]
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            *rendering,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )

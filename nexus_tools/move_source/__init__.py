@@ -1,0 +1,34 @@
+"""Move sources -> what they declare: names, comments and places that no bytecode has."""
+
+from nexus_tools.move_source.declarations import (
+    Attribute,
+    SourceConstant,
+    SourceEnum,
+    SourceField,
+    SourceFunction,
+    SourceImport,
+    SourceModule,
+    SourceParameter,
+    SourceStruct,
+    SourceVariant,
+)
+from nexus_tools.move_source.reader import read_modules
+from nexus_tools.move_source.tokens import Token, closing, line_of, tokens_of
+
+__all__ = [
+    "Attribute",
+    "SourceConstant",
+    "SourceEnum",
+    "SourceField",
+    "SourceFunction",
+    "SourceImport",
+    "SourceModule",
+    "SourceParameter",
+    "SourceStruct",
+    "SourceVariant",
+    "Token",
+    "closing",
+    "line_of",
+    "read_modules",
+    "tokens_of",
+]

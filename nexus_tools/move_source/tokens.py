@@ -1,0 +1,109 @@
+"""Move source as tokens. Whatever a text is, it has tokens: what is no word is a sign."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+_TOKEN = re.compile(
+    r"""
+    (?P<doc>///(?!/)[^\n]*)
+  | (?P<skip>\s+ | //[^\n]* )
+  | (?P<block>/\*)
+  | (?P<text>[bx]?"(?:\\.|[^"\\])*")
+  | (?P<word>@?[A-Za-z0-9_$`]+)
+  | (?P<path>::)
+  | (?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BLOCK_EDGE = re.compile(r"/\*|\*/")
+_BLOCK_DOC = re.compile(r"/\*\*(?![*/])")
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+
+
+class Token(Struct, frozen=True):
+    """A word, a `::`, a sign or a literal, and where it begins and ends.
+
+    `doc` is the text of the documentation comments since the token before.
+    """
+
+    text: str
+    start: int
+    end: int
+    doc: str = ""
+
+
+def tokens_of(source: str) -> list[Token]:
+    """The tokens of a source without spaces and comments."""
+    return list(_tokens(source))
+
+
+def _tokens(source: str) -> Iterator[Token]:
+    position, doc = 0, ""
+    while match := _TOKEN.match(source, position):
+        position = match.end()
+        if match["doc"]:
+            doc += match[0].removeprefix("///").removeprefix(" ").rstrip() + "\n"
+        elif match["block"]:
+            position = _after_block(source, position)
+            doc += _block_doc(source[match.start() : position])
+        elif not match["skip"]:
+            yield Token(match[0], match.start(), match.end(), doc.strip("\n"))
+            doc = ""
+
+
+def _after_block(source: str, position: int) -> int:
+    """Where a block comment ends; they nest."""
+    depth = 1
+    while depth:
+        edge = _BLOCK_EDGE.search(source, position)
+        if edge is None:
+            return len(source)
+        depth += 1 if edge[0] == "/*" else -1
+        position = edge.end()
+    return position
+
+
+def _block_doc(comment: str) -> str:
+    """The text of a `/** ... */` without the stars in front of its lines."""
+    if not _BLOCK_DOC.match(comment):
+        return ""
+    lines = comment[3:].removesuffix("*/").strip().split("\n")
+    return "".join(
+        line.strip().removeprefix("*").removeprefix(" ").rstrip() + "\n" for line in lines
+    )
+
+
+def line_of(source: str, position: int) -> int:
+    """The line of a position, from 1."""
+    return source.count("\n", 0, position) + 1
+
+
+def closing(tokens: Sequence[Token], position: int) -> int:
+    """The place of the bracket that closes the one at `position`; the end if none does."""
+    depth = 0
+    for index in range(position, len(tokens)):
+        depth += (tokens[index].text in _OPEN) - (tokens[index].text in _CLOSE)
+        if depth == 0:
+            return index
+    return len(tokens)
+
+
+def split(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The parts between commas that stand in no bracket, those of types included."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for place, token in enumerate(tokens):
+        depth += (token.text in _OPEN) - (token.text in _CLOSE)
+        depth += (token.text == "<") - (token.text == ">" and not _is_arrow(tokens, place))
+        if token.text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+def _is_arrow(tokens: Sequence[Token], place: int) -> bool:
+    """Whether this `>` ends the `->` of a lambda's type."""
+    return place > 0 and tokens[place - 1].text == "-"

@@ -1,0 +1,277 @@
+"""The front door: the tools, invocations, leaders and events of one deployment, for one key."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+
+from nexus_tools.client import (
+    Cursor,
+    EventRecord,
+    KeyPair,
+    Network,
+    Signer,
+    SuiClient,
+    follow_events,
+    network_and_key,
+    request_sui,
+)
+from nexus_tools.errors import UsageError
+from nexus_tools.package import (
+    Deployment,
+    Publisher,
+    RegistryEvent,
+    event_filter,
+    load_package,
+    parse_event,
+)
+from nexus_tools.registry import (
+    DEFAULT_OUTCOME_BYTES,
+    InvocationFailedError,
+    Invocations,
+    LeaderRegistry,
+    ToolRegistry,
+)
+from nexus_tools.settings import Settings
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
+
+if TYPE_CHECKING:
+    from nexus_tools.leader import Leader
+
+Event = TypeVar("Event", bound=RegistryEvent)
+
+_ENOUGH_MIST = 1_000_000_000
+"""What a key should have before it publishes or leads; a faucet is asked for less."""
+
+
+class HasUrl(Protocol):
+    """A network of which only the URL is known, where the faucet is, too: a localnet."""
+
+    @property
+    def url(self) -> str:
+        """Where its node listens."""
+
+
+Where = str | Network | HasUrl | None
+"""A network: its name, itself, a localnet, a `pysui.PysuiConfiguration`; None: the settings'."""
+
+Who = str | Address | Signer | None
+"""A key: itself, or its alias or address in the keystore of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An event of the package where it stands on chain; the time is in ms since 1970."""
+
+    event: RegistryEvent
+    transaction: Digest
+    checkpoint: int
+    timestamp_ms: int | None
+    cursor: Cursor
+    """Where to go on behind it."""
+
+
+class Nexus:
+    """Tools, invocations and leaders of one deployment, in the name of one key.
+
+    Every verb raises the `NexusError` that says what, where and what next.
+    """
+
+    def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
+        self.client = client
+        self.deployment = deployment
+        self.tools = ToolRegistry(client, deployment, dry_run=dry_run)
+        self.invocations = Invocations(client, deployment, dry_run=dry_run)
+        self.leaders = LeaderRegistry(client, deployment, dry_run=dry_run)
+
+    # --- Opening
+
+    @classmethod
+    @asynccontextmanager
+    async def at(
+        cls, where: Where = None, key: Who = None, *, deployment: Deployment | None = None
+    ) -> AsyncIterator[Self]:
+        """The package as it is published on a network; without a key, only to read.
+
+        Networks, keys and deployments are found by name where the command line finds them. A
+        pysui configuration brings its active profile and, if no other is given, its active key.
+        Raises `network_unknown`, `account_unknown`, `package_not_published`.
+        """
+        network, signer = _resolve(where, key)
+        async with SuiClient(network, signer) as client:
+            if deployment is None:
+                chain_id = await client.chain_id()
+                deployment = Settings.load().find_deployment(network.name, chain_id)
+            yield cls(client, deployment)
+
+    @classmethod
+    @asynccontextmanager
+    async def publish(cls, where: Where = None, key: Who = None) -> AsyncIterator[Self]:
+        """A deployment of its own, published with the key, which is funded where there is a faucet.
+
+        Where the network is given by name, `at` finds the deployment afterwards.
+        """
+        network, signer = _resolve(where, key)
+        if signer is None:
+            raise UsageError("key_missing", "a key is needed that publishes the package")
+        async with SuiClient(network, signer) as client:
+            await _fund(client)
+            published = await Publisher(client).publish(load_package())
+            assert published.deployment is not None  # it is no dry run
+            if where is None or isinstance(where, str):
+                Settings.load().remember(published.deployment, network.name)
+            yield cls(client, published.deployment)
+
+    # --- Invocations
+
+    async def invoke(
+        self,
+        fqn: ToolFqn | str,
+        inputs: Mapping[str, Any],
+        *,
+        max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES,
+        max_cost_mist: int | None = None,
+    ) -> Answer:
+        """Have a leader call a tool on chain, take the refund, and give the tool's answer.
+
+        Inputs that the tool's schema refuses are not paid for. Raises `InvocationFailedError`,
+        `input_invalid`, `tool_unknown`, `not_closed` if no leader works, and as
+        `Invocations.request`.
+        """
+        tool = await self.tools.get(fqn)
+        InterfaceValidator(tool.definition.parse()).check_input(dict(inputs))
+        _, invocation = await self.invocations.request(
+            tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost_mist
+        )
+        try:
+            outcome = await self.invocations.wait(invocation)
+        finally:
+            await self.invocations.take_refund(invocation)
+        if isinstance(outcome, Failure):
+            raise InvocationFailedError(invocation, outcome)
+        return outcome
+
+    # --- Events
+
+    async def events(
+        self, *kinds: type[RegistryEvent], after: Cursor | None = None, timestamps: bool = False
+    ) -> AsyncGenerator[Happened, None]:
+        """What happens from now on, or happened `after` a cursor, in order and without end.
+
+        Only these kinds, or all of the package. The node may be away for any time: nothing is lost
+        and nothing comes twice. Close the iterator when you leave it early
+        (`contextlib.aclosing`).
+        """
+        wanted = event_filter(self.deployment, *kinds)
+        items = follow_events(self.client, wanted, after, timestamps=timestamps)
+        async with aclosing(items):
+            async for item in items:
+                event = isinstance(item, EventRecord) and parse_event(self.deployment, item.event)
+                if isinstance(item, EventRecord) and event:
+                    yield Happened(
+                        event,
+                        item.transaction_digest,
+                        item.checkpoint,
+                        item.timestamp_ms,
+                        item.cursor,
+                    )
+
+    # --- Leading
+
+    @asynccontextmanager
+    async def leader(
+        self,
+        name: str,
+        key: Signer | None = None,
+        journal: Path | None = None,
+        *,
+        allow_loopback: bool = False,
+        **config: Any,
+    ) -> "AsyncIterator[Leader]":
+        """A leader at work until the block ends, under its name and a key of its own.
+
+        It is registered if the key has no leader of that name. Without a key a new one is made,
+        where a faucet can fund it; without a journal (a SQLite file) it remembers nothing after
+        the block. `config` are further fields of `LeaderConfig`. Raises `key_missing`,
+        `settings_invalid`, and as `Leader.run`.
+        """
+        # Late: the Leader brings an HTTP client and pydantic.
+        from nexus_tools.leader import LOOPBACK, Leader, LeaderConfig  # noqa: PLC0415
+
+        if allow_loopback:
+            config |= {"allow_http": True, "allowed_networks": LOOPBACK}
+        async with AsyncExitStack() as stack:
+            if journal is None:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nexus-leader-"))
+                journal = Path(folder) / "journal.sqlite"
+            signer = key or _new_key(self.client.network)
+            client = await stack.enter_async_context(SuiClient(self.client.network, signer))
+            await _fund(client)
+            cap = await _leader_named(LeaderRegistry(client, self.deployment), name)
+            settings = LeaderConfig.load({}, journal=journal, **config)
+            leader = Leader(settings, client, signer, self.deployment, cap)
+            await stack.enter_async_context(_running(leader))
+            yield leader
+
+
+def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:
+    """The network and the key that are meant."""
+    if isinstance(where, Network):
+        network = where
+    elif where is None or isinstance(where, str):
+        network = Settings.load().find_network(where)
+    elif isinstance(url := getattr(where, "url", None), str) and not hasattr(where, "active_group"):
+        network = Network("localnet", url, url)
+    else:
+        network, active = network_and_key(where)
+        who = active if who is None else who
+    return network, Settings.load().find_key(who) if isinstance(who, str | bytes) else who
+
+
+async def _fund(client: SuiClient) -> None:
+    """Ask the network's faucet, if it has one and the key has little."""
+    poor = client.network.faucet_url and await client.balance(client.address) < _ENOUGH_MIST
+    if poor:
+        await request_sui(client.network, client.address)
+
+
+def _new_key(network: Network) -> KeyPair:
+    if network.faucet_url is None:
+        raise UsageError(
+            "key_missing",
+            f"a leader needs a key of its own, and {network.name} has no faucet for a new one",
+            hint="give `key=` one that has SUI",
+        )
+    return KeyPair.new()
+
+
+async def _leader_named(leaders: LeaderRegistry, name: str) -> Address:
+    """The key's leader of that name, which is registered and activated if there is none."""
+    for cap in await leaders.caps():
+        found = await leaders.get(cap)
+        if found.record.name == name:
+            if not found.active:
+                await leaders.activate(cap)
+            return cap
+    _, cap = await leaders.register(name, activate=True)
+    return cap
+
+
+@asynccontextmanager
+async def _running(leader: "Leader") -> AsyncIterator[None]:
+    """The time in which a leader works; raises what keeps it from that."""
+    running = asyncio.create_task(leader.run())
+    ready = asyncio.create_task(leader.ready.wait())
+    await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+    ready.cancel()
+    try:
+        if not running.done():
+            yield
+    finally:
+        leader.stop()
+        await running

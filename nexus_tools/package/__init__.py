@@ -1,0 +1,58 @@
+"""The Move package that comes with nexus-tools, as Python sees it: `move` has its modules."""
+
+from nexus_tools.package.aborts import abort_reason, code_of, explain_abort, kind_of
+from nexus_tools.package.deployment import (
+    CompiledPackage,
+    Deployment,
+    load_package,
+    publish,
+    upgrade,
+)
+from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
+from nexus_tools.package.ids import (
+    fqn_field_id,
+    leader_field_id,
+    owner_cap_id,
+    responsible,
+    tool_id,
+)
+from nexus_tools.package.package_client import PackageClient, Sent
+from nexus_tools.package.ports import make_ports, ports_of
+from nexus_tools.package.publisher import (
+    Publisher,
+    PublishResult,
+    UpgradeResult,
+    newest,
+    owner_text,
+)
+from nexus_tools.package.views import ToolState
+
+__all__ = [
+    "CompiledPackage",
+    "Deployment",
+    "PackageClient",
+    "PublishResult",
+    "Publisher",
+    "RegistryEvent",
+    "Sent",
+    "ToolState",
+    "UpgradeResult",
+    "abort_reason",
+    "code_of",
+    "event_filter",
+    "explain_abort",
+    "fqn_field_id",
+    "kind_of",
+    "leader_field_id",
+    "load_package",
+    "make_ports",
+    "newest",
+    "owner_cap_id",
+    "owner_text",
+    "parse_event",
+    "ports_of",
+    "publish",
+    "responsible",
+    "tool_id",
+    "upgrade",
+]

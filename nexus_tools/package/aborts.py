@@ -1,0 +1,83 @@
+"""Why the Move package aborts, in words: its error constants, and what kind of error each is."""
+
+import re
+from collections.abc import Mapping
+
+from nexus_tools.bindings.runtime import MoveError
+from nexus_tools.errors import (
+    NexusError,
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    RefusedOnChainError,
+    UsageError,
+    ValidationError,
+)
+from nexus_tools.package.deployment import Deployment
+from nexus_tools.package.move import TYPES
+from nexus_tools.units import utc
+
+KINDS: Mapping[type[NexusError], frozenset[str]] = {
+    NotNowError: frozenset(
+        {
+            *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EEmpty"),
+            *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed"),
+            *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
+            *("EToolNotActive", "ENoLeader", "EWrongPayment", "EClosed", "ETooEarly", "ETooLate"),
+            *("ENotExpired", "ENotClosed", "ENotSettled"),
+        }
+    ),
+    NotAllowedError: frozenset(
+        {
+            *("ENameTaken", "ENotOwner", "ENotOperator"),
+            *("ENotAdmitted", "ENotResponsible", "ENotRequester"),
+        }
+    ),
+    NotFoundError: frozenset({"EUnknownOperator", "EUnknownLeader"}),
+    UsageError: frozenset({"EWrongVersion"}),
+}
+"""What a user can do about an error constant; the others say that something given is not right."""
+
+_TIMED = ("EDelayNotOver", "ETooEarly", "ENotExpired")
+
+
+def code_of(reason: MoveError) -> str:
+    """The stable word for programs: `ENotOwner` is `not_owner`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", reason.name[1:]).lower()
+
+
+def kind_of(reason: MoveError) -> type[NexusError]:
+    """The class that says what can be done."""
+    kinds = (kind for kind, names in KINDS.items() if reason.name in names)
+    return next(kinds, ValidationError)
+
+
+def abort_reason(error: RefusedOnChainError, deployment: Deployment) -> MoveError | None:
+    """The reason behind an abort of the package; None if it is another failure."""
+    details = error.details
+    number = details.get("abort")
+    ours = (str(deployment.original_id), str(deployment.package_id))
+    if details.get("package") not in ours or not isinstance(number, int):
+        return None
+    return TYPES.error_of(str(details.get("module")), number)
+
+
+def explain_abort(
+    error: RefusedOnChainError,
+    deployment: Deployment,
+    *,
+    possible_at_ms: int | None = None,
+    now_ms: int | None = None,
+) -> NexusError:
+    """The error in words, in the class that says what can be done; other failures unchanged.
+
+    `possible_at_ms` is when the chain would allow what was tried, where the caller knows.
+    """
+    reason = abort_reason(error, deployment)
+    if reason is None:
+        return error
+    message, _, hint = reason.sentence.rstrip(".").partition(": ")
+    if reason.name in _TIMED and possible_at_ms is not None:
+        message += f", possible from {utc(possible_at_ms, now_ms)}"
+    details = error.details | {"reason": reason.name}
+    return kind_of(reason)(code_of(reason), message, hint=hint, details=details)

@@ -1,0 +1,43 @@
+"""What happens to tools, leaders and invocations, as the chain tells it."""
+
+from nexus_tools.client import EventFilter
+from nexus_tools.package.deployment import Deployment
+from nexus_tools.package.move import (
+    TYPES,
+    invocation,
+    leader_registry,
+    tool,
+    tool_registry,
+    version,
+)
+from nexus_tools.sui.event import Event as ChainEvent
+
+RegistryEvent = (
+    tool.AnyEvent
+    | tool_registry.AnyEvent
+    | leader_registry.AnyEvent
+    | invocation.AnyEvent
+    | version.AnyEvent
+)
+"""Any event of the package."""
+
+
+def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | None:
+    """The event as a value; None if it is not one of this package, or of a newer version of it.
+
+    Raises `BcsError` if the bytes do not fit the event's name.
+    """
+    name = f"{event.type.module}::{event.type.name}"
+    if event.type.address != deployment.original_id or name not in TYPES.events:
+        return None
+    parsed: RegistryEvent = TYPES.class_of(name).bcs.decode(event.contents)
+    return parsed
+
+
+def event_filter(deployment: Deployment, *kinds: type[RegistryEvent]) -> EventFilter:
+    """A filter for these kinds of events, or for all of the package."""
+    names = [kind.move_name.partition("::") for kind in kinds]
+    modules = sorted({module for module, _, _ in names})
+    return EventFilter(
+        deployment.original_id, tuple(modules), tuple(sorted(name for _, _, name in names))
+    )

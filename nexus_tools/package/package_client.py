@@ -1,0 +1,86 @@
+"""What the three services have in common: reading the package's objects, sending its commands."""
+
+from typing import Self, TypeVar
+
+from nexus_tools.bindings.runtime import MoveStruct
+from nexus_tools.client import Executed, Simulated, SuiClient
+from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.package.aborts import explain_abort
+from nexus_tools.package.deployment import Deployment
+from nexus_tools.package.events import parse_event
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import Object
+
+T = TypeVar("T")
+Kind = TypeVar("Kind", bound=MoveStruct)
+
+Sent = Executed | Simulated
+"""What a verb gives: both have `effects`, `events` and `cost`; simulated is a dry run's."""
+
+
+async def execute_or_simulate(
+    client: SuiClient, builder: TransactionBuilder, *, dry_run: bool, budget: int | None = None
+) -> Sent:
+    """Execute or, in a dry run, simulate a transaction; raises what it fails with."""
+    if not dry_run:
+        return await client.execute(builder, budget=budget)
+    simulated = await client.simulate(builder)
+    simulated.raise_for_status()
+    return simulated
+
+
+class PackageClient:
+    """A client and a deployment. With `dry_run`, verbs are simulated and nothing is signed."""
+
+    def __init__(self, client: SuiClient, deployment: Deployment, *, dry_run: bool = False) -> None:
+        self.client = client
+        self.deployment = deployment
+        self.dry_run = dry_run
+
+    def rehearsal(self) -> Self:
+        """The same, simulated."""
+        return type(self)(self.client, self.deployment, dry_run=True)
+
+    async def send(
+        self,
+        builder: TransactionBuilder,
+        *,
+        possible_at_ms: int | None = None,
+        budget: int | None = None,
+    ) -> Sent:
+        """Execute or, in a dry run, simulate a transaction.
+
+        An abort of the package is raised in words; other errors as by `SuiClient.execute`.
+        """
+        try:
+            return await execute_or_simulate(
+                self.client, builder, dry_run=self.dry_run, budget=budget
+            )
+        except RefusedOnChainError as error:
+            now_ms = None if possible_at_ms is None else await self.client.now_ms()
+            raise explain_abort(
+                error, self.deployment, possible_at_ms=possible_at_ms, now_ms=now_ms
+            ) from error
+
+    async def read(self, object_id: Address, kind: type[Kind]) -> Kind:
+        """An object of the package that has to exist. Raises `object_unknown`."""
+        return self.existing(await self.client.object(object_id), object_id, kind)
+
+    def existing(self, value: Object | None, object_id: Address, kind: type[Kind]) -> Kind:
+        """What was read as an object that has to exist. Raises `object_unknown`."""
+        if value is None:
+            raise NotFoundError(
+                "object_unknown",
+                f"there is no {kind.move_name} {object_id} on {self.client.network.name}",
+                hint="check the deployment: it may be one of another network, or of a reset one",
+            )
+        return self.deployment.decode(value, kind)
+
+    def emitted(self, sent: Sent, kind: type[T]) -> T:
+        """The first event of a kind that a transaction emitted. Raises `event_missing`."""
+        for event in sent.events:
+            parsed = parse_event(self.deployment, event)
+            if isinstance(parsed, kind):
+                return parsed
+        raise NotFoundError("event_missing", f"the transaction emitted no {kind.__name__}")

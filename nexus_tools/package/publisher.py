@@ -1,0 +1,170 @@
+"""Publishing the package, and taking it from one version to the next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from nexus_tools.client import Executed, SuiClient
+from nexus_tools.errors import NotAllowedError, NotNowError, RefusedOnChainError
+from nexus_tools.package.aborts import abort_reason
+from nexus_tools.package.deployment import CompiledPackage, Deployment, publish, upgrade
+from nexus_tools.package.move import leader_registry, tool_registry, version
+from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
+from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import AddressOwner, MovePackage, Object
+
+Migrate = Callable[[TransactionBuilder, Deployment], None]
+
+
+def _migrate_tools(builder: TransactionBuilder, deployment: Deployment) -> None:
+    registry, cap = deployment.tool_registry, deployment.require_admin_cap()
+    tool_registry.migrate(builder, deployment.package, registry, cap)
+
+
+def _migrate_leaders(builder: TransactionBuilder, deployment: Deployment) -> None:
+    registry, cap = deployment.leader_registry, deployment.require_admin_cap()
+    leader_registry.migrate(builder, deployment.package, registry, cap)
+
+
+_MIGRATIONS: tuple[Migrate, ...] = (_migrate_tools, _migrate_leaders)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """What `publish` did; `deployment` is None in a dry run."""
+
+    sent: Sent
+    deployment: Deployment | None
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeResult:
+    """What `upgrade` did; `sent` is None if there was nothing to do.
+
+    `deployment` has the newest version that is on chain now; `version` is the number that the
+    package has, or in a dry run would have, counted from 1.
+    """
+
+    sent: Sent | None
+    deployment: Deployment
+    version: int
+
+
+class Publisher:
+    """Publishes the package and its next versions. With `dry_run`, verbs are simulated.
+
+    Besides the errors that are named, every method raises as `SuiClient` does.
+    """
+
+    def __init__(self, client: SuiClient, *, dry_run: bool = False) -> None:
+        self.client = client
+        self.dry_run = dry_run
+
+    def rehearsal(self) -> "Publisher":
+        """The same, simulated."""
+        return Publisher(self.client, dry_run=True)
+
+    async def publish(self, package: CompiledPackage) -> PublishResult:
+        """Publish a package with registries of its own; all caps go to the sender."""
+        builder = TransactionBuilder()
+        publish(builder, package, self.client.address)
+        sent = await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
+        if not isinstance(sent, Executed):
+            return PublishResult(sent, None)
+        return PublishResult(sent, Deployment.of(sent, await self.client.chain_id()))
+
+    async def upgrade(self, package: CompiledPackage, deployment: Deployment) -> UpgradeResult:
+        """Publish a package as the next version, unless its modules are those of the newest one.
+
+        What `deployment` takes for the newest version may be out of date. `migrate` comes next.
+        Raises `upgrade_cap_unknown`, `admin_cap_unknown`, `cap_not_yours` or `package_outdated`.
+        """
+        versions = await self.client.package_versions(deployment.original_id)
+        newest = replace(deployment, package_id=versions[-1])
+        if await self._is_published(package, versions):
+            return UpgradeResult(None, newest, len(versions))
+        builder = TransactionBuilder()
+        upgrade(builder, package, newest)
+        await self._require_cap("UpgradeCap", newest.upgrade_cap)
+        # Until the registries are migrated, they refuse the commands of the next version.
+        await self._require_cap("AdminCap", newest.require_admin_cap())
+        sent = await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
+        if isinstance(sent, Executed):
+            newest = newest.upgraded(sent)
+        return UpgradeResult(sent, newest, len(versions) + 1)
+
+    async def migrate(self, deployment: Deployment) -> Sent | None:
+        """Let only the deployed version work, with one transaction.
+
+        None if no registry asks for it. Raises `admin_cap_unknown` or `cap_not_yours`.
+        """
+        waiting = [each for each in _MIGRATIONS if await self._is_waiting(each, deployment)]
+        if not waiting:
+            return None
+        await self._require_cap("AdminCap", deployment.require_admin_cap())
+        builder = TransactionBuilder()
+        for migrate in waiting:
+            migrate(builder, deployment)
+        return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
+
+    async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
+        """Whether it is the newest version. Raises `package_outdated` if it is an older one."""
+        modules = set(package.modules)
+        found = await self.client.objects(versions)
+        published = [_compiled_modules(value, original=versions[0]) for value in found]
+        if published[-1] == modules:
+            return True
+        if modules in published:
+            raise NotNowError(
+                "package_outdated",
+                f"version {len(versions)} of the package is published on"
+                f" {self.client.network.name}, and this is version {published.index(modules) + 1}",
+                hint="install a newer release of nexus-tools",
+            )
+        return False
+
+    async def _is_waiting(self, migrate: Migrate, deployment: Deployment) -> bool:
+        """Whether a registry has an older version than the package, which alone knows its own."""
+        builder = TransactionBuilder()
+        migrate(builder, deployment)
+        try:
+            (await self.client.inspect(builder)).raise_for_status()
+        except RefusedOnChainError as error:
+            reason = abort_reason(error, deployment)
+            if reason is not version.EAlreadyMigrated:
+                raise
+            return False
+        return True
+
+    async def _require_cap(self, name: str, cap: Address | None) -> None:
+        value = None if cap is None else await self.client.object(cap)
+        if value is not None and value.owner == AddressOwner(self.client.address):
+            return
+        owner = "nobody" if value is None else owner_text(value)
+        raise NotAllowedError(
+            "cap_not_yours",
+            f"the {name} of the package belongs to {owner}, not to {self.client.address}",
+            hint="sign with the wallet that has it: by default the one that published the package",
+            details={"cap": str(cap)},
+        )
+
+
+def _compiled_modules(package: Object | None, original: Address) -> set[bytes]:
+    """The modules as they were before they were published.
+
+    A compiled module has the address 0x0, in whose place the chain puts that of the first version.
+    """
+    if package is None or not isinstance(package.data, MovePackage):
+        return set()
+    return {code.replace(original, ZERO) for _, code in package.data.modules}
+
+
+async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
+    """The deployment with the newest version that is published."""
+    versions = await client.package_versions(deployment.original_id)
+    return replace(deployment, package_id=versions[-1])
+
+
+def owner_text(cap: Object) -> str:
+    """Who has an owner cap, in words."""
+    return str(cap.owner.address) if isinstance(cap.owner, AddressOwner) else "another object"

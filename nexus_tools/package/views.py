@@ -1,0 +1,196 @@
+"""What follows from the fields of the package's objects: bases of their generated classes."""
+
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import ToolDefinition, parse_json
+
+
+class ToolState(StrEnum):
+    """What the collateral of a tool says about it. Only an active tool takes new invocations."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    UNREGISTERED = "unregistered"
+    CLAIMED = "claimed"
+
+
+class CollateralView:
+    """Of `collateral::Collateral`. Amounts are in MIST."""
+
+    __slots__ = ()
+    balance: int
+    required_mist: int
+    delay_ms: int
+    unregistered_at_ms: int | None
+
+    @property
+    def balance_mist(self) -> int:
+        """What is there."""
+        return self.balance
+
+    @property
+    def shortfall_mist(self) -> int:
+        """What was slashed of it."""
+        return self.required_mist - self.balance
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that is required is there; if not, its owner is suspended."""
+        return self.shortfall_mist == 0
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether its owner is neither suspended nor unregistered."""
+        return self.is_whole and self.unregistered_at_ms is None
+
+    @property
+    def claimable_at_ms(self) -> int | None:
+        """When it can be claimed; None if its owner is not unregistered."""
+        return None if self.unregistered_at_ms is None else self.unregistered_at_ms + self.delay_ms
+
+
+class DefinitionView:
+    """Of `tool::Definition`."""
+
+    __slots__ = ()
+    fqn: str
+    tool_type: str
+    url: str
+    description: str
+    input_schema: bytes
+    output_schema: bytes
+    timeout_ms: int
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of the definition, unchecked. Raises `json_invalid`."""
+        return {
+            "fqn": self.fqn,
+            "type": self.tool_type,
+            "url": self.url,
+            "description": self.description,
+            "timeout": self.timeout_ms,
+            "input_schema": parse_json(self.input_schema),
+            "output_schema": parse_json(self.output_schema),
+        }
+
+    def parse(self) -> ToolDefinition:
+        """The definition, with every rule checked: strangers write on chain what they like.
+
+        Raises as `ToolDefinition.parse` does.
+        """
+        return ToolDefinition.parse(self.document())
+
+
+class ToolView:
+    """Of `tool::Tool`."""
+
+    __slots__ = ()
+    definition: Any
+    collateral: Any
+
+    @property
+    def fqn(self) -> str:
+        """The FQN."""
+        fqn: str = self.definition.fqn
+        return fqn
+
+    @property
+    def state(self) -> ToolState:
+        """The state, which follows from the collateral."""
+        if self.collateral is None:
+            return ToolState.CLAIMED
+        if self.collateral.unregistered_at_ms is not None:
+            return ToolState.UNREGISTERED
+        return ToolState.ACTIVE if self.collateral.is_whole else ToolState.SUSPENDED
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the tool takes new invocations."""
+        return self.state is ToolState.ACTIVE
+
+    @property
+    def claimable_at_ms(self) -> int | None:
+        """When the collateral of an unregistered tool can be claimed, in ms since 1970."""
+        at_ms: int | None = self.collateral and self.collateral.claimable_at_ms
+        return at_ms
+
+
+class InvocationView:
+    """Of `invocation::Invocation`. Times are in ms since 1970."""
+
+    __slots__ = ()
+    leaders: tuple[Address, ...]
+    requested_at_ms: int
+    window_ms: int
+    refund: int
+    state: Any
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is settled, failed or expired, and so never changes again."""
+        # The class of the variant is defined where this one is inherited: here it has but a name.
+        return type(self.state).__name__ != "Requested"
+
+    @property
+    def refund_mist(self) -> int:
+        """What is prepaid and not spent."""
+        return self.refund
+
+    @property
+    def expires_at_ms(self) -> int:
+        """When the last window ends."""
+        return self.requested_at_ms + len(self.leaders) * self.window_ms
+
+    def window_of(self, leader: Address) -> tuple[int, int] | None:
+        """From when (inclusive) until when (exclusive) a leader may close it; None if never."""
+        if leader not in self.leaders:
+            return None
+        begin = self.requested_at_ms + self.leaders.index(leader) * self.window_ms
+        return begin, self.expires_at_ms
+
+
+class PortsView:
+    """Of `value::Ports`."""
+
+    __slots__ = ()
+    values: tuple[tuple[str, Any], ...]
+    bcs: ClassVar[Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """The values by port name. Raises `json_invalid` or `value_remote`."""
+        return {name: _json(name, value) for name, value in self.values}
+
+    def size(self) -> int:
+        """The bytes that the ports take in an object, by which leaders are paid."""
+        return len(self.bcs.encode(self))
+
+
+def _json(name: str, value: Any) -> Any:
+    match type(value).__name__:
+        case "Inline":
+            return parse_json(value.pos0)
+        case "InlineChunks":
+            return parse_json(b"".join(value.pos0))
+        case "InlineList":
+            return [parse_json(text) for text in value.pos0]
+    raise ValidationError(
+        "value_remote",
+        f"the port {name} is kept in the storage {value.storage}, not on chain",
+        hint="fetch it from there",
+    )
+
+
+BASES = {
+    name: f"{__name__}:{base.__name__}"
+    for name, base in {
+        "collateral::Collateral": CollateralView,
+        "tool::Definition": DefinitionView,
+        "tool::Tool": ToolView,
+        "invocation::Invocation": InvocationView,
+        "value::Ports": PortsView,
+    }.items()
+}
+"""The base of each struct that has one, as `generate` takes them."""

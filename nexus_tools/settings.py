@@ -1,0 +1,354 @@
+"""What a user has set: networks, keys and deployments by name, and which of them is meant.
+
+The file is `$XDG_CONFIG_HOME/nexus-tools/config.toml`, overruled by the environment; keys have a
+file of their own. Networks and keys that are not there are looked for where the Sui CLI and pysui
+keep theirs: who has one of those need not import a key, nor name a node once more.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from nexus_tools.directories import (
+    cache_directory,
+    config_directory,
+    data_directory,
+    pysui_directory,
+    sui_config_directory,
+)
+from nexus_tools.environment import user_variables
+from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
+from nexus_tools.running_localnet import running_localnet
+
+if TYPE_CHECKING:
+    from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
+    from nexus_tools.package import Deployment
+    from nexus_tools.sui.address import Address
+
+    Files = SuiFiles | PysuiFiles
+
+T = TypeVar("T")
+Report = Callable[[NexusError], None]
+
+KEYS = {
+    "network": "the network that commands work on",
+    "wallet": "alias or address of the key that signs",
+    "keystore": "file with the keys, as the Sui client writes it",
+}
+
+OURS = "nexus-tools"
+WELL_KNOWN = "well-known"
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """A network or an account, and where it was found: with us, with the Sui CLI, with pysui."""
+
+    what: T
+    source: str
+    file: Path | None = None
+
+
+@dataclass
+class Settings:
+    """Where things are, and what the file and the environment say.
+
+    `values` are the file's, `overrides` the environment's; `networks` are a user's own profiles
+    by name, `deployments` the published packages by network.
+    """
+
+    config_file: Path
+    data_directory: Path
+    cache_directory: Path
+    values: dict[str, str] = field(default_factory=dict)
+    overrides: dict[str, str] = field(default_factory=dict)
+    networks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    # --- The file and the environment
+
+    @classmethod
+    def load(cls) -> "Settings":
+        """Read file and environment. Raises `config_invalid` or `variable_unknown`."""
+        variables = user_variables()
+        settings = cls(
+            config_file=Path(variables.get("config") or config_directory() / "config.toml"),
+            data_directory=data_directory(),
+            cache_directory=cache_directory(),
+            overrides={key: variables[key] for key in KEYS if key in variables},
+        )
+        settings._read_file()
+        return settings
+
+    def get(self, key: str) -> str | None:
+        """A setting: the environment's, else the file's."""
+        return self.overrides.get(key, self.values.get(key))
+
+    @property
+    def network(self) -> str:
+        """The name of the network."""
+        return self.get("network") or "localnet"
+
+    @property
+    def wallet(self) -> str | None:
+        """Alias or address of the key that signs; None: the active one of the keystore."""
+        return self.get("wallet")
+
+    @property
+    def keystore(self) -> Path:
+        """The file with the keys."""
+        return Path(self.get("keystore") or self.data_directory / "sui.keystore").expanduser()
+
+    def save(self) -> None:
+        """Write the file anew, atomically."""
+        import tomli_w  # noqa: PLC0415 - only needed to write
+
+        document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
+        document |= {"networks": self.networks, "deployments": self.deployments}
+        self.config_file.parent.mkdir(parents=True, exist_ok=True)
+        new = self.config_file.with_suffix(f".{os.getpid()}.tmp")
+        new.write_text(tomli_w.dumps(document), encoding="utf-8")
+        new.replace(self.config_file)
+
+    # --- Networks
+
+    def find_network(self, name: str | None = None) -> "Network":
+        """The network with a name; without one, that of the settings.
+
+        Raises `network_unknown`, `network_ambiguous` or `network_not_grpc`.
+        """
+        return self.locate_network(name).what
+
+    def locate_network(self, name: str | None = None) -> "Found[Network]":
+        """As `find_network`, and where it was found."""
+        name = name or self.network
+        found = _nearest(self._network_places(), lambda network: network.name == name)
+        if not found:
+            self._pysui.check_protocol(name)
+            raise NotFoundError(
+                "network_unknown",
+                f"there is no network named {name[:80]!r}",
+                hint="`nexus-tools network list` shows what there is,"
+                " `nexus-tools network use NAME --url URL` adds one",
+            )
+        _require_one(found, "network", name, lambda network: network.url)
+        return found[0]
+
+    def all_networks(self, report: Report) -> "list[Found[Network]]":
+        """The networks that can be found by name; of those that share one, the nearest.
+
+        `report` is told of each file of another program that cannot be read.
+        """
+        found: list[Found[Network]] = []
+        for place in self._network_places(report):
+            taken = {each.what.name for each in found}
+            found += [each for each in place if each.what.name not in taken]
+        return found
+
+    def _network_places(self, report: Report | None = None) -> "Iterator[Iterator[Found[Network]]]":
+        """Ours before those that everyone knows before those of other programs."""
+        yield self._our_networks()
+        yield self._known_networks()
+        yield self._find_elsewhere(lambda files: files.networks, report)
+
+    def _our_networks(self) -> "Iterator[Found[Network]]":
+        from nexus_tools.client import Network  # noqa: PLC0415 - not for who asks for no network
+
+        for name, profile in self.networks.items():
+            yield Found(Network(name=name, **profile), OURS, self.config_file)
+        running = running_localnet()
+        if running is not None and "localnet" not in self.networks:
+            yield Found(Network("localnet", running.url, running.url), OURS)
+
+    def _known_networks(self) -> "Iterator[Found[Network]]":
+        from nexus_tools.client import NETWORKS  # noqa: PLC0415 - as above
+
+        for network in NETWORKS.values():
+            yield Found(network, WELL_KNOWN)
+
+    # --- Keys
+
+    def open_wallet(self) -> "Wallet":
+        """The keystore; it is made when the first key is."""
+        from nexus_tools.client import Wallet  # noqa: PLC0415 - not for who asks for no key
+
+        return Wallet(self.keystore)
+
+    def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
+        """The key of the account that `locate_account` finds. Raises as that does."""
+        found = self.locate_account(which)
+        address = found.what.address
+        if found.source == OURS:
+            return self.open_wallet().signer(address)
+        return self._elsewhere[found.source].key(address)
+
+    def locate_account(self, which: "str | Address | None" = None) -> "Found[Account]":
+        """The account with an alias or address, and where its key is.
+
+        Without one, that of the settings, else the active one of our keystore. Raises
+        `account_unknown`, `account_ambiguous` or `wallet_empty`.
+        """
+        which = which or self.wallet
+        if which is None:
+            return self._active_account()
+        found = _nearest(self._account_places(), lambda account: account.is_named(which))
+        if not found:
+            raise NotFoundError(
+                "account_unknown",
+                f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
+                hint="`nexus-tools wallet list` shows what there is",
+            )
+        _require_one(found, "account", str(which), lambda account: account.address)
+        return found[0]
+
+    def all_accounts(self, report: Report) -> "list[Found[Account]]":
+        """The accounts of our keystore, then those of other programs; `report` as above."""
+        return [each for place in self._account_places(report) for each in place]
+
+    def _account_places(self, report: Report | None = None) -> "Iterator[Iterable[Found[Account]]]":
+        yield self._our_accounts()
+        yield self._find_elsewhere(lambda files: files.accounts, report)
+
+    def _our_accounts(self) -> "list[Found[Account]]":
+        wallet = self.open_wallet()
+        return [Found(account, OURS, wallet.path) for account in wallet.accounts()]
+
+    def _active_account(self) -> "Found[Account]":
+        wallet = self.open_wallet()
+        try:
+            return Found(wallet.account(), OURS, wallet.path)
+        except NotFoundError as error:
+            elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
+            others = ", ".join(each.what.alias for each in elsewhere)
+            if others:
+                error.hint = f"`wallet use` takes one of {others}, `wallet new` makes one"
+            raise
+
+    def use_account(self, found: "Found[Account]") -> None:
+        """Let an account sign from now on."""
+        address = found.what.address
+        if found.source == OURS:
+            self.open_wallet().use(address)
+            if self.values.pop("wallet", None) is None:
+                return
+        else:
+            self.values["wallet"] = str(address)
+        self.save()
+
+    # --- Other programs
+
+    def _find_elsewhere(
+        self, read: "Callable[[Files], Sequence[T]]", report: Report | None
+    ) -> Iterator[Found[T]]:
+        """What the files of other programs have. Without `report`, a broken one is an error."""
+        for source, files in self._elsewhere.items():
+            try:
+                found = read(files)
+            except ValidationError as error:
+                if report is None:
+                    raise
+                report(error)
+            else:
+                yield from (Found(each, source, files.file) for each in found)
+
+    @cached_property
+    def _elsewhere(self) -> "dict[str, Files]":
+        from nexus_tools.client import SuiFiles  # noqa: PLC0415 - as above
+
+        return {"sui": SuiFiles(sui_config_directory()), "pysui": self._pysui}
+
+    @cached_property
+    def _pysui(self) -> "PysuiFiles":
+        from nexus_tools.client import PysuiFiles  # noqa: PLC0415 - as above
+
+        return PysuiFiles(pysui_directory())
+
+    # --- Deployments
+
+    def find_deployment(self, network: str, chain_id: str) -> "Deployment":
+        """The package as it is published on a network, if that is still the same chain.
+
+        Raises `package_not_published`.
+        """
+        from nexus_tools.package import Deployment  # noqa: PLC0415 - not for who asks for none
+
+        document = self.deployments.get(network)
+        deployment = Deployment.parse(document) if document else None
+        if deployment is None or deployment.chain_id != chain_id:
+            raise NotFoundError(
+                "package_not_published",
+                f"the Move package is not published on {network}, as far as this machine knows",
+                hint="`nexus-tools package publish` does it, `package use` takes a published one",
+            )
+        return deployment
+
+    def remember(self, deployment: "Deployment", network: str) -> None:
+        """Keep where the package is published on a network."""
+        self.deployments[network] = deployment.as_json()
+        self.save()
+
+    # --- Reading
+
+    def _read_file(self) -> None:
+        try:
+            document = _parse(self.config_file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            raise self._invalid(str(error)) from None
+        self.networks = self._tables(document.pop("networks", {}))
+        self.deployments = self._tables(document.pop("deployments", {}))
+        for key, value in document.items():
+            if key not in KEYS or not isinstance(value, str):
+                raise self._invalid(f"{key} = {value!r} is no setting")
+            self.values[key] = value
+
+    def _tables(self, value: Any) -> dict[str, dict[str, Any]]:
+        if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
+            raise self._invalid("networks and deployments are tables of tables")
+        return value
+
+    def _invalid(self, reason: str) -> UsageError:
+        return UsageError(
+            "config_invalid", f"{self.config_file}: {reason}", hint="correct or delete the file"
+        )
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """Read TOML. Raises `ValueError`."""
+    import tomllib  # noqa: PLC0415 - not without a file
+
+    return tomllib.loads(text)
+
+
+def _nearest(
+    places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]
+) -> list[Found[T]]:
+    """What is wanted, from the first place that has it: farther ones are not looked at."""
+    for place in places:
+        found = [each for each in place if is_wanted(each.what)]
+        if found:
+            return found
+    return []
+
+
+def _require_one(
+    found: Sequence[Found[T]], kind: str, name: str, identity: Callable[[T], object]
+) -> None:
+    """Refuse a name that means one thing to the Sui CLI and another one to pysui."""
+    if len({identity(each.what) for each in found}) > 1:
+        places = ", ".join(f"{identity(each.what)} in {each.file}" for each in found)
+        raise UsageError(
+            f"{kind}_ambiguous",
+            f"{name[:80]!r} is more than one {kind}: {places}",
+            hint=_WHICH_ONE[kind],
+        )
+
+
+_WHICH_ONE = {
+    "network": "`nexus-tools network use NAME --url URL` says which one is meant",
+    "account": "name it by its address",
+}

@@ -1,0 +1,226 @@
+"""What Sui's gRPC interface is made of, read from the code that pysui generated from it.
+
+No package on PyPI carries Sui's `.proto` files, but pysui carries Python generated from all of
+them, and its text says everything that a descriptor needs. Importing it instead would take half a
+second, and its message classes are hundreds of times slower than protobuf's own. The generator
+writes one form only, so a few regular expressions read it in 10 ms; that they leave nothing out is
+checked as it is read.
+
+What the text does not say is in which file a definition stood: all are in one here.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    FieldDescriptorProto,
+    FileDescriptorProto,
+)
+
+_FOLDER = Path("sui/sui_grpc/suimsgs")
+
+_DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
+_CLASS = re.compile(r"^class (\w+)\((?:\w+\.)?(\w+)\):$", re.MULTILINE)
+_VALUE = re.compile(r"^    (\w+) = (-?\d+)$", re.MULTILINE)
+_RENAMED_VALUE = re.compile(r'^            (-?\d+): "(\w+)",$', re.MULTILINE)
+_FIELD = re.compile(
+    r'^    (?P<name>\w+): "(?P<python_type>[^"]+)" = \(?\s*betterproto2\.field\(\s*'
+    r"(?P<number>\d+),\s*betterproto2\.TYPE_(?P<kind>\w+)"
+    r"(?P<options>(?:[^()]|\([^()]*\))*)\)",
+    re.MULTILINE,
+)
+_FIELD_CALL = "betterproto2.field("
+_GROUP = re.compile(r'group="(\w+)"')
+_MAP = re.compile(r"map_meta\(\s*betterproto2\.TYPE_(\w+),\s*betterproto2\.TYPE_(\w+)\s*\)")
+_METHOD = re.compile(
+    r'message: "(?P<request>[^"]+)".*?self\._unary_(?P<answers>unary|stream)\(\s*'
+    r'"/[\w.]+/(?P<name>\w+)",\s*message,\s*(?P<response>\w+),',
+    re.DOTALL,
+)
+_METHOD_START = "async def "
+
+_CLASSES_IN_PYTHON = {"datetime.datetime": "Timestamp", "datetime.timedelta": "Duration"}
+# The last part of a name such as `___google__protobuf__`, by which a module was imported.
+_FOREIGN_MODULES = {"protobuf": "google.protobuf", "rpc": "google.rpc"}
+
+
+def read_generated_code(
+    package: str, name: str, depends: Collection[str] = ()
+) -> FileDescriptorProto:
+    """All that pysui has of a package such as `sui.rpc.v2`, as one file of this name.
+
+    Raises `ModuleNotFoundError` without pysui, and `ValueError` for code of another form.
+    """
+    text = _generated_code(package).read_text(encoding="utf-8")
+    _, *parts = _CLASS.split(_DOCSTRING.sub("", text))
+    classes = list(zip(parts[0::3], parts[1::3], parts[2::3], strict=True))
+    file = FileDescriptorProto(name=name, package=package, syntax="proto3", dependency=depends)
+    messages = {
+        class_name: file.message_type.add(name=class_name)
+        for class_name, base, _ in classes
+        if base == "Message"
+    }
+    names = {class_name: f".{package}.{class_name}" for class_name in messages}
+    for class_name, base, body in classes:
+        if base == "Enum":
+            names[class_name] = _read_enum(file, messages, class_name, body)
+    for class_name, base, body in classes:
+        if base == "Message":
+            _read_message(messages[class_name], body, names)
+        elif base == "ServiceStub":
+            _read_service(file, class_name.removesuffix("Stub"), body, names)
+    return file
+
+
+def _generated_code(package: str) -> Path:
+    spec = find_spec("pysui")  # finds it, and executes nothing of it
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("pysui is not installed", name="pysui")
+    return Path(spec.origin).parent / _FOLDER / package.replace(".", "/") / "__init__.py"
+
+
+# --- Enums
+
+
+def _read_enum(
+    file: FileDescriptorProto, messages: Mapping[str, DescriptorProto], class_name: str, body: str
+) -> str:
+    """Add an enum where it belongs; returns its full name.
+
+    pysui's names of values are those of the `.proto` files, unless all of them began with the
+    enum's name: then it dropped that, and keeps the original names in a function of the class.
+    """
+    renamed = {int(number): name for number, name in _RENAMED_VALUE.findall(body)}
+    values = {renamed.get(int(number), name): int(number) for name, number in _VALUE.findall(body)}
+    owner = _owner(class_name, messages, next(iter(values)))
+    if owner is None:
+        enum, scope = file.enum_type.add(name=class_name), f".{file.package}"
+    else:
+        enum = messages[owner].enum_type.add(name=class_name.removeprefix(owner))
+        scope = f".{file.package}.{owner}"
+    for name, number in values.items():
+        enum.value.add(name=name, number=number)
+    return f"{scope}.{enum.name}"
+
+
+def _owner(class_name: str, messages: Collection[str], first_value: str) -> str | None:
+    """The message in which an enum is defined: `Owner` of `OwnerOwnerKind`.
+
+    `QueryEndReason` is not `Reason` in `QueryEnd`, since its values are `QUERY_END_REASON_…`.
+    """
+    if first_value.startswith(f"{_in_capitals(class_name)}_"):
+        return None
+    ends = [capital.start() for capital in re.finditer("[A-Z]", class_name)]
+    return next((class_name[:end] for end in reversed(ends) if class_name[:end] in messages), None)
+
+
+def _in_capitals(class_name: str) -> str:
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", class_name).upper()
+
+
+# --- Messages
+
+
+def _read_message(message: DescriptorProto, body: str, names: Mapping[str, str]) -> None:
+    fields = list(_FIELD.finditer(body))
+    _check_complete(message.name, len(fields), body.count(_FIELD_CALL))
+    optional = []
+    for found in fields:
+        field = _read_field(message, found, names)
+        group = _GROUP.search(found["options"])
+        if group is not None:
+            field.oneof_index = _oneof(message, group[1])
+        elif "optional" in found["options"]:
+            optional.append(field)
+    for field in optional:  # an optional field is alone in a oneof of its own, after the others
+        field.proto3_optional = True
+        field.oneof_index = _oneof(message, f"_{field.name}")
+
+
+def _read_field(
+    message: DescriptorProto, found: re.Match[str], names: Mapping[str, str]
+) -> FieldDescriptorProto:
+    entries = _MAP.search(found["options"])
+    many = entries is not None or "repeated" in found["options"]
+    field = message.field.add(
+        name=found["name"].rstrip("_"),
+        number=int(found["number"]),
+        label=FieldDescriptorProto.LABEL_REPEATED if many else FieldDescriptorProto.LABEL_OPTIONAL,
+    )
+    if entries is None:
+        _set_type(field, found["kind"], found["python_type"], names)
+    else:
+        entry = _add_map_entry(message, field.name, entries, found["python_type"], names)
+        field.type = FieldDescriptorProto.TYPE_MESSAGE
+        field.type_name = f"{names[message.name]}.{entry}"
+    return field
+
+
+def _add_map_entry(
+    message: DescriptorProto,
+    field_name: str,
+    kinds: re.Match[str],
+    python_type: str,
+    names: Mapping[str, str],
+) -> str:
+    """A map is a list of entries of a nested type, with the fields `key` and `value`."""
+    entry = message.nested_type.add(name=f"{field_name.title().replace('_', '')}Entry")
+    entry.options.map_entry = True
+    for number, (name, kind) in enumerate(zip(("key", "value"), kinds.groups(), strict=True), 1):
+        part = entry.field.add(name=name, number=number, label=FieldDescriptorProto.LABEL_OPTIONAL)
+        _set_type(part, kind, python_type, names)
+    return entry.name
+
+
+def _set_type(
+    field: FieldDescriptorProto, kind: str, python_type: str, names: Mapping[str, str]
+) -> None:
+    field.type = FieldDescriptorProto.Type.Value(f"TYPE_{kind}")
+    if field.type in (FieldDescriptorProto.TYPE_MESSAGE, FieldDescriptorProto.TYPE_ENUM):
+        field.type_name = _full_name(python_type, names)
+
+
+def _full_name(python_type: str, names: Mapping[str, str]) -> str:
+    """The protobuf name of a type that an annotation writes as `list[Owner]` or `Owner | None`."""
+    name = python_type.removesuffix(" | None")
+    if name.endswith("]"):
+        name = name.partition("[")[2].removesuffix("]").rpartition(", ")[2]
+    if name in names:
+        return names[name]
+    if name in _CLASSES_IN_PYTHON:
+        return f".google.protobuf.{_CLASSES_IN_PYTHON[name]}"
+    module, _, name = name.rpartition(".")
+    return f".{_FOREIGN_MODULES[module.strip('_').rpartition('__')[2]]}.{name}"
+
+
+def _oneof(message: DescriptorProto, name: str) -> int:
+    for index, oneof in enumerate(message.oneof_decl):
+        if oneof.name == name:
+            return index
+    message.oneof_decl.add(name=name)
+    return len(message.oneof_decl) - 1
+
+
+# --- Services
+
+
+def _read_service(
+    file: FileDescriptorProto, name: str, body: str, names: Mapping[str, str]
+) -> None:
+    service = file.service.add(name=name)
+    for found in _METHOD.finditer(body):
+        service.method.add(
+            name=found["name"],
+            input_type=_full_name(found["request"], names),
+            output_type=_full_name(found["response"], names),
+            server_streaming=found["answers"] == "stream",
+        )
+    _check_complete(name, len(service.method), body.count(_METHOD_START))
+
+
+def _check_complete(name: str, found: int, written: int) -> None:
+    if found != written:
+        raise ValueError(f"of {written} parts of {name} in pysui's code, {found} were understood")

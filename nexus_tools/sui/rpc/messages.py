@@ -1,0 +1,109 @@
+"""The message classes of the interface, made at run time, and the procedures that use them."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from google.protobuf import (
+    any_pb2,
+    duration_pb2,
+    empty_pb2,
+    field_mask_pb2,
+    struct_pb2,
+    timestamp_pb2,
+)
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
+from msgspec import Struct
+
+from nexus_tools.sui.rpc.generated_code import read_generated_code
+from nexus_tools.sui.rpc.written_definitions import (
+    FORKING_FILE,
+    HEALTH_FILE,
+    REFLECTION_FILES,
+    written_definitions,
+)
+
+Message = Any
+"""A protobuf message. Its class is made at run time, so the type checker knows no fields."""
+
+SUI_PACKAGE = "sui.rpc.v2"
+
+_SUI_FILE = "sui/rpc/v2.proto"
+_STATUS_FILE = "google/rpc/status.proto"
+_WELL_KNOWN = (any_pb2, duration_pb2, empty_pb2, field_mask_pb2, struct_pb2, timestamp_pb2)
+
+
+class Procedure(Struct, frozen=True):
+    """One remote procedure. `path` is as in HTTP/2: `/sui.rpc.v2.LedgerService/GetObject`."""
+
+    path: str
+    streaming: bool
+    _input: Descriptor
+    _output: Descriptor
+
+    @property
+    def request(self) -> type[Message]:
+        """The class of requests, which is made when it is first asked for."""
+        return GetMessageClass(self._input)
+
+    @property
+    def response(self) -> type[Message]:
+        """The class of responses, or of one part of a stream of them."""
+        return GetMessageClass(self._output)
+
+    @property
+    def service(self) -> str:
+        """The full name of the service that it belongs to."""
+        return self.path[1:].partition("/")[0]
+
+
+class Messages(Struct, frozen=True):
+    """All message classes of the interface."""
+
+    pool: DescriptorPool
+    procedures: Mapping[str, Procedure]
+    services: frozenset[str]
+
+    def descriptor(self, name: str) -> Descriptor:
+        """The descriptor of a message, by its full name."""
+        return self.pool.FindMessageTypeByName(name)
+
+    def message(self, name: str) -> type[Message]:
+        """The class of a message, by its full name such as `sui.rpc.v2.Object`."""
+        return GetMessageClass(self.descriptor(name))
+
+
+@cache
+def load_messages() -> Messages:
+    """The message classes, which are made once in a process."""
+    pool = DescriptorPool()
+    for file in _definitions():
+        pool.AddSerializedFile(file.SerializeToString())
+    procedures = {found.path: found for found in _procedures(pool)}
+    services = frozenset(each.service for each in procedures.values())
+    return Messages(pool, procedures, services)
+
+
+def _definitions() -> Iterator[FileDescriptorProto]:
+    """Each file behind those that it depends on."""
+    depends = [module.DESCRIPTOR.name for module in _WELL_KNOWN]
+    for module in _WELL_KNOWN:
+        yield FileDescriptorProto.FromString(module.DESCRIPTOR.serialized_pb)
+    yield read_generated_code("google.rpc", _STATUS_FILE, depends)
+    yield read_generated_code(SUI_PACKAGE, _SUI_FILE, [*depends, _STATUS_FILE])
+    yield from written_definitions()
+
+
+def _procedures(pool: DescriptorPool) -> Iterator[Procedure]:
+    for file in (_SUI_FILE, FORKING_FILE, HEALTH_FILE, *REFLECTION_FILES):
+        for service in pool.FindFileByName(file).services_by_name.values():
+            for method in service.methods:
+                yield Procedure(
+                    f"/{service.full_name}/{method.name}",
+                    method.server_streaming,
+                    method.input_type,
+                    method.output_type,
+                )

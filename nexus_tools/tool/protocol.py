@@ -1,0 +1,107 @@
+"""The protocol between whoever calls a tool and the server of the tool: HTTP, said once.
+
+A tool call is `POST {url}/invoke` with the ports as JSON; the response is 200 with
+`{variant: {port: value}}`, or a problem document (RFC 9457). Names of headers are compared without
+regard to case (RFC 9110).
+"""
+
+from enum import Enum
+from http import HTTPStatus
+
+from nexus_tools.tool.outcome import FailureReason
+
+# --- Paths. All but `TOOLS` are below the URL of a tool; that is below the root of its server.
+
+HEALTH = "/health"
+META = "/meta"
+INVOKE = "/invoke"
+TOOLS = "/tools"
+
+# --- Media types
+
+JSON = "application/json"
+PROBLEM_JSON = "application/problem+json"
+
+# --- Headers of a tool call
+
+INVOCATION_HEADER = "Nexus-Invocation"
+"""The id of the invocation; a server that has seen it gives the response that it gave then."""
+
+IDEMPOTENCY_KEY_HEADER = "Idempotency-Key"
+"""The same, for callers without an invocation (IETF draft of that name)."""
+
+TOOL_HEADER = "Nexus-Tool"
+"""The FQN of the tool that is meant."""
+
+DEADLINE_HEADER = "Nexus-Deadline"
+"""When nobody waits any more, as RFC 3339 has it."""
+
+MAX_OUTCOME_BYTES_HEADER = "Nexus-Max-Outcome-Bytes"
+"""How large an outcome the requester pays for."""
+
+CALL_HEADERS = (
+    INVOCATION_HEADER,
+    IDEMPOTENCY_KEY_HEADER,
+    TOOL_HEADER,
+    DEADLINE_HEADER,
+    MAX_OUTCOME_BYTES_HEADER,
+)
+
+
+def endpoint(url: str, path: str) -> str:
+    """Where `path` is answered for the tool, or the root of a server, at `url`."""
+    return url.rstrip("/") + path
+
+
+def tool_url(root_url: str, path: str) -> str:
+    """The URL of a tool at `path` of the server whose root is at `root_url`; `/` is the root."""
+    return endpoint(root_url, path).rstrip("/")
+
+
+class Problem(Enum):
+    """What a server refuses or fails to do: a stable word, and the status that goes with it."""
+
+    HEADER_INVALID = ("header_invalid", HTTPStatus.BAD_REQUEST)
+    TOOL_UNKNOWN = ("tool_unknown", HTTPStatus.NOT_FOUND)
+    BODY_TIMED_OUT = ("body_timed_out", HTTPStatus.REQUEST_TIMEOUT)
+    ALREADY_RUNNING = ("already_running", HTTPStatus.CONFLICT)
+    BODY_TOO_LARGE = ("body_too_large", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+    MEDIA_TYPE_UNSUPPORTED = ("media_type_unsupported", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+    ENCODING_UNSUPPORTED = ("encoding_unsupported", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+    JSON_INVALID = ("json_invalid", HTTPStatus.UNPROCESSABLE_ENTITY)
+    INPUT_INVALID = ("input_invalid", HTTPStatus.UNPROCESSABLE_ENTITY)
+    KEY_REUSED = ("key_reused", HTTPStatus.UNPROCESSABLE_ENTITY)
+    BUSY = ("busy", HTTPStatus.TOO_MANY_REQUESTS)
+    TOOL_BROKE = ("tool_broke", HTTPStatus.INTERNAL_SERVER_ERROR)
+    OUTPUT_INVALID = ("output_invalid", HTTPStatus.INTERNAL_SERVER_ERROR)
+    SERVER_BROKE = ("server_broke", HTTPStatus.INTERNAL_SERVER_ERROR)
+    NOT_READY = ("not_ready", HTTPStatus.SERVICE_UNAVAILABLE)
+    TIMED_OUT = ("timed_out", HTTPStatus.GATEWAY_TIMEOUT)
+
+    def __init__(self, code: str, status: HTTPStatus) -> None:
+        self.code = code
+        self.status = status
+
+
+# --- What a status means for the invocation
+
+TRY_AGAIN = frozenset(
+    (
+        Problem.ALREADY_RUNNING.status,
+        Problem.BUSY.status,
+        Problem.NOT_READY.status,
+    )
+)
+"""It is safe to ask again, with the same idempotency key."""
+
+_REASONS: dict[int, FailureReason] = {
+    HTTPStatus.UNAUTHORIZED: FailureReason.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN: FailureReason.UNAUTHORIZED,
+    Problem.INPUT_INVALID.status: FailureReason.INPUT_INVALID,
+    Problem.TIMED_OUT.status: FailureReason.TIMED_OUT,
+}
+
+
+def failure_reason(status: int) -> FailureReason:
+    """Why the invocation failed if the last response to its tool call had this status, no 200."""
+    return _REASONS.get(status, FailureReason.HTTP_ERROR)

@@ -1,0 +1,93 @@
+"""What a server sends back: JSON, or a problem document (RFC 9457)."""
+
+import json
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from pydantic_core import to_json
+from starlette.types import Message
+
+from nexus_tools.tool import Answer, Problem, protocol
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+_JSON: Headers = ((b"content-type", protocol.JSON.encode()),)
+_PROBLEM: Headers = ((b"content-type", protocol.PROBLEM_JSON.encode()),)
+
+
+class Response(NamedTuple):
+    """A whole HTTP response; `headers` has no content-length, which is added when it is sent."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    @classmethod
+    def of_answer(cls, answer: Answer) -> "Response":
+        """What a tool gave, which has been checked and is JSON."""
+        return cls(200, _JSON, to_json(answer.as_json(), inf_nan_mode="constants"))
+
+    @classmethod
+    def of_problem(
+        cls,
+        status: HTTPStatus,
+        code: str,
+        detail: str,
+        *,
+        errors: list[dict[str, str]] | None = None,
+        headers: Headers = (),
+    ) -> "Response":
+        """A problem document; `code` is a stable word for programs."""
+        document: dict[str, Any] = {
+            "type": "about:blank",
+            "title": status.phrase,
+            "status": status.value,
+            "detail": detail,
+            "code": code,
+        }
+        if errors is not None:
+            document["errors"] = errors
+        return cls(status.value, (*_PROBLEM, *headers), _encoded(document))
+
+    def messages(self) -> tuple[Message, Message]:
+        """What is sent to the ASGI server."""
+        headers = [*self.headers, (b"content-length", b"%d" % len(self.body))]
+        start = {"type": "http.response.start", "status": self.status, "headers": headers}
+        return start, {"type": "http.response.body", "body": self.body}
+
+
+class ProblemError(Exception):
+    """Ends a request with a problem document.
+
+    `code` is the problem's own but for inputs, where the tool may have a word for what is wrong.
+    `errors` are the places in the input, each with a JSON pointer as URI fragment (RFC 6901,
+    section 6).
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        detail: str,
+        *,
+        code: str = "",
+        errors: list[dict[str, str]] | None = None,
+        headers: Headers = (),
+    ) -> None:
+        super().__init__(detail)
+        self.status = problem.status
+        self.code = code or problem.code
+        self.detail = detail
+        self.errors = errors
+        self.headers = headers
+
+    def response(self) -> Response:
+        """The problem document."""
+        return Response.of_problem(
+            self.status, self.code, self.detail, errors=self.errors, headers=self.headers
+        )
+
+
+def _encoded(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # A detail may quote half a surrogate pair, which UTF-8 cannot carry.
+    return text.encode("utf-8", "replace")

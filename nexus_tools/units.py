@@ -1,0 +1,114 @@
+"""Amounts, durations and times, as people write and read them.
+
+Programs count in MIST and in milliseconds; what is printed here is read here again.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from nexus_tools.errors import UsageError
+
+MIST_PER_SUI = 1_000_000_000
+
+# From the largest to the smallest; the last spelling is the one that is printed.
+_SPANS_MS = (
+    (86_400_000, ("d",)),
+    (3_600_000, ("h",)),
+    (60_000, ("m", "min")),
+    (1_000, ("s",)),
+    (1, ("ms",)),
+)
+_MS_OF = {spelling: size for size, spellings in _SPANS_MS for spelling in spellings}
+_SPAN = re.compile(r"(\d{1,15}) ?(ms|min|[dhms])", re.ASCII)
+_DURATION = re.compile(rf"(?:{_SPAN.pattern} ?)+", re.ASCII)
+_AMOUNT = re.compile(
+    r"(\d{1,3}(?: \d{3}){1,3}|\d{1,12})(?:\.(\d{1,9}))?(?: ?SUI)?", re.ASCII | re.IGNORECASE
+)
+
+
+# --- Amounts
+
+
+def sui(mist: int) -> str:
+    """An amount of MIST in SUI, exact and without zeros at the end: `1.25 SUI`."""
+    sign, mist = ("-", -mist) if mist < 0 else ("", mist)
+    whole, rest = divmod(mist, MIST_PER_SUI)
+    fraction = f".{rest:09d}".rstrip("0") if rest else ""
+    return f"{sign}{whole:,}{fraction} SUI".replace(",", " ")
+
+
+def parse_sui(text: str) -> int:
+    """The MIST of an amount in SUI, such as `1`, `0.25` or `12 345 SUI`.
+
+    Raises `amount_invalid`.
+    """
+    match = _AMOUNT.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(
+            "amount_invalid", f"{text[:80]!r} is not an amount in SUI", hint="write 1 or 0.25"
+        )
+    whole, fraction = match.groups(default="")
+    return int(whole.replace(" ", "")) * MIST_PER_SUI + int(fraction.ljust(9, "0"))
+
+
+# --- Durations
+
+
+def duration(milliseconds: int) -> str:
+    """A span in its largest unit and the one after it: `6 d 23 h`, `1 d`, `500 ms`."""
+    rest = milliseconds
+    counts: list[tuple[int, str]] = []
+    for size, spellings in _SPANS_MS:
+        count, rest = divmod(rest, size)
+        if count or counts:
+            counts.append((count, spellings[-1]))
+    return " ".join(f"{count} {unit}" for count, unit in counts[:2] if count) or "0 ms"
+
+
+def parse_duration(text: str) -> int:
+    """The milliseconds of a span such as `7d`, `1h30m`, `500ms` or `6 d 23 h`.
+
+    Raises `duration_invalid`.
+    """
+    if not _DURATION.fullmatch(text):
+        raise UsageError(
+            "duration_invalid",
+            f"{text[:80]!r} is not a duration",
+            hint="write 7d, 1h30m, 10s or 500ms",
+        )
+    return sum(int(count) * _MS_OF[unit] for count, unit in _SPAN.findall(text))
+
+
+# --- Times
+
+
+def utc(time_ms: int, now_ms: int | None = None) -> str:
+    """A time, in ms since 1970: `2026-11-28 09:14 UTC`.
+
+    With `now_ms`, also how long it is until then: `2026-11-28 09:14 UTC (in 6 d 23 h)`.
+    """
+    wait = "" if now_ms is None or now_ms >= time_ms else f" (in {duration(time_ms - now_ms)})"
+    try:
+        time = datetime.fromtimestamp(time_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):  # a contract may put any u64 there
+        return f"{time_ms} ms after 1970{wait}"
+    return f"{time:%Y-%m-%d %H:%M UTC}{wait}"
+
+
+# --- Records
+
+
+def in_words(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record for people: `…_mist` as SUI, `…_at_ms` and `time_ms` as times, `…_ms` as spans."""
+    return dict(_in_words(key, value) for key, value in record.items())
+
+
+def _in_words(key: str, value: Any) -> tuple[str, Any]:
+    if key == "time_ms":
+        return "time", utc(value)
+    for suffix, write in (("_mist", sui), ("_at_ms", utc), ("_ms", duration)):
+        if key.endswith(suffix):
+            return key.removesuffix(suffix), None if value is None else write(value)
+    return key, value

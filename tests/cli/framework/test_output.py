@@ -1,0 +1,47 @@
+import json
+
+import click
+import pytest
+
+from nexus_tools.cli.framework import Output
+
+HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red]"
+
+
+def test_a_strangers_text_cannot_control_the_terminal(capsys):
+    Output().record({"description": HOSTILE})
+    Output().table([{"description": HOSTILE}], {"description": "Description"}, empty="")
+    printed = capsys.readouterr().out
+    assert not set(printed) & set("\x1b\x07\r")
+    assert printed.count("[red]tool[/red]") == 2
+
+
+def test_with_json_the_text_stays_as_it_is(capsys):
+    Output(as_json=True).record({"description": HOSTILE})
+    assert json.loads(capsys.readouterr().out) == {"description": HOSTILE}
+
+
+def test_an_empty_table_says_so_on_stderr(capsys):
+    Output().table([], {"fqn": "FQN"}, empty="no tool is registered")
+    assert capsys.readouterr() == ("", "no tool is registered\n")
+    Output(as_json=True).table([], {"fqn": "FQN"}, empty="no tool is registered")
+    assert capsys.readouterr() == ("[]\n", "")
+
+
+def test_quiet_prints_results_only(capsys):
+    output = Output(quiet=True)
+    output.done("done")
+    output.note("note")
+    output.record({"a": 1})
+    assert capsys.readouterr() == ("  a  1\n", "")
+
+
+def test_what_is_missing_has_no_line(capsys):
+    Output().record({"a": None, "b": False, "c": []})
+    assert capsys.readouterr().out == "  b  no\n  c  []\n"
+
+
+def test_a_question_that_nobody_can_answer_is_wrong_usage(monkeypatch):
+    with pytest.raises(click.UsageError, match="--yes"):
+        Output(as_json=True).confirm("Lock 1 SUI?", yes=False)
+    Output(as_json=True).confirm("Lock 1 SUI?", yes=True)

@@ -1,0 +1,159 @@
+import signal
+import urllib.request
+
+import anyio
+import pytest
+
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.package import Deployment
+from nexus_tools.registry import LeaderRegistry
+from nexus_tools.sui.address import Address
+
+
+@pytest.fixture
+def leader(author):
+    """The id of a leader that the author registered, not active."""
+    return author.json("leader", "register", "--name", "mine", "--inactive", "--yes")["leader"]
+
+
+def balance(user):
+    return user.json("wallet", "show")["balance_mist"]
+
+
+def state(user):
+    [row] = user.json("leader", "status")
+    return row["state"]
+
+
+def test_a_leader_is_registered_and_active_under_the_name_of_the_key(author):
+    before = balance(author)
+    document = author.json("leader", "register", "--yes")
+    assert document["events"] == ["LeaderRegistered", "LeaderActivityChanged"]
+    assert before - balance(author) == 10_000_000_000 + document["cost_mist"]
+    [row] = author.json("leader", "status")
+    assert (row["leader"], row["name"], row["state"]) == (document["leader"], "author", "active")
+    assert row["collateral_mist"] == 10_000_000_000
+    author.json("leader", "unregister", "--yes")
+
+
+def test_a_leader_begins_and_ceases_to_be_responsible(author, leader):
+    assert state(author) == "inactive"
+    author.json("leader", "activate", "--yes")
+    assert state(author) == "active"
+    assert author.fails("leader", "activate", "--yes") == (4, "already_active")
+    author.json("leader", "deactivate", "--yes")
+    assert state(author) == "inactive"
+    assert author.fails("leader", "deactivate", "--yes") == (4, "not_active")
+
+
+def test_the_collateral_comes_back_after_the_delay(author, leader):
+    assert author.fails("leader", "claim", "--yes") == (4, "not_unregistered")
+    gone = author.json("leader", "unregister", "--yes")
+    assert gone["claimable_at_ms"] > 0
+    assert state(author) == "unregistered"
+    assert author.fails("leader", "unregister", "--yes") == (4, "already_unregistered")
+    refused = author.run("leader", "claim", "--yes")
+    assert refused.code == 4
+    assert "claimable at" in refused.stderr
+    author.json("localnet", "advance-clock", "7d")
+    before = balance(author)
+    claimed = author.json("leader", "claim", "--yes")
+    assert balance(author) - before == 10_000_000_000 - claimed["cost_mist"]
+    assert author.json("leader", "status") == []
+
+
+def test_an_unregistration_can_be_taken_back(author, leader):
+    author.json("leader", "unregister", "--yes")
+    author.json("leader", "cancel-unregister", "--yes")
+    assert state(author) == "inactive"
+    assert author.fails("leader", "top-up", "--yes") == (4, "nothing_to_top_up")
+
+
+def test_a_suspended_leader_is_topped_up(author, publisher, leader):
+    anyio.run(_slash, publisher, leader)
+    assert state(author) == "suspended"
+    assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
+    document = author.json("leader", "top-up", "--yes")
+    assert document["amount_mist"] == 3_000_000_000
+    assert state(author) == "inactive"
+
+
+async def _slash(admin, leader):
+    settings = admin.settings
+    network = Network("test", settings["networks"]["test"]["url"])
+    async with SuiClient(network, admin.wallet.signer()) as client:
+        leaders = LeaderRegistry(client, Deployment.parse(settings["deployments"]["test"]))
+        await leaders.slash(Address.parse(leader), 3_000_000_000, "test")
+
+
+def test_without_a_leader_a_command_says_how_to_get_one(author):
+    result = author.run("leader", "activate", "--yes", "--json")
+    assert (result.code, result.error["code"]) == (3, "leader_missing")
+    assert "leader register" in result.error["hint"]
+
+
+def test_collateral_that_the_wallet_cannot_pay_is_said_in_words(author, leader):
+    result = author.run("leader", "register", "--yes", "--json")
+    assert (result.code, result.error["code"]) == (4, "not_enough_sui")
+
+
+def test_among_several_leaders_one_has_to_be_named(author, leader, chain):
+    chain.fund(author.wallet.signer().address, 20 * 10**9)
+    second = author.json("leader", "register", "--inactive", "--yes")["leader"]
+    result = author.run("leader", "activate", "--yes", "--json")
+    assert (result.code, result.error["code"]) == (2, "leader_ambiguous")
+    assert leader in result.error["hint"]
+    document = author.json("leader", "activate", "--leader", second, "--dry-run")
+    assert document["leader"] == second
+    assert len(author.json("leader", "status")) == 2
+
+
+def test_a_dry_run_registers_nothing(author):
+    before = balance(author)
+    document = author.json("leader", "register", "--dry-run")
+    assert (document["dry_run"], document["digest"]) == (True, None)
+    assert balance(author) == before
+    assert author.json("leader", "status") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_daemon_says_that_it_works_and_ends_cleanly(author, leader, number):
+    daemon = author.daemon("works", "leader", "run", "--health-port", "0", "--log-format", "json")
+    assert leader in daemon.line
+    url = next(word for word in daemon.line.split() if word.startswith("http")).rstrip(";")
+    with urllib.request.urlopen(f"{url}/healthz") as response:
+        assert response.status == 200
+    ended = daemon.end(number)
+    assert (ended.code, ended.stdout) == (0, "")
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_journal_is_in_the_data_directory_and_belongs_to_one_daemon(author, leader):
+    author.daemon("works", "leader", "run")
+    journal = author.data / "leaders" / f"{leader}.sqlite"
+    assert journal.is_file()
+    second = author.spawn("leader", "run", "--json")
+    assert (second.code, second.error["code"]) == (2, "journal_locked")
+
+
+def test_the_environment_sets_what_no_option_says(author, leader, tmp_path):
+    journal = tmp_path / "elsewhere.sqlite"
+    author.daemon("works", "leader", "run", NEXUS_TOOLS_LEADER_JOURNAL=str(journal))
+    assert journal.is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (["--max-concurrent", "0"], "max_concurrent"),
+        (["--allow-network", "10.0.0.0/99"], "allowed_networks"),
+    ],
+)
+def test_a_setting_out_of_bounds_is_named(author, leader, options, word):
+    result = author.run("leader", "run", *options, "--json")
+    assert (result.code, result.error["code"]) == (2, "config_invalid")
+    assert word in result.error["message"]
+
+
+def test_a_leader_of_somebody_else_cannot_be_run(stranger, leader):
+    assert stranger.fails("leader", "run", "--leader", leader) == (8, "cap_not_yours")

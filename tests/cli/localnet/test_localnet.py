@@ -1,0 +1,251 @@
+import asyncio
+import json
+import os
+import select
+import signal
+import socket
+from contextlib import contextmanager
+
+import pytest
+
+from nexus_tools.client import Network, SuiClient
+from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import dynamic_field_id
+from nexus_tools.sui.type_tag import TYPE_TAG, Primitive
+
+
+@pytest.fixture
+def detached(home):
+    """A localnet in the background: its user."""
+    home.pid = starts(home, "--port", "0")["pid"]
+    yield home
+    home.run("localnet", "stop")
+
+
+def starts(home, *options):
+    result = home.spawn("localnet", "start", "--detach", "--json", *options)
+    assert result.code == 0, result.stderr
+    return result.document
+
+
+@contextmanager
+def process_end(pid):
+    """Waits at the end until the process has ended, whoever its parent is."""
+    descriptor = os.pidfd_open(pid)
+    try:
+        yield
+        assert select.select([descriptor], [], [], 30)[0]
+    finally:
+        os.close(descriptor)
+
+
+def test_a_detached_localnet_listens_and_is_found_by_commands(detached):
+    status = detached.json("localnet", "status")
+    assert status["pid"] == detached.pid
+    network = detached.json("network", "show")
+    assert (network["url"], network["chain_id"]) == (status["url"], status["chain_id"])
+
+
+def test_there_is_one_localnet_for_a_user(detached):
+    again = detached.spawn("localnet", "start", "--port", "0", "--detach", "--json")
+    assert (again.code, again.error["code"]) == (4, "localnet_running")
+    assert detached.json("localnet", "status")["pid"] == detached.pid
+
+
+def test_stop_waits_until_the_localnet_has_ended(detached):
+    with process_end(detached.pid):
+        detached.json("localnet", "stop")
+    assert detached.fails("localnet", "status") == (3, "localnet_not_running")
+    assert detached.fails("localnet", "stop") == (3, "localnet_not_running")
+    assert detached.fails("network", "show")[0] == 6
+
+
+def test_the_faucet_gives_exactly_the_amount_to_the_wallet(detached):
+    address = detached.json("wallet", "new", "author")["address"]
+    given = detached.json("localnet", "faucet", "--amount", "100.25")
+    assert (given["address"], given["amount_mist"]) == (address, 100_250_000_000)
+    assert detached.json("wallet", "show")["balance_mist"] == 100_250_000_000
+
+
+def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
+    given = detached.json("localnet", "faucet", "0x7")
+    assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 1_000_000_000_000)
+    assert len(given["digests"]) == 1
+    assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
+
+
+@pytest.mark.parametrize("amount", ["0", "1000001"])
+def test_an_amount_that_the_faucet_does_not_give_is_said_so(detached, amount):
+    result = detached.run("localnet", "faucet", "0x7", "--amount", amount, "--json")
+    assert (result.code, result.error["code"]) == (6, "faucet_failed")
+    assert "amount_mist is no whole number from 1 to" in result.error["message"]
+
+
+def test_time_passes_when_the_clock_is_advanced(detached):
+    before = detached.json("localnet", "status")["time_ms"]
+    moved = detached.json("localnet", "advance-clock", "7d")
+    assert moved["time_ms"] >= before + 604_800_000
+    assert detached.json("localnet", "status")["time_ms"] >= moved["time_ms"]
+
+
+def test_an_epoch_ends_when_it_is_told_to(detached):
+    before = detached.json("localnet", "advance-epoch")["epoch"]
+    after = detached.json("localnet", "advance-epoch")
+    assert after["epoch"] == before + 1
+    assert after["timestamp_ms"] <= detached.json("localnet", "status")["time_ms"]
+
+
+def test_the_localnet_goes_back_to_a_snapshot(detached):
+    detached.json("wallet", "new", "ann")
+    snapshot = detached.json("localnet", "snapshot")["snapshot"]
+    detached.json("localnet", "faucet")
+    assert detached.json("wallet", "show")["balance_mist"] == 1_000 * 10**9
+    assert detached.json("localnet", "revert", snapshot, "--yes") == {"snapshot": snapshot}
+    assert detached.json("wallet", "show")["balance_mist"] == 0
+
+
+def test_what_is_no_snapshot_is_said_in_words(detached):
+    assert detached.fails("localnet", "revert", "yesterday", "--yes") == (2, "snapshot_invalid")
+    strange = f"0-{'1' * 32}"
+    assert detached.fails("localnet", "revert", strange, "--yes") == (4, "snapshot_gone")
+
+
+def test_a_clock_cannot_be_advanced_without_a_localnet(home):
+    assert home.fails("localnet", "advance-clock", "soon") == (2, "usage")
+    home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
+    assert home.fails("localnet", "advance-clock", "1s") == (6, "node_unreachable")
+
+
+def test_what_a_killed_localnet_left_behind_is_not_mistaken_for_one(detached):
+    with process_end(detached.pid):
+        os.kill(detached.pid, signal.SIGKILL)
+    trace = detached.data / "localnet.json"
+    assert json.loads(trace.read_text())["pid"] == detached.pid
+    assert detached.fails("localnet", "status") == (3, "localnet_not_running")
+    assert not trace.exists()
+
+
+def test_a_stale_file_with_the_pid_of_another_process_is_harmless(home):
+    home.data.mkdir(parents=True)
+    stale = {"pid": os.getpid(), "url": "http://127.0.0.1:1", "state": None, "detached": True}
+    (home.data / "localnet.json").write_text(json.dumps(stale))
+    assert home.fails("localnet", "stop") == (3, "localnet_not_running")
+
+
+def test_the_state_survives_a_restart_and_a_kill(home, tmp_path):
+    state = tmp_path / "state"
+    first = starts(home, "--port", "0", "--state", state)
+    home.json("wallet", "new", "author")
+    home.json("localnet", "faucet")
+    home.json("package", "publish", "--yes")
+    balance = home.json("wallet", "show")["balance_mist"]
+    with process_end(first["pid"]):
+        os.kill(first["pid"], signal.SIGKILL)
+    second = starts(home, "--port", "0", "--state", state)
+    assert second["state"] == str(state)
+    assert home.json("wallet", "show")["balance_mist"] == balance
+    assert home.json("package", "show")["tools"] == 0
+    home.json("localnet", "stop")
+
+
+def test_reset_begins_a_new_chain_at_the_same_place(home, tmp_path):
+    state = tmp_path / "state"
+    started = starts(home, "--port", "0", "--state", state)
+    (state / "mine.txt").write_text("not the localnet's")
+    chain = home.json("localnet", "status")["chain_id"]
+    home.json("wallet", "new", "author")
+    home.json("localnet", "faucet")
+    home.json("package", "publish", "--yes")
+    again = home.spawn("localnet", "reset", "--yes", "--json").document
+    assert (again["url"], again["state"]) == (started["url"], str(state))
+    assert home.json("localnet", "status")["chain_id"] != chain
+    assert home.json("wallet", "show")["balance_mist"] == 0
+    assert home.fails("package", "show") == (3, "package_not_published")
+    assert (state / "mine.txt").exists()
+    home.json("localnet", "stop")
+
+
+def drawn(home):
+    """The random bytes of a first transaction that takes them: what `0x8` holds then."""
+    home.json("localnet", "faucet")
+    builder = TransactionBuilder()
+    builder.move_call(
+        SUI_FRAMEWORK,
+        "random",
+        "new_generator",
+        [builder.object(RANDOM, mutable=False)],
+    )
+    url = home.json("localnet", "status")["url"]
+
+    async def draw():
+        async with SuiClient(Network("localnet", url), home.wallet.signer()) as client:
+            await client.execute(builder)
+            random = await client.object(RANDOM)
+            inner, version = random.data.contents[32:64], random.data.contents[64:72]
+            field = dynamic_field_id(inner, TYPE_TAG.encode(Primitive.U64), version)
+            state = await client.object(field)
+            return state.data.contents[-48:]
+
+    return asyncio.run(draw())
+
+
+@pytest.fixture
+def ann(home):
+    """A user with a wallet, whose localnet ends with the test."""
+    home.json("wallet", "new", "ann")
+    yield home
+    home.run("localnet", "stop")
+
+
+def test_the_same_seed_gives_the_same_random_bytes_also_after_a_reset(ann):
+    started = starts(ann, "--port", "0", "--randomness-seed", "-dice")
+    assert started["randomness_seed"] == "-dice"
+    first = drawn(ann)
+    again = ann.spawn("localnet", "reset", "--yes", "--json").document
+    assert again["randomness_seed"] == "-dice"
+    assert drawn(ann) == first
+
+
+def test_networks_without_a_seed_have_random_bytes_of_their_own(ann):
+    assert starts(ann, "--port", "0")["randomness_seed"] is None
+    first = drawn(ann)
+    ann.spawn("localnet", "reset", "--yes", "--json")
+    assert drawn(ann) != first
+
+
+def test_reset_asks_first(detached):
+    result = detached.run("localnet", "reset", "--json")
+    assert result.code == 2
+    assert detached.json("localnet", "status")["pid"] == detached.pid
+
+
+@pytest.mark.parametrize("options", [[], ["--detach"]])
+def test_a_port_in_use_is_said_so_with_a_way_out(home, options):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        result = home.spawn(
+            "localnet", "start", *options, "--json", NEXUS_TOOLS_LOCALNET_PORT=str(port)
+        )
+    assert (result.code, result.error["code"]) == (2, "port_unavailable")
+    assert str(port) in result.error["message"]
+    assert "--port 0" in result.error["hint"]
+    assert home.fails("localnet", "status") == (3, "localnet_not_running")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_localnet_in_the_foreground_says_its_url_and_ends_cleanly(home, number):
+    localnet = home.daemon("http://127.0.0.1:", "localnet", "start", "--port", "0")
+    assert home.json("localnet", "status")["url"] in localnet.line
+    assert home.fails("localnet", "reset", "--yes") == (4, "localnet_in_foreground")
+    ended = localnet.end(number)
+    assert (ended.code, ended.stdout) == (0, "")
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_log_of_a_localnet_that_fails_to_start_is_named(home, tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "ledger.sqlite").write_bytes(b"this is no database, and long enough to be noticed")
+    result = home.spawn("localnet", "start", "--port", "0", "--state", state, "--detach", "--json")
+    assert (result.code, result.error["code"]) == (7, "state_damaged")

@@ -1,0 +1,153 @@
+"""`nexus-tools package bindings`: from folders of all kinds, and from a network."""
+
+import importlib
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.package.views import BASES
+
+ROOT = Path(__file__).parents[3]
+SOURCES = ROOT / "move" / "nexus_tools" / "sources"
+BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
+OURS = ROOT / "nexus_tools" / "package" / "move"
+SHAPES = ROOT / "tests" / "bindings" / "packages" / "shapes"
+
+
+def files_in(folder):
+    return {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.py")}
+
+
+OUR_BASES = [word for name in BASES for word in ("--base", f"{name}={BASES[name]}")]
+
+
+def same_but_for_headers(one, other):
+    """Whether two folders have the same files; only their first lines tell where from."""
+    first, second = files_in(one), files_in(other)
+    bodies = [
+        {name: path.read_text().split("\n", 2)[2] for name, path in files.items()}
+        for files in (first, second)
+    ]
+    return bodies[0] == bodies[1]
+
+
+@pytest.fixture
+def compiler(home, compiler_cache):
+    """The compiler, as it was fetched before."""
+    cache = home.folder / "cache" / "nexus-tools"
+    cache.mkdir(parents=True)
+    for name in ("sui-move-builder", "wasmtime"):
+        (cache / name).symlink_to(compiler_cache / name)
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_bindings_of_our_package_are_what_its_sources_give(home, tmp_path):
+    told = home.json(
+        *("package", "bindings", ROOT / "move" / "nexus_tools", "-o", tmp_path / "out"),
+        *OUR_BASES,
+    )
+    assert (told["modules"], told["events"], told["nested"]) == (9, 25, [])
+    assert same_but_for_headers(tmp_path / "out", OURS)
+
+
+def test_a_published_package_gives_the_same_as_its_modules(author, tmp_path):
+    package_id = author.json("package", "show")["package_id"]
+    author.json("package", "bindings", package_id, "-o", tmp_path / "chain")
+    author.json("package", "bindings", BYTECODE, "-o", tmp_path / "files")
+    assert same_but_for_headers(tmp_path / "chain", tmp_path / "files")
+    assert package_id in (tmp_path / "chain" / "__init__.py").read_text()
+    author.json(
+        "package",
+        "bindings",
+        package_id,
+        "-o",
+        tmp_path / "words",
+        "--sources",
+        SOURCES,
+        *OUR_BASES,
+    )
+    assert same_but_for_headers(tmp_path / "words", OURS)
+
+
+@pytest.mark.parametrize("base", ["tool::Nothing=a.b:C", "tool::Tool", "tool::Tool=a.b"])
+def test_a_base_names_a_struct_and_a_class(home, tmp_path, base):
+    command = ("package", "bindings", BYTECODE, "-o", tmp_path / "out", "--base", base)
+    assert home.fails(*command) == (2, "base_unknown")
+
+
+def test_the_framework_itself_can_be_bound(author, tmp_path):
+    told = author.json("package", "bindings", "0x2", "-o", tmp_path / "framework")
+    assert told["modules"] > 50
+    assert told["nested"] == []
+    sys.path.insert(0, str(tmp_path))
+    try:
+        types = importlib.import_module("framework").TYPES
+        assert all(types.class_of(name).bcs for name in types.names)
+    finally:
+        sys.path.remove(str(tmp_path))
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_package_it_depends_on_is_generated_along_by_its_name(home, tmp_path):
+    out = tmp_path / "shapes"
+    assert home.fails("package", "bindings", SHAPES, "-o", out) == (7, "types_not_generated")
+    assert not out.exists()
+    told = home.json("package", "bindings", SHAPES, "-o", out, "--with", "tokens")
+    assert told["nested"] == ["tokens", "sui"]
+    assert (out / "tokens" / "token.py").is_file()
+    code = home.fails("package", "bindings", SHAPES, "-o", out, "--with", "coins")
+    assert code == (3, "dependency_unknown")
+
+
+@pytest.fixture
+def built(tmp_path, move_builder):
+    """A package as Sui's compiler leaves it, with the one that it depends on."""
+    from nexus_tools.bytecode import deserialize
+    from nexus_tools.localnet.compiler import build_package
+
+    package = build_package(move_builder, SHAPES)
+    folder = tmp_path / "project" / "build" / "shapes"
+    modules = folder / "bytecode_modules"
+    places = {modules: package, modules / "dependencies" / "tokens": package.dependencies["tokens"]}
+    for place, each in places.items():
+        place.mkdir(parents=True)
+        for module in each.built.modules:
+            (place / f"{deserialize(module).name}.mv").write_bytes(module)
+    shutil.copytree(SHAPES / "sources", folder / "sources")
+    return folder
+
+
+def test_what_another_compiler_has_built_is_taken(home, built, tmp_path):
+    told = home.json("package", "bindings", built, "-o", tmp_path / "out", "--with", "tokens")
+    assert told["types"] == 13
+    assert '"""Packs an item.' in (tmp_path / "out" / "boxes.py").read_text()
+
+
+def test_it_is_taken_too_if_the_package_does_not_compile_here(home, built, tmp_path):
+    project = built.parents[1]
+    (project / "Move.toml").write_text(
+        '[package]\nname = "shapes"\n\n[dependencies]\ntokens = { git = "https://example.com/a" }\n'
+    )
+    arguments = ("package", "bindings", project, "-o", tmp_path / "out", "--with", "tokens")
+    result = home.run(*arguments)
+    assert result.code == 0, result.stderr
+    assert "took what is compiled in" in result.stderr
+    shutil.rmtree(project / "build")
+    assert home.fails(*arguments)[0] != 0
+
+
+def test_what_is_no_package_is_refused(home, author, tmp_path):
+    out = ("-o", tmp_path / "out")
+    assert home.fails("package", "bindings", "nowhere", *out) == (2, "package_not_found")
+    (tmp_path / "empty").mkdir()
+    assert home.fails("package", "bindings", tmp_path / "empty", *out) == (3, "package_not_found")
+    assert author.fails("package", "bindings", "0x1234", *out) == (3, "package_unknown")
+    assert author.fails("package", "bindings", "0x6", *out) == (3, "package_unknown")
+
+
+def test_a_folder_of_somebody_else_is_not_written_over(home, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    code = home.fails("package", "bindings", BYTECODE, "-o", tmp_path)
+    assert code == (2, "folder_not_generated")

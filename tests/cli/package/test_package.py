@@ -1,0 +1,188 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_package_is_shown_with_what_its_registries_ask_for(author):
+    document = author.json("package", "show")
+    assert document["version"] == 1
+    assert document["collateral_mist"] == 1_000_000_000
+    assert document["unregister_delay_ms"] == 7 * 86_400_000
+    assert document["leader_collateral_mist"] == 10_000_000_000
+    words = author.run("package", "show").stdout
+    assert "1 SUI" in words
+    assert "7 d" in words
+
+
+def test_a_published_package_is_not_published_twice_by_mistake(author):
+    assert author.fails("package", "publish", "--yes") == (4, "package_published")
+
+
+def test_a_second_package_has_registries_of_its_own(author):
+    first = author.json("package", "show")
+    second = author.json("package", "publish", "--again", "--yes")
+    assert second["tool_registry"] != first["tool_registry"]
+    assert author.json("package", "show")["package_id"] == second["package_id"]
+
+
+def test_a_dry_run_publishes_nothing(author):
+    settings, balance = author.settings, author.json("wallet", "show")
+    document = author.json("package", "publish", "--again", "--dry-run")
+    assert (document["dry_run"], document["digest"]) == (True, None)
+    assert document["cost_mist"] > 0
+    assert author.settings == settings
+    assert author.json("wallet", "show") == balance
+
+
+def test_a_published_package_is_found_by_its_id(author, publisher):
+    known = author.json("package", "show")["package_id"]
+    author.configure(network="test", networks=author.settings["networks"])
+    assert author.fails("package", "show") == (3, "package_not_published")
+    author.json("package", "use", known)
+    assert author.settings["deployments"] == publisher.settings["deployments"]
+
+
+def test_what_is_no_package_cannot_be_used(author):
+    assert author.fails("package", "use", "0x1234") == (3, "package_unknown")
+    assert author.fails("package", "use", "0x6")[0] in (3, 7)
+
+
+def test_without_the_package_a_command_says_how_to_publish_it(author):
+    author.configure(network="test", networks=author.settings["networks"])
+    result = author.run("tool", "list", "--json")
+    assert (result.code, result.error["code"]) == (3, "package_not_published")
+    assert "package publish" in result.error["hint"]
+
+
+@pytest.fixture
+def compiler(home, compiler_cache):
+    """The compiler, as it was fetched before."""
+    cache = home.folder / "cache" / "nexus-tools"
+    cache.mkdir(parents=True)
+    (cache / "sui-move-builder").symlink_to(compiler_cache / "sui-move-builder")
+    (cache / "wasmtime").symlink_to(compiler_cache / "wasmtime")
+
+
+@pytest.mark.usefixtures("compiler")
+def test_our_sources_compile_to_what_we_ship(home, tmp_path):
+    built = home.json("package", "build", "--output", tmp_path / "out")
+    shipped = ROOT / "nexus_tools" / "package" / "bytecode"
+    for name in built["modules"]:
+        written = (tmp_path / "out" / f"{name}.mv").read_bytes()
+        assert written == (shipped / f"{name}.mv").read_bytes()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_what_does_not_compile_is_said_in_the_words_of_the_compiler(home, tmp_path):
+    package = tmp_path / "broken"
+    shutil.copytree(ROOT / "move" / "nexus_tools", package, ignore=shutil.ignore_patterns("tests"))
+    source = package / "sources" / "fqn.move"
+    source.write_text(source.read_text().replace("u64", "u63"))
+    result = home.run("package", "build", package, "--json")
+    assert (result.code, result.error["code"]) == (7, "move_build_failed")
+    assert "u63" in result.error["message"]
+
+
+@pytest.fixture
+def tested(tmp_path):
+    """A package with a test that passes, one that does not, and a random one."""
+    folder = tmp_path / "tested"
+    (folder / "sources").mkdir(parents=True)
+    (folder / "Move.toml").write_text(
+        '[package]\nname = "tested"\nedition = "2024"\n\n[addresses]\ntested = "0x0"\n'
+    )
+    (folder / "sources" / "main.move").write_text(
+        "module tested::main;\nconst EWrong: u64 = 4;\n#[test] fun holds() {}\n"
+        "#[test] fun breaks() {\n    abort EWrong\n}\n#[random_test] fun any(_: u8) {}\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def covered(tmp_path):
+    """A package of which a test passes one line of two."""
+    folder = tmp_path / "covered"
+    (folder / "sources").mkdir(parents=True)
+    (folder / "Move.toml").write_text(
+        '[package]\nname = "covered"\nedition = "2024"\n\n[addresses]\ncovered = "0x0"\n'
+    )
+    (folder / "sources" / "main.move").write_text(
+        "module covered::main;\n\nfun one(): u64 { 1 }\nfun two(): u64 { 2 }\n"
+        "#[test] fun ones() { assert!(one() == 1); }\n"
+    )
+    return folder
+
+
+@pytest.mark.usefixtures("compiler")
+def test_tests_are_selected_and_their_results_are_json(home, tested):
+    report = home.json("package", "test", tested, "--filter", "holds")
+    assert [(test["test"], test["verdict"]) for test in report["tests"]] == [
+        ("tested::main::holds", "pass")
+    ]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_test_that_does_not_pass_fails_the_command(home, tested):
+    result = home.run("package", "test", tested, "--seed", 5)
+    assert result.code == 7
+    assert "aborted with EWrong 4 in main::breaks, sources/main.move:5" in result.stdout
+    assert "seed 5" in result.stderr
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_tested_package_may_depend_on_one_in_another_folder(home, tested):
+    other = tested.parent / "other"
+    (other / "sources").mkdir(parents=True)
+    (other / "Move.toml").write_text('[package]\nname = "other"\nedition = "2024"\n')
+    (other / "sources" / "main.move").write_text(
+        "module other::main;\npublic fun fails() { abort 9 }"
+    )
+    with (tested / "Move.toml").open("a") as manifest:
+        manifest.write('\n[dependencies]\nother = { local = "../other" }\n')
+    source = tested / "sources" / "main.move"
+    source.write_text(source.read_text() + "#[test] fun far() { other::main::fails() }\n")
+    result = home.run("package", "test", tested, "--filter", "far")
+    assert result.code == 7
+    assert "at other::main::fails (../other/sources/main.move:2)" in result.stdout
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_dependency_that_had_to_be_fetched_is_an_error(home, tested):
+    with (tested / "Move.toml").open("a") as manifest:
+        manifest.write('\n[dependencies]\nfar = { git = "https://example.com/far.git" }\n')
+    result = home.run("package", "test", tested, "--json")
+    assert (result.code, result.error["code"]) == (7, "move_dependency_unsupported")
+    assert "https://example.com/far.git" in result.error["message"]
+    assert "local" in result.error["hint"]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_coverage_is_a_table_for_people_and_lcov_for_programs(home, covered, tmp_path):
+    report = tmp_path / "coverage.info"
+    result = home.run("package", "test", covered, "--coverage", "--coverage-report", report)
+    assert result.code == 0
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["covered::main", "2", "1", "50.0", "%", "4"] in rows
+    path = (covered / "sources" / "main.move").as_posix()
+    assert f"SF:{path}\n" in report.read_text()
+    assert "DA:3,1\nDA:4,0\nLF:2\nLH:1\n" in report.read_text()
+
+
+@pytest.mark.usefixtures("compiler")
+def test_the_coverage_is_json(home, covered):
+    coverage = home.json("package", "test", covered, "--coverage")["coverage"]
+    assert (coverage["lines"], coverage["covered"]) == (2, 1)
+    assert coverage["modules"][0]["missed"] == [[4, 4]]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_tests_are_listed_without_being_run(home, tested):
+    listed = home.json("package", "test", tested, "--list")
+    assert [test["test"].rsplit("::", 1)[-1] for test in listed] == ["holds", "breaks", "any"]
+
+
+def test_a_folder_without_a_package_is_said_so(home, tmp_path):
+    assert home.run("package", "build", tmp_path / "nothing").code == 2

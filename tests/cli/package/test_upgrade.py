@@ -1,0 +1,140 @@
+"""Upgrading the package. A test calls `release` to go on with a newer nexus-tools."""
+
+import pytest
+
+from nexus_tools.package import load_package
+
+MIST_PER_SUI = 1_000_000_000
+
+
+@pytest.fixture
+def release(monkeypatch, next_package):
+    """From here on nexus-tools comes with a package that asks for a migration."""
+
+    def release(package=next_package):
+        monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
+
+    return release
+
+
+@pytest.fixture
+def admin(home, chain):
+    """A user who has published the package of today."""
+    home.configure(network="test", networks={"test": {"url": chain.url}})
+    account, _ = home.wallet.new("admin")
+    chain.fund(account.address, 50 * MIST_PER_SUI)
+    home.json("package", "publish", "--yes")
+    return home
+
+
+@pytest.fixture
+def colleague(admin, chain, new_home):
+    """Another user, with SUI, who knows the same package."""
+    user = new_home("colleague", admin)
+    chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
+    return user
+
+
+def test_an_upgrade_is_migrated_and_remembered(admin, release):
+    before = admin.json("package", "show")
+    release()
+    done = admin.json("package", "upgrade", "--yes")
+    assert (done["dry_run"], done["package_version"]) == (False, 2)
+    assert done["migration"]["events"] == ["RegistryMigrated", "RegistryMigrated"]
+    assert done["migration"]["digest"] != done["digest"]
+    after = admin.json("package", "show")
+    assert after["package_id"] == done["package_id"] != before["package_id"]
+    assert after["version"] > before["version"]
+    kept = ("original_id", "tool_registry", "leader_registry", "admin_cap", "upgrade_cap")
+    assert [after[key] for key in kept] == [before[key] for key in kept]
+
+
+def test_people_are_told_of_both_steps_and_of_the_cost(admin, release):
+    release()
+    result = admin.run("package", "upgrade", "--yes")
+    assert result.code == 0
+    assert "upgraded the package on test to version 2" in result.stderr
+    assert "migrated the registries" in result.stderr
+    assert "SUI" in result.stdout
+
+
+def test_an_upgrade_asks_first(admin, release):
+    release()
+    known = admin.settings
+    result = admin.run("package", "upgrade", "--json")
+    assert (result.code, result.error["code"]) == (2, "usage")
+    assert "Upgrade the package on test to version 2 for" in result.error["message"]
+    assert admin.settings == known
+
+
+def test_a_dry_run_upgrades_nothing(admin, release):
+    release()
+    settings, balance = admin.settings, admin.json("wallet", "show")
+    document = admin.json("package", "upgrade", "--dry-run")
+    assert (document["dry_run"], document["digest"]) == (True, None)
+    assert document["package_version"] == 2
+    assert document["cost_mist"] > 0
+    assert admin.settings == settings
+    assert admin.json("wallet", "show") == balance
+
+
+def test_nothing_is_done_where_the_package_is_what_ships(admin, colleague):
+    balance = admin.json("wallet", "show")
+    for user in (admin, colleague):
+        document = user.json("package", "upgrade", "--yes")
+        assert (document["digest"], document["cost_mist"], document["migration"]) == (None, 0, None)
+        assert document["package_version"] == 1
+    result = admin.run("package", "upgrade")
+    assert result.code == 0
+    assert "version 1 on test is what comes with nexus-tools: nothing to do" in result.stderr
+    assert admin.json("wallet", "show") == balance
+
+
+def test_an_upgrade_needs_the_upgrade_cap(colleague, release):
+    release()
+    result = colleague.run("package", "upgrade", "--yes", "--json")
+    assert (result.code, result.error["code"]) == (8, "cap_not_yours")
+    assert "UpgradeCap" in result.error["message"]
+
+
+def test_what_is_not_published_is_not_upgraded(admin):
+    admin.configure(network="test", networks=admin.settings["networks"])
+    assert admin.fails("package", "upgrade", "--yes") == (3, "package_not_published")
+
+
+def test_a_migration_that_was_not_done_is_made_up_for(admin, release, monkeypatch):
+    release()
+
+    async def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nexus_tools.package.Publisher.migrate", interrupted)
+        assert admin.run("package", "upgrade", "--yes").code == 130
+    rehearsed = admin.json("package", "upgrade", "--dry-run")
+    assert (rehearsed["dry_run"], rehearsed["events"]) == (True, ["RegistryMigrated"] * 2)
+    done = admin.json("package", "upgrade", "--yes")
+    assert (done["package_version"], done["events"]) == (2, ["RegistryMigrated"] * 2)
+    assert admin.json("package", "upgrade", "--yes")["digest"] is None
+
+
+def test_an_older_release_does_not_undo_an_upgrade(admin, release):
+    today = load_package()
+    release()
+    admin.json("package", "upgrade", "--yes")
+    release(today)
+    assert admin.fails("package", "upgrade", "--yes") == (4, "package_outdated")
+
+
+def test_who_knows_the_old_version_is_told_so_and_finds_the_new_one(
+    admin, colleague, release, meta_file, definition
+):
+    release()
+    upgraded = admin.json("package", "upgrade", "--yes")
+    register = ("tool", "register", "--from-meta", meta_file(definition), "--yes")
+    result = colleague.run(*register, "--json")
+    assert (result.code, result.error["code"]) == (2, "wrong_version")
+    assert "The package was upgraded" in result.error["message"]
+    used = colleague.json("package", "use", upgraded["original_id"])
+    assert used["package_id"] == upgraded["package_id"]
+    assert colleague.json(*register)["tools"][0]["registered"]

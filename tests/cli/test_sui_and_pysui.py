@@ -1,0 +1,86 @@
+"""Who has the Sui CLI is at home: `docs/sui-and-pysui.md`, typed as it stands there."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.sui.address import Address
+
+PAGE = (Path(__file__).parents[2] / "docs" / "sui-and-pysui.md").read_text()
+RUBY = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
+
+
+@pytest.fixture
+def at_home(home, sui_files, chain):
+    """A user of the Sui CLI, whose environment `private` is the test's network."""
+    sui_files(home.folder, private=chain.url)
+    return home
+
+
+def test_the_commands_of_the_page_go_as_they_are_written(at_home):
+    block = re.search(r"```console\n(.*?)```", PAGE, re.DOTALL)[1]
+    printed = ""
+    for line in block.splitlines():
+        program, *arguments = shlex.split(line.removeprefix("$ "))
+        assert program == "nexus-tools"
+        result = at_home.run(*arguments)
+        assert result.code == 0, result.stderr
+        printed += result.stdout
+    assert re.search(r"network source +sui", printed)
+    assert re.search(r"wallet source +sui", printed)
+
+
+def test_keys_and_networks_of_the_sui_cli_are_listed_as_such(at_home):
+    (key,) = at_home.json("wallet", "list")
+    assert (key["alias"], key["address"], key["active"]) == ("ruby", RUBY, False)
+    assert key["source"] == "sui"
+    sources = {row["name"]: row["source"] for row in at_home.json("network", "list")}
+    assert sources == {
+        "localnet": "well-known",
+        "devnet": "well-known",
+        "testnet": "well-known",
+        "mainnet": "well-known",
+        "local": "sui",
+        "private": "sui",
+    }
+
+
+def test_a_command_takes_them_by_name(at_home, chain):
+    shown = at_home.json("wallet", "show", "ruby", "--network", "private")
+    assert (shown["address"], shown["source"], shown["balance_mist"]) == (RUBY, "sui", 0)
+    assert at_home.json("network", "show", "-n", "private")["source"] == "sui"
+
+
+def test_a_key_that_is_used_signs(at_home, chain, publisher):
+    at_home.json("wallet", "use", "ruby")
+    assert [row["active"] for row in at_home.json("wallet", "list")] == [True]
+    package = publisher.settings["deployments"]["test"]["package_id"]
+    at_home.json("package", "use", package, "--network", "private")
+    at_home.json("network", "use", "private")
+    chain.fund(Address.parse(RUBY), 20 * 10**9)
+    leader = at_home.json("leader", "register", "--yes")
+    assert leader["name"] == "ruby"
+
+
+def test_nothing_of_the_sui_cli_is_written(at_home):
+    folder = at_home.folder / ".sui"
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    at_home.json("wallet", "use", "ruby")
+    at_home.json("wallet", "new", "mine")
+    at_home.json("wallet", "use", "mine")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_broken_file_of_the_sui_cli_hides_nothing_of_ours(at_home):
+    (at_home.folder / ".sui/sui_config/client.yaml").write_text("envs: 1")
+    at_home.json("wallet", "new", "mine")
+    listed = at_home.run("wallet", "list")
+    assert listed.code == 0
+    assert "mine" in listed.stdout
+    assert "client.yaml" in listed.stderr
+
+
+def test_a_key_of_the_sui_cli_is_not_ours_to_print(at_home):
+    assert at_home.fails("wallet", "export", "ruby", "--yes") == (2, "account_elsewhere")

@@ -1,0 +1,248 @@
+import asyncio
+from contextlib import aclosing
+
+import pytest
+from grpc import StatusCode
+from msgspec.structs import astuple, replace
+
+from nexus_tools.client import (
+    Cursor,
+    EventFilter,
+    EventRecord,
+    Network,
+    Patience,
+    Progress,
+    SuiClient,
+    follow_events,
+)
+from nexus_tools.client.event_sources import CheckpointSource
+from nexus_tools.errors import RefusedOnChainError
+from nexus_tools.package import event_filter, parse_event
+from nexus_tools.package.move import tool_registry as registry_calls
+from nexus_tools.registry import ToolRegistry
+from nexus_tools.sui.builder import TransactionBuilder
+
+QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+
+
+@pytest.fixture
+async def emit(alice, chain):
+    """Emits events that carry the given numbers, all in one transaction."""
+    settings = await ToolRegistry(alice, chain.deployment).settings()
+
+    async def emit(*numbers):
+        builder = TransactionBuilder()
+        for number in numbers:
+            changed = replace(settings, collateral_mist=number)
+            registry_calls.configure(builder, *chain.administered, *astuple(changed))
+        await alice.execute(builder)
+
+    return emit
+
+
+def number_of(chain, record):
+    return parse_event(chain.deployment, record.event).collateral_mist
+
+
+async def take(chain, items, count):
+    """The numbers of the next `count` events."""
+    numbers = []
+    async for item in items:
+        if isinstance(item, EventRecord):
+            numbers.append(number_of(chain, item))
+        if len(numbers) == count:
+            return numbers
+    raise AssertionError("the events ended")
+
+
+@pytest.fixture
+def everything(chain):
+    return event_filter(chain.deployment)
+
+
+# --- Order, past and present
+
+
+async def test_past_events_come_first_and_present_ones_follow(bob, chain, emit, everything):
+    await emit(1)
+    await emit(2, 3)
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        assert await take(chain, items, 3) == [1, 2, 3]
+        await emit(4, 5)
+        assert await take(chain, items, 2) == [4, 5]
+
+
+async def test_without_a_cursor_only_what_happens_from_now_on_comes(bob, chain, emit, everything):
+    await emit(1)
+    async with aclosing(follow_events(bob, everything)) as items:
+        assert isinstance(await anext(items), Progress)
+        await emit(2)
+        assert await take(chain, items, 1) == [2]
+
+
+async def test_a_record_says_where_its_event_stands(bob, emit, everything):
+    async with aclosing(follow_events(bob, everything, timestamps=True)) as items:
+        await anext(items)
+        await emit(1, 2)
+        records = [item async for item in _first_events(items, 2)]
+    executed = await bob.transaction(records[0].transaction_digest)
+    assert [record.event for record in records] == list(executed.events)
+    assert [record.event_index for record in records] == [0, 1]
+    assert {record.checkpoint for record in records} == {executed.checkpoint}
+    assert {record.timestamp_ms for record in records} == {executed.timestamp_ms}
+
+
+async def _first_events(items, count):
+    async for item in items:
+        if isinstance(item, EventRecord):
+            yield item
+            count -= 1
+        if not count:
+            return
+
+
+async def test_events_that_do_not_match_are_left_out_but_progress_is_made(bob, chain, emit):
+    nothing = EventFilter(chain.deployment.original_id, ("tool",), ("ToolRegistered",))
+    async with aclosing(follow_events(bob, nothing)) as items:
+        first = await anext(items)
+        await emit(1)
+        second = await anext(items)
+    assert isinstance(first, Progress)
+    assert isinstance(second, Progress)
+    assert second.cursor.position > first.cursor.position
+
+
+async def test_more_events_than_one_list_holds_come_all(bob, chain, emit, everything, monkeypatch):
+    monkeypatch.setattr("nexus_tools.client.event_sources.LIST_LIMIT", 7)
+    for start in (0, 20):
+        await emit(*range(start, start + 20))
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        assert await take(chain, items, 40) == list(range(40))
+
+
+# --- Cursors
+
+
+async def test_every_cursor_resumes_behind_its_own_item(bob, chain, emit, everything):
+    await emit(1, 2)
+    await emit(3)
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        cursors = [item.cursor async for item in _first_events(items, 3)]
+    await emit(4)
+    for place, cursor in enumerate(cursors):
+        for each in (cursor, Cursor.parse(str(cursor)), cursor.without_token()):
+            async with aclosing(follow_events(bob, everything, each)) as items:
+                expected = [1, 2, 3, 4][place + 1 :]
+                assert await take(chain, items, len(expected)) == expected
+
+
+async def test_the_token_of_another_node_is_given_up_and_the_place_is_kept(
+    bob, chain, emit, everything
+):
+    await emit(1, 2)
+    async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+        [first] = [item async for item in _first_events(items, 1)]
+    foreign = Cursor(*first.cursor.position, token=b"another node's")
+    async with aclosing(follow_events(bob, everything, foreign)) as items:
+        assert await take(chain, items, 1) == [2]
+
+
+# --- Disconnections
+
+
+@pytest.fixture
+async def relay(chain, relay_before):
+    async with relay_before(chain) as relay:
+        yield relay
+
+
+@pytest.fixture
+async def distant(relay):
+    network = Network("localnet", f"http://127.0.0.1:{relay.port}")
+    async with SuiClient(network, patience=QUICK) as client:
+        yield client
+
+
+async def test_a_cut_connection_loses_and_repeats_nothing(distant, relay, chain, emit, everything):
+    async with aclosing(follow_events(distant, everything)) as items:
+        await anext(items)
+        for number in range(1, 6):
+            await emit(number)
+            assert await take(chain, items, 1) == [number]
+            relay.cut()
+            await emit(100 + number, 200 + number)
+            assert await take(chain, items, 2) == [100 + number, 200 + number]
+
+
+async def test_a_node_that_is_away_for_a_while_is_waited_for(
+    distant, relay, chain, emit, everything
+):
+    async with aclosing(follow_events(distant, everything)) as items:
+        await anext(items)
+        port = relay.port
+        await relay.stop()
+        waiting = asyncio.create_task(take(chain, items, 2))
+        await emit(1)
+        await emit(2)
+        assert not waiting.done()
+        await relay.start(port)
+        assert await waiting == [1, 2]
+
+
+async def test_a_silent_stream_counts_as_broken(gateway, chain, emit, everything):
+    patience = Patience(first_pause_s=0.001, longest_pause_s=0.01, silence_s=0.05)
+    async with (
+        SuiClient(gateway.network, patience=patience) as client,
+        aclosing(follow_events(client, everything)) as items,
+    ):
+        await anext(items)
+        waiting = asyncio.create_task(take(chain, items, 1))
+        await gateway.asked("SubscribeEvents", 4)
+        await emit(1)
+        assert await waiting == [1]
+
+
+# --- Nodes without an index of events
+
+
+@pytest.fixture
+async def behind_gateway(gateway):
+    async with SuiClient(gateway.network, patience=QUICK) as client:
+        yield client
+
+
+async def test_without_an_index_checkpoints_tell_the_same(
+    gateway, behind_gateway, chain, emit, everything
+):
+    gateway.fail("ListEvents", StatusCode.UNIMPLEMENTED, "ledger history indexing is disabled")
+    await emit(1)
+    await emit(2, 3)
+    start = Cursor(0, 0, 0, b"token")
+    async with aclosing(follow_events(behind_gateway, everything, start)) as items:
+        assert await take(chain, items, 3) == [1, 2, 3]
+        await emit(4, 5)
+        assert await take(chain, items, 2) == [4, 5]
+
+
+async def test_both_ways_give_the_same_records(bob, emit, everything, monkeypatch):
+    await emit(1, 2)
+    await emit(3)
+
+    async def records():
+        async with aclosing(follow_events(bob, everything, Cursor.beginning())) as items:
+            found = [item async for item in _first_events(items, 3)]
+        return [
+            (item.cursor.position, item.event, item.transaction_digest, item.event_index)
+            for item in found
+        ]
+
+    indexed = await records()
+    monkeypatch.setattr("nexus_tools.client.event_following.IndexSource", CheckpointSource)
+    assert await records() == indexed
+
+
+async def test_a_filter_that_the_node_refuses_is_an_error(gateway, behind_gateway, everything):
+    gateway.fail("ListEvents", StatusCode.INVALID_ARGUMENT, "no such filter")
+    with pytest.raises(RefusedOnChainError, match="no such filter"):
+        async with aclosing(follow_events(behind_gateway, everything, Cursor.beginning())) as items:
+            await anext(items)

@@ -1,0 +1,203 @@
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.closing import Closed, Closing, ClosingBatch, ClosingQueue
+from nexus_tools.package import Deployment, ports_of
+from nexus_tools.sui.address import CLOCK, Address
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.object import ObjectReference
+from nexus_tools.sui.transaction import GasCoin, MergeCoins, MoveCall, OwnedObject, SharedObject
+from nexus_tools.tool import Answer, Failure, FailureReason
+
+TIMEOUT_S = 20
+
+
+@pytest.fixture
+async def queue(config):
+    return ClosingQueue(config.model_copy(update={"linger_ms": 0}))
+
+
+def closing_of(number, *, size=10, ports=1):
+    assignment = Assignment(
+        Address.of(number), Address.of(1), "a.b.c@1", 0, 0, 1_000, 2_000, 500, 1_000
+    )
+    return Closing(assignment, Answer("ok", {f"p{n}": n for n in range(ports)}), size, 1)
+
+
+def numbers(batch):
+    return [int.from_bytes(one.assignment.invocation, "big") for one in batch]
+
+
+async def test_a_batch_is_what_waits_in_its_order(queue):
+    for number in (3, 1, 2):
+        queue.put(closing_of(number))
+    assert numbers(await queue.take(4)) == [3, 1, 2]
+    assert len(queue) == 0
+
+
+async def test_a_batch_has_at_most_the_number_of_the_config(queue):
+    for number in range(1, 7):
+        queue.put(closing_of(number))
+    assert numbers(await queue.take(4)) == [1, 2, 3, 4]
+    assert numbers(await queue.take(4)) == [5, 6]
+
+
+async def test_large_outcomes_go_into_transactions_of_their_own(queue):
+    for number, size in ((1, 60_000), (2, 60_000), (3, 10), (4, 90_000)):
+        queue.put(closing_of(number, size=size))
+    assert [numbers(await queue.take(4)) for _ in range(3)] == [[1], [2, 3], [4]]
+
+
+@pytest.mark.parametrize(("ports", "together"), [(1, 100), (2, 100), (8, 16), (16, 5), (48, 1)])
+async def test_outcomes_of_many_ports_are_not_sent_together(queue, ports, together):
+    # 16 outcomes of 8 ports cost 0.19 million MIST each, 32 of them 1.06 million each.
+    for number in range(1, 101):
+        queue.put(closing_of(number, ports=ports))
+    assert len(await queue.take(100)) == together
+
+
+async def test_the_first_waits_shortly_for_others(config):
+    queue = ClosingQueue(config.model_copy(update={"linger_ms": 10_000}))
+    async with asyncio.timeout(TIMEOUT_S):
+        taking = asyncio.create_task(queue.take(2))
+        queue.put(closing_of(1))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not taking.done()
+        queue.put(closing_of(2))
+        assert numbers(await taking) == [1, 2]
+
+
+async def test_what_is_withdrawn_is_not_taken_and_is_closed(queue):
+    first, second = closing_of(1), closing_of(2)
+    queue.put(first)
+    queue.put(second)
+    assert queue.withdraw(Address.of(1), Closed.ELSEWHERE)
+    assert first.closed.result() is Closed.ELSEWHERE
+    assert numbers(await queue.take(4)) == [2]
+
+
+async def test_what_is_in_a_transaction_is_not_withdrawn(queue):
+    closing = closing_of(1)
+    queue.put(closing)
+    await queue.take(4)
+    assert not queue.withdraw(Address.of(1), Closed.ELSEWHERE)
+    assert queue.is_under_way(Address.of(1))
+    closing.close(Closed.SETTLED)
+    await asyncio.sleep(0)
+    assert not queue.is_under_way(Address.of(1))
+
+
+async def test_what_is_closed_does_not_come_back(queue):
+    closing = closing_of(1)
+    closing.close(Closed.SETTLED)
+    queue.put(closing)
+    assert len(queue) == 0
+
+
+async def test_the_estimate_of_a_transaction_is_never_too_small():
+    from nexus_tools.leader.closing import ClosingBatch
+    from nexus_tools.package import Deployment
+    from nexus_tools.sui.digest import Digest
+    from nexus_tools.sui.expiration import NoExpiration
+    from nexus_tools.sui.object import ObjectReference
+    from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
+
+    deployment = Deployment(*[Address.of(n) for n in range(1, 5)], None, None, "chain")
+    cap = ObjectReference(Address.of(9), 1, Digest(b"\1" * 32))
+    shapes = [
+        {"p": "x"},
+        {f"port_{n}": n for n in range(32)},
+        {"text": "x" * 65_000},
+        {f"long_{n}": "y" * 2_000 for n in range(20)},
+    ]
+    for number, ports in enumerate(shapes, 100):
+        answer = Answer("ok", ports)
+        size = len("ok") + ports_of(ports).size()
+        closing = replace(closing_of(number, size=size), outcome=answer)
+        leaders = SharedObject(Address.of(4), 1, mutable=False)
+        kind = ClosingBatch(deployment, leaders, [closing]).build(OwnedObject(cap))
+        gas = GasData((cap,), Address.of(5), 1_000, 10**9)
+        encoded = TransactionData(kind, Address.of(5), gas, NoExpiration()).encode()
+        without = 400  # sender, gas, cap, registry and clock: once for all
+        assert len(encoded) - without <= closing.size
+        assert len(kind.commands) <= closing.commands
+        assert len(encoded) < 128 * 1024
+
+
+# --- The transaction
+
+PACKAGE, REGISTRY, CAP = Address.of(0x10), Address.of(0x14), Address.of(0x20)
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), REGISTRY, None, None, "chain")
+LEADERS = SharedObject(REGISTRY, 7, mutable=False)
+
+
+def closing_with(number, outcome):
+    assignment = Assignment(Address.of(number), Address.of(1), "a.b.c@1", 0, 0, 1, 2, 3, 4)
+    return Closing(assignment, outcome, 10, initial_version=number)
+
+
+@pytest.fixture
+async def batch():
+    return ClosingBatch(
+        DEPLOYMENT,
+        LEADERS,
+        [
+            closing_with(0xA1, Answer("ok", {"b": 1, "a": [2]})),
+            closing_with(0xA2, Failure(FailureReason.TIMED_OUT, "late")),
+            closing_with(0xA3, Answer("none", {})),
+        ],
+    )
+
+
+@pytest.fixture
+def cap():
+    return OwnedObject(ObjectReference(CAP, 5, Digest(b"\1" * 32)))
+
+
+def names(kind):
+    return [
+        f"{command.module}::{command.function}" if isinstance(command, MoveCall) else None
+        for command in kind.commands
+    ]
+
+
+async def test_answers_are_settled_and_failures_failed_in_their_order(batch, cap):
+    kind = batch.build(cap)
+    closes = [name for name in names(kind) if name and name.startswith("invocation")]
+    assert closes == ["invocation::settle", "invocation::fail", "invocation::settle"]
+
+
+async def test_every_fee_is_merged_into_the_gas_coin(batch, cap):
+    kind = batch.build(cap)
+    merges = [command for command in kind.commands if isinstance(command, MergeCoins)]
+    assert {merge.destination for merge in merges} == {GasCoin()}
+    merged = [names(kind)[source.command] for merge in merges for source in merge.sources]
+    assert merged == ["invocation::settle", "invocation::fail", "invocation::settle"]
+
+
+async def test_invocations_are_shared_inputs_that_change_and_the_registry_is_only_read(batch, cap):
+    inputs = batch.build(cap).inputs
+    shared = {value.object_id: value for value in inputs if isinstance(value, SharedObject)}
+    assert shared[Address.of(0xA2)] == SharedObject(Address.of(0xA2), 0xA2, mutable=True)
+    assert shared[REGISTRY] == LEADERS
+    assert shared[CLOCK].mutable is False
+    assert cap in inputs
+
+
+async def test_every_command_is_traced_to_its_invocation(batch, cap):
+    kind = batch.build(cap)
+    traced = [batch.closing_of(place) for place in range(len(kind.commands))]
+    order = [batch.closings.index(closing) for closing in traced]
+    assert order == sorted(order)
+    for place, name in enumerate(names(kind)):
+        if name == "invocation::fail":
+            assert traced[place] is batch.closings[1]
+
+
+async def test_a_failure_without_a_command_belongs_to_nobody(batch, cap):
+    batch.build(cap)
+    assert batch.closing_of(None) is None

@@ -1,0 +1,73 @@
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.errors import UsageError
+from nexus_tools.leader.config import LeaderConfig
+
+JOURNAL = {"NEXUS_TOOLS_LEADER_JOURNAL": "/var/lib/leader/journal.sqlite"}
+
+
+def test_the_environment_is_read():
+    config = LeaderConfig.load(
+        {
+            **JOURNAL,
+            "NEXUS_TOOLS_LEADER_ALLOW_HTTP": "true",
+            "NEXUS_TOOLS_LEADER_ALLOWED_NETWORKS": "127.0.0.0/8, ::1/128",
+            "NEXUS_TOOLS_LEADER_ALLOWED_PORTS": "443,8443",
+            "NEXUS_TOOLS_LEADER_MAX_CONCURRENT": "7",
+            "OTHER_MAX_CONCURRENT": "8",
+        }
+    )
+    assert config.journal == Path("/var/lib/leader/journal.sqlite")
+    assert config.allow_http is True
+    assert config.allowed_networks == (ip_network("127.0.0.0/8"), ip_network("::1/128"))
+    assert config.allowed_ports == {443, 8443}
+    assert config.max_concurrent == 7
+
+
+def test_what_is_given_is_stronger_than_the_environment():
+    environment = {**JOURNAL, "NEXUS_TOOLS_LEADER_BATCH_SIZE": "7"}
+    assert LeaderConfig.load(environment, batch_size=9).batch_size == 9
+
+
+def test_only_https_to_public_addresses_is_allowed_unless_it_is_said():
+    config = LeaderConfig.load(JOURNAL)
+    assert config.allow_http is False
+    assert config.allowed_networks == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MAX_CONCURRENT", "0"),
+        ("BATCH_SIZE", "1000"),
+        ("HEALTH_PORT", "65536"),
+        ("ALLOWED_NETWORKS", "10.0.0.1/8"),
+        ("ALLOWED_PORTS", "https"),
+        ("TROUBLE_PAUSE_MS", "-1"),
+    ],
+)
+def test_a_value_out_of_bounds_is_refused_by_name_and_not_repeated(name, value):
+    with pytest.raises(UsageError) as caught:
+        LeaderConfig.load({**JOURNAL, f"NEXUS_TOOLS_LEADER_{name}": value})
+    assert caught.value.code == "config_invalid"
+    assert name.lower() in caught.value.message
+
+
+def test_a_misspelt_variable_is_refused():
+    with pytest.raises(UsageError, match="JORNAL") as caught:
+        LeaderConfig.load({"NEXUS_TOOLS_LEADER_JORNAL": "/tmp/journal.sqlite"})
+    assert caught.value.code == "variable_unknown"
+    assert caught.value.hint == "did you mean NEXUS_TOOLS_LEADER_JOURNAL?"
+
+
+def test_a_journal_is_needed():
+    with pytest.raises(UsageError, match="journal"):
+        LeaderConfig.load({})
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(UsageError, match="colour"):
+        LeaderConfig.load(JOURNAL, colour="blue")

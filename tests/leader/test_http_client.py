@@ -1,0 +1,181 @@
+import asyncio
+import ssl
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.http_client import NoResponseError, exchange, guarded_client
+
+pytestmark = pytest.mark.anyio
+
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+
+
+def resolver_of(*addresses):
+    asked = []
+
+    async def resolve(host):
+        asked.append(host)
+        return addresses
+
+    return resolve, asked
+
+
+async def get(url, guard, resolve):
+    async with guarded_client(guard, resolve, max_connections=4) as client:
+        return await exchange(client, "GET", url, max_response_bytes=1000)
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "fd00::1", "::ffff:127.0.0.1"]
+)
+async def test_a_name_that_resolves_to_a_private_address_is_not_connected_to(
+    serve_bytes, respond, address
+):
+    server = await serve_bytes(respond())
+    port = server.url.rsplit(":", 1)[1]
+    resolve, asked = resolver_of(address)
+    with pytest.raises(NoResponseError):
+        await get(f"http://rebinding.example:{port}/", AddressGuard(http=True), resolve)
+    assert asked == ["rebinding.example"]
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "2130706433", "0x7f.1", "127.1"])
+async def test_a_literal_of_a_loopback_address_is_not_connected_to(serve_bytes, respond, host):
+    server = await serve_bytes(respond())
+    port = server.url.rsplit(":", 1)[1]
+    resolve, _ = resolver_of("127.0.0.1")
+    with pytest.raises(NoResponseError):
+        await get(f"http://{host}:{port}/", AddressGuard(http=True), resolve)
+    assert server.requests == []
+
+
+async def test_the_connection_goes_to_the_resolved_address_with_the_name_in_host(
+    serve_bytes, respond
+):
+    server = await serve_bytes(respond(body=b"{}"))
+    port = server.url.rsplit(":", 1)[1]
+    resolve, asked = resolver_of("127.0.0.1")
+    guard = AddressGuard(networks=LOOPBACK, http=True)
+    response = await get(f"http://tools.example:{port}/meta", guard, resolve)
+    assert response.body == b"{}"
+    assert asked == ["tools.example"]
+    head, _ = server.requests[0]
+    assert f"host: tools.example:{port}\r\n" in head.lower()
+
+
+async def test_a_name_is_resolved_once_for_one_connection(serve_bytes, respond):
+    server = await serve_bytes(respond(body=b"{}"))
+    port = server.url.rsplit(":", 1)[1]
+    resolved = [["127.0.0.1"], ["10.0.0.1"]]
+
+    async def changing(_):
+        return resolved.pop(0)
+
+    guard = AddressGuard(networks=LOOPBACK, http=True)
+    await get(f"http://tools.example:{port}/", guard, changing)
+    assert len(resolved) == 1
+
+
+class Certificate:
+    """A self-signed certificate in a folder."""
+
+    def __init__(self, folder, name):
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject)
+            .public_key(key.public_key())
+            .serial_number(1)
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        self.certificate = folder / "certificate.pem"
+        self.key = folder / "key.pem"
+        self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        self.key.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+
+    def server_context(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
+    def client_context(self):
+        return ssl.create_default_context(cafile=self.certificate)
+
+
+@pytest.fixture
+def make_certificate(tmp_path):
+    return lambda name: Certificate(tmp_path, name)
+
+
+async def test_tls_names_the_host_of_the_url(make_certificate):
+    certificate = make_certificate("tools.example")
+    names = []
+    context = certificate.server_context()
+    context.sni_callback = lambda _socket, name, _context: names.append(name)
+
+    async def handle(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=context)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        resolve, _ = resolver_of("127.0.0.1")
+        guard = AddressGuard(networks=LOOPBACK)
+        tls = certificate.client_context()
+        async with guarded_client(guard, resolve, max_connections=1, tls=tls) as client:
+            url = f"https://tools.example:{port}/"
+            response = await exchange(client, "GET", url, max_response_bytes=100)
+            assert response.status == 200
+            assert names == ["tools.example"]
+            url = f"https://other.example:{port}/"
+            with pytest.raises(NoResponseError, match="certificate"):
+                await exchange(client, "GET", url, max_response_bytes=100)
+
+
+async def test_a_proxy_of_the_environment_is_not_used(serve_bytes, respond, monkeypatch):
+    proxy = await serve_bytes(respond())
+    server = await serve_bytes(respond(body=b"{}"))
+    monkeypatch.setenv("HTTP_PROXY", proxy.url)
+    monkeypatch.setenv("ALL_PROXY", proxy.url)
+    resolve, _ = resolver_of()
+    response = await get(server.url, AddressGuard(networks=LOOPBACK, http=True), resolve)
+    assert response.status == 200
+    assert proxy.requests == []
+
+
+async def test_a_redirect_is_a_response_and_is_not_followed(serve_bytes, respond):
+    target = await serve_bytes(respond(body=b"secret"))
+    server = await serve_bytes(respond(302, headers=[f"Location: {target.url}/"]))
+    resolve, _ = resolver_of()
+    response = await get(server.url, AddressGuard(networks=LOOPBACK, http=True), resolve)
+    assert response.status == 302
+    assert target.requests == []
+
+
+async def test_cookies_are_not_kept(serve_bytes, respond, http_client):
+    server = await serve_bytes(respond(body=b"{}", headers=["Set-Cookie: a=b"]))
+    for _ in range(2):
+        await exchange(http_client, "GET", server.url, max_response_bytes=100)
+    assert all("cookie" not in head.lower() for head, _ in server.requests)

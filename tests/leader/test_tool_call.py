@@ -1,0 +1,143 @@
+import asyncio
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.chain import FoundTool
+from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.package import ports_of
+from nexus_tools.package.move.collateral import Collateral
+from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.registry import Registration
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Failure, FailureReason
+
+pytestmark = pytest.mark.anyio
+
+TOOL, INVOCATION, LEADER = Address.of(0x7001), Address.of(0xA1), Address.of(0x11)
+ASSIGNMENT = Assignment(
+    *(INVOCATION, TOOL, "xyz.example.math.add@1", 0),
+    *(1_000, 26_000, 26_000, 10_000, 1_000),
+)
+COLLATERAL = {
+    "balance": 10**9,
+    "required_mist": 10**9,
+    "delay_ms": 1,
+    "unregistered_at_ms": None,
+}
+
+
+@pytest.fixture
+def make_tool(add_definition):
+    """A tool as it was read, with a definition that may be broken."""
+
+    def make(*, collateral=None, version=3, **definition):
+        on_chain = replace(Registration(add_definition()).on_chain(), **definition)
+        values = (0, Address.of(1), Address.of(2), (), collateral, False, 0, 0)
+        return FoundTool(Tool(TOOL, on_chain, *values), version)
+
+    return lambda **changes: make(**{"collateral": Collateral(**COLLATERAL), **changes})
+
+
+def invocation_with(ports):
+    terms = (1_000, 10_000, 25_000, 0, Address.of(6), 0, 0, 0, 1_000, 0, State.Requested())
+    return Invocation(INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), ports, (LEADER,), *terms)
+
+
+INPUTS = ports_of({"a": 1, "b": 2})
+
+
+async def make_call(found, ports=INPUTS, *, max_request_bytes=1_000, meta=None):
+    calls = ToolCalls(AddressGuard(), max_request_bytes, meta)
+    return await calls.make(ASSIGNMENT, invocation_with(ports), found, 20.0)
+
+
+async def test_a_call_has_the_inputs_and_the_terms_of_the_invocation(make_tool):
+    now = asyncio.get_running_loop().time()
+    call = await make_call(make_tool())
+    assert json.loads(call.body) == {"a": 1, "b": 2}
+    assert (call.invocation, call.tool, call.fqn) == (INVOCATION, TOOL, ASSIGNMENT.fqn)
+    assert (call.url, call.timeout_ms) == ("https://tools.example/add", 10_000)
+    assert call.max_outcome_bytes == 1_000
+    assert now + 20.0 <= call.deadline < now + 30.0
+
+
+async def reason_of(*arguments, **options):
+    result = await make_call(*arguments, **options)
+    assert isinstance(result, Failure)
+    assert 0 < len(result.detail.encode()) <= 200
+    return result.reason
+
+
+@pytest.mark.parametrize(
+    "collateral",
+    [
+        None,
+        Collateral(**{**COLLATERAL, "balance": 1}),
+        Collateral(**{**COLLATERAL, "unregistered_at_ms": 1_000}),
+    ],
+)
+async def test_a_tool_that_is_not_active_is_not_called(make_tool, collateral):
+    assert await reason_of(make_tool(collateral=collateral)) is FailureReason.TOOL_NOT_REGISTERED
+
+
+async def test_a_tool_that_does_not_exist_is_not_called():
+    assert await reason_of(None) is FailureReason.TOOL_NOT_REGISTERED
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        {"input_schema": b"garbage"},
+        {"input_schema": b'{"type": "object", "type": "object"}'},
+        {"input_schema": b'{"type": "object", "$ref": "https://evil.example/schema"}'},
+        {"output_schema": b'{"type": "object"}'},
+        {"url": "javascript:alert(1)"},
+        {"url": "https://user:secret@tools.example/"},
+        {"url": ""},
+    ],
+)
+async def test_a_definition_that_breaks_the_rules_is_a_mismatch(make_tool, definition):
+    assert await reason_of(make_tool(**definition)) is FailureReason.DEFINITION_MISMATCH
+
+
+@pytest.mark.parametrize(
+    "url", ["http://tools.example/add", "https://127.0.0.1/add", "https://[::1]/add"]
+)
+async def test_a_url_that_the_guard_refuses_is_unreachable(make_tool, url):
+    assert await reason_of(make_tool(url=url)) is FailureReason.UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    "ports",
+    [
+        ports_of({}),
+        ports_of({"a": 1}),
+        ports_of({"a": 1, "b": "2"}),
+        Ports((("a", Value.Inline(b"1")), ("b", Value.Inline(b"no json")))),
+        Ports((("a", Value.Inline(b"1")), ("b", Value.Remote("walrus", b"key")))),
+    ],
+)
+async def test_inputs_that_do_not_fit_are_not_sent(make_tool, ports):
+    assert await reason_of(make_tool(), ports) is FailureReason.INPUT_INVALID
+
+
+async def test_inputs_beyond_the_limit_are_not_sent(make_tool):
+    assert await reason_of(make_tool(), max_request_bytes=10) is FailureReason.INPUT_INVALID
+
+
+async def test_a_changed_tool_is_compiled_anew(make_tool):
+    calls = ToolCalls(AddressGuard(), 1_000, None)
+    strict = json.dumps({"type": "object", "required": ["c"]}).encode()
+    invocation = invocation_with(INPUTS)
+    first = await calls.make(ASSIGNMENT, invocation, make_tool(version=3), 1.0)
+    same = await calls.make(ASSIGNMENT, invocation, make_tool(version=3), 1.0)
+    other = make_tool(version=4, input_schema=strict)
+    changed = await calls.make(ASSIGNMENT, invocation, other, 1.0)
+    assert first.validator is same.validator
+    assert changed.reason is FailureReason.INPUT_INVALID

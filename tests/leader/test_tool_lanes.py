@@ -1,0 +1,78 @@
+import pytest
+
+from nexus_tools.leader.tool_lanes import BreakerState, CircuitBreaker
+
+
+class Clock:
+    def __init__(self):
+        self.seconds = 100.0
+
+    def __call__(self):
+        return self.seconds
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def breaker(clock):
+    return CircuitBreaker(failures=3, pause_seconds=10.0, now=clock)
+
+
+def miss(breaker, times):
+    for _ in range(times):
+        assert breaker.admit() == 0
+        breaker.missed()
+
+
+def test_it_opens_after_failures_in_a_row(breaker):
+    miss(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+    miss(breaker, 1)
+    assert breaker.state is BreakerState.OPEN
+    assert breaker.admit() == 10.0
+
+
+def test_a_response_between_failures_begins_the_count_anew(breaker):
+    miss(breaker, 2)
+    breaker.admit()
+    breaker.reached()
+    miss(breaker, 2)
+    assert breaker.state is BreakerState.CLOSED
+
+
+def test_after_the_pause_one_request_is_let_through(breaker, clock):
+    miss(breaker, 3)
+    clock.seconds += 4.0
+    assert breaker.admit() == 6.0
+    clock.seconds += 6.0
+    assert breaker.state is BreakerState.HALF_OPEN
+    assert breaker.admit() == 0
+    assert breaker.admit() > 0
+
+
+def test_a_response_to_the_call_let_through_closes_it(breaker, clock):
+    miss(breaker, 3)
+    clock.seconds += 10.0
+    breaker.admit()
+    breaker.reached()
+    assert breaker.state is BreakerState.CLOSED
+    assert breaker.admit() == 0
+
+
+def test_a_failure_of_the_request_let_through_opens_it_again(breaker, clock):
+    miss(breaker, 3)
+    clock.seconds += 10.0
+    miss(breaker, 1)
+    assert breaker.state is BreakerState.OPEN
+    assert breaker.admit() == 10.0
+
+
+def test_a_request_that_was_given_up_lets_another_one_try(breaker, clock):
+    miss(breaker, 3)
+    clock.seconds += 10.0
+    breaker.admit()
+    breaker.gave_up()
+    assert breaker.admit() == 0

@@ -1,0 +1,82 @@
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.package import ports_of
+from nexus_tools.package.move.value import Ports, Value
+
+
+def test_ports_are_sorted_and_their_json_is_canonical():
+    ports = ports_of({"b": {"y": 1, "x": [1, 2.5, None]}, "a": "ä"})
+    assert ports.values == (
+        ("a", Value.Inline('"ä"'.encode())),
+        ("b", Value.Inline(b'{"x":[1,2.5,null],"y":1}')),
+    )
+
+
+def test_ports_read_back_as_the_values_that_were_given():
+    values = {"a": 1, "list": [1, {"deep": True}], "text": "x"}
+    assert ports_of(values).as_json() == values
+
+
+def test_ports_have_the_bytes_of_a_move_vec_map_of_enums():
+    # One entry: the key "a" (length 1), variant 0 with the three bytes of the text "1" quoted.
+    assert Ports.bcs.encode(ports_of({"a": "1"})).hex() == "01" + "0161" + "00" + "03223122"
+    assert ports_of({"a": "1"}).size() == 8
+
+
+def test_every_kind_of_value_has_its_number():
+    ports = Ports(
+        (
+            ("i", Value.Inline(b"1")),
+            ("l", Value.InlineList((b"1", b"2"))),
+            ("r", Value.Remote("walrus", b"\x01")),
+            ("s", Value.RemoteList("walrus", (b"\x01", b"\x02"))),
+            ("t", Value.InlineChunks((b"1", b"2"))),
+        )
+    )
+    assert Ports.bcs.encode(ports).hex() == (
+        "05"
+        + ("0169" + "00" + "0131")
+        + ("016c" + "01" + "02" + "0131" + "0132")
+        + ("0172" + "02" + "0677616c727573" + "0101")
+        + ("0173" + "03" + "0677616c727573" + "02" + "0101" + "0102")
+        + ("0174" + "04" + "02" + "0131" + "0132")
+    )
+    assert Ports.bcs.decode(Ports.bcs.encode(ports)) == ports
+
+
+def test_a_text_that_is_too_long_for_an_argument_is_kept_in_chunks():
+    ports = ports_of({"text": "x" * 40_000})
+    ((_, value),) = ports.values
+    assert [len(chunk) for chunk in value.pos0] == [16_381, 16_381, 7_240]
+    assert ports.as_json() == {"text": "x" * 40_000}
+
+
+def test_a_list_of_texts_is_a_json_array():
+    assert Ports((("l", Value.InlineList((b"1", b'"x"'))),)).as_json() == {"l": [1, "x"]}
+
+
+def test_a_remote_value_is_not_on_chain():
+    with pytest.raises(ValidationError) as caught:
+        Ports((("r", Value.Remote("walrus", b"key")),)).as_json()
+    assert caught.value.code == "value_remote"
+
+
+@pytest.mark.parametrize("name", ["", "ä"])
+def test_a_port_name_is_ascii(name):
+    with pytest.raises(ValidationError) as caught:
+        ports_of({name: 1})
+    assert caught.value.code == "port_name_invalid"
+
+
+def test_more_ports_than_the_chain_takes_are_refused():
+    assert len(ports_of({f"port_{number}": 1 for number in range(32)}).values) == 32
+    with pytest.raises(ValidationError) as caught:
+        ports_of({f"port_{number}": 1 for number in range(33)})
+    assert caught.value.code == "too_many_ports"
+
+
+def test_what_json_cannot_say_is_refused():
+    with pytest.raises(ValidationError) as caught:
+        ports_of({"a": float("nan")})
+    assert caught.value.code == "json_invalid"

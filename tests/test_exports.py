@@ -1,0 +1,65 @@
+"""What `nexus_tools` itself offers: without cost, and known to type checkers."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nexus_tools
+
+SOURCE = Path(nexus_tools.__file__)
+HEAVY = ("aiohttp", "asyncio", "grpc", "grpclib", "httpx", "msgspec", "pydantic", "pysui")
+
+
+def imported_after(program):
+    """The modules that a fresh interpreter has imported after a program, beyond its own."""
+    script = f"import sys; before = set(sys.modules)\n{program}\nprint(*set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_it_imports_nothing_heavy():
+    imported = imported_after("import nexus_tools")
+    assert not imported & set(HEAVY)
+    ours = {name for name in imported if name.startswith("nexus_tools")}
+    assert ours == {"nexus_tools", "nexus_tools.version"}
+
+
+def test_an_error_is_imported_without_the_rest():
+    assert not imported_after("from nexus_tools import NexusError") & set(HEAVY)
+
+
+@pytest.mark.parametrize("name", nexus_tools.__all__)
+def test_what_it_offers_is_there(name):
+    assert name in dir(nexus_tools)
+    assert getattr(nexus_tools, name) is getattr(nexus_tools, name)
+
+
+def test_it_offers_the_same_as_the_rooms():
+    from nexus_tools.client import KeyPair
+    from nexus_tools.errors import NexusError
+    from nexus_tools.tool import Answer, Failure, Outcome
+
+    assert nexus_tools.KeyPair is KeyPair
+    assert nexus_tools.NexusError is NexusError
+    assert nexus_tools.Answer is Answer
+    assert nexus_tools.Failure is Failure
+    assert nexus_tools.Outcome == Outcome
+
+
+def test_it_offers_nothing_else():
+    with pytest.raises(AttributeError, match="no attribute 'Nexsu'"):
+        nexus_tools.Nexsu  # noqa: B018 - it is asked for
+
+
+def test_type_checkers_see_what_is_offered():
+    """The imports for types name each export and the room that it comes from."""
+    tree = ast.parse(SOURCE.read_text())
+    (typed,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in typed.body for alias in node.names}
+    assert seen == nexus_tools._ROOMS
+    assert {*seen, "__version__"} == set(nexus_tools.__all__)

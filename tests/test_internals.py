@@ -1,0 +1,87 @@
+"""`docs/internals.md`: what it shows is what really comes out."""
+
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from nexus_tools.bytecode import deserialize
+from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.localnet.vm import Context, Machine, Meter, borrow
+from nexus_tools.sui.address import ZERO
+from nexus_tools.sui.digest import Digest
+from packages import framework_packages, package_of
+
+PAGE = (Path(__file__).parents[1] / "docs/internals.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
+TRANSACTION = SECTIONS["One transaction, from bytes to effects"]
+FUNCTION = SECTIONS["One Move function, from bytecode to the Python that runs"]
+CODE_AND_OUTPUT = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
+
+
+def printed(code, scope):
+    out = StringIO()
+    with redirect_stdout(out):
+        exec(compile(code, "internals.md", "exec"), scope)
+    return out.getvalue()
+
+
+def test_a_transaction_goes_through_the_rooms_as_it_is_told():
+    scope = {"__name__": "internals"}
+    stages = [(shown, printed(code, scope)) for code, shown in CODE_AND_OUTPUT.findall(TRANSACTION)]
+    assert [shown for shown, _ in stages] == [out for _, out in stages]
+    assert len(stages) == 8
+
+
+MANIFEST = """[package]
+name = "counter"
+edition = "2024"
+
+[addresses]
+counter = "0x0"
+"""
+
+
+def shown(language):
+    """The only block of a language in the walk through a function."""
+    [block] = re.findall(rf"```{language}\n(.*?)```", FUNCTION, re.DOTALL)
+    return block
+
+
+@pytest.fixture(scope="module")
+def module(move_builder):
+    sources = {"Move.toml": MANIFEST, "sources/counter.move": shown("move")}
+    [data] = move_builder.build(sources).modules
+    return data
+
+
+@pytest.fixture(scope="module")
+def machine(module):
+    return Machine(NATIVES, {**framework_packages(), ZERO: package_of(ZERO, [module])}.get)
+
+
+def test_the_instructions_of_the_function_are_those_of_the_page(module):
+    [definition] = deserialize(module).function_definitions
+    lines = [
+        f"{offset:>2} {row.opcode.name}" + ("" if row.operand is None else f" {row.operand}")
+        for offset, row in enumerate(definition.code.instructions)
+    ]
+    assert shown("text").splitlines() == lines
+
+
+def test_the_python_of_the_function_is_that_of_the_page(machine):
+    function = machine.types.function(ZERO, "counter", "increase")
+    assert shown("python") == machine.source(function)
+
+
+@pytest.mark.parametrize("times", [0, 1, 5])
+def test_the_function_counts_18_instructions_for_a_turn_and_7_at_its_end(machine, times):
+    function = machine.types.function(ZERO, "counter", "increase")
+    meter, counter = Meter(10**6), borrow([[[bytes(32)]], 40])
+    transaction = TransactionContext(ZERO, Digest(bytes(32)), 0, 0, 1, 1, 0, None)
+    runtime = ObjectRuntime(transaction, {}, {}.get, machine.types.decode, NativeGas(0, meter))
+    machine.call(function, (), [counter, times], Context(machine.types, meter, runtime))
+    assert counter.read()[1] == 40 + times
+    assert meter.instructions == 18 * times + 7

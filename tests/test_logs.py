@@ -1,0 +1,60 @@
+import json
+import subprocess
+import sys
+
+import pytest
+import structlog
+
+from nexus_tools.logs import get_logger
+
+
+def _run(program):
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return done.stdout, done.stderr
+
+
+def test_nothing_is_told_while_nobody_has_said_where():
+    program = """
+from nexus_tools.logs import get_logger
+log = get_logger("nexus_tools.test")
+log.error("broke")
+log.bind(tool="a").warning("late")
+import structlog
+log.error("broke")
+"""
+    assert _run(program) == ("", "")
+
+
+def test_a_process_tells_events_on_stderr_as_json():
+    program = """
+from nexus_tools.logs import get_logger, log_to_stderr
+log = get_logger("nexus_tools.test")
+log_to_stderr("json")
+log.debug("unheard")
+log.info("heard", tool="a")
+"""
+    out, err = _run(program)
+    [event] = map(json.loads, err.splitlines())
+    assert (out, event["event"], event["level"], event["tool"]) == ("", "heard", "info", "a")
+
+
+def test_a_program_that_has_configured_structlog_keeps_what_it_has():
+    program = """
+import structlog
+from nexus_tools.logs import get_logger, log_to_stderr
+structlog.configure(processors=[structlog.processors.KeyValueRenderer()])
+log_to_stderr("json", again=False)
+get_logger("nexus_tools.test").info("heard")
+"""
+    assert _run(program) == ("event='heard'\n", "")
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "exception"])
+def test_every_level_reaches_who_listens(level):
+    with structlog.testing.capture_logs() as entries:
+        getattr(get_logger("nexus_tools.test"), level)("happened", number=1)
+        getattr(get_logger("nexus_tools.test").bind(tool="a"), level)("happened")
+    assert [entry["event"] for entry in entries] == ["happened", "happened"]
+    assert (entries[0]["number"], entries[1]["tool"]) == (1, "a")

@@ -1,0 +1,113 @@
+"""The protocol's words stand in one file; what they are is said by the specification here."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import nexus_tools
+from nexus_tools.tool import FailureReason, protocol
+from nexus_tools.tool.protocol import Problem
+
+PACKAGE = Path(nexus_tools.__file__).parent
+HOME = PACKAGE / "tool" / "protocol.py"
+# The localnet has paths of its own, as the `/health` of a faucet.
+OTHERS = PACKAGE / "localnet"
+
+HEADERS = re.compile(rf"(?:{'|'.join(protocol.CALL_HEADERS)})(?![\w-])", re.IGNORECASE)
+# A path by itself or behind a method or a URL, and not part of a longer one.
+PATHS = re.compile(r"(?:^|[\s}])/(?:health|meta|invoke|tools)(?![\w/-])")
+MEDIA_TYPES = re.compile(re.escape(protocol.PROBLEM_JSON))
+
+
+def _literals(path):
+    """The strings of a program that are no docstrings, with their lines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    prose = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in prose:
+            if isinstance(node.value, bytes):
+                yield node.lineno, node.value.decode("latin-1")
+            elif isinstance(node.value, str):
+                yield node.lineno, node.value
+
+
+def _sources():
+    programs = (path for path in PACKAGE.rglob("*.py") if OTHERS not in path.parents)
+    for path in programs:
+        if path != HOME:
+            yield from ((path, line, text) for line, text in _literals(path))
+    for path in PACKAGE.rglob("*.template"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        yield from ((path, number, line) for number, line in enumerate(lines, 1))
+
+
+def test_no_other_file_spells_a_header_a_path_or_the_media_type_of_problems():
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {text[:60]}"
+        for path, line, text in _sources()
+        if HEADERS.search(text) or PATHS.search(text) or MEDIA_TYPES.search(text)
+    ]
+    assert found == []
+
+
+def test_the_search_finds_what_it_is_for():
+    wrong = ['"Nexus-Tool"', 'b"idempotency-key"', 'f"{url}/invoke"', '"GET /health"', '"/tools"']
+    right = ['"/tools/list"', '"its tools"', 'f"{folder}/invoker"', '"and/or"']
+    for text in wrong:
+        assert any(_is_found(part) for _, part in _parts(text)), text
+    for text in right:
+        assert not any(_is_found(part) for _, part in _parts(text)), text
+
+
+def _is_found(text):
+    return HEADERS.search(text) or PATHS.search(text)
+
+
+def _parts(expression):
+    node = ast.parse(expression, mode="eval")
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant):
+            value = each.value
+            yield 1, value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, FailureReason.UNAUTHORIZED),
+        (403, FailureReason.UNAUTHORIZED),
+        (422, FailureReason.INPUT_INVALID),
+        (504, FailureReason.TIMED_OUT),
+        (301, FailureReason.HTTP_ERROR),
+        (500, FailureReason.HTTP_ERROR),
+        (599, FailureReason.HTTP_ERROR),
+    ],
+)
+def test_a_status_says_why_an_invocation_failed(status, reason):
+    assert protocol.failure_reason(status) is reason
+
+
+def test_it_is_safe_to_ask_again_where_nothing_ran_or_it_still_runs():
+    assert sorted(protocol.TRY_AGAIN) == [409, 429, 503]
+
+
+def test_every_problem_has_a_code_of_its_own():
+    codes = [problem.code for problem in Problem]
+    assert len(set(codes)) == len(codes)
+    assert len(list(Problem)) == len(Problem.__members__)
+
+
+@pytest.mark.parametrize("url", ["https://a.example/add", "https://a.example/add/"])
+def test_an_endpoint_is_below_the_url_with_or_without_a_slash_at_its_end(url):
+    assert protocol.endpoint(url, protocol.INVOKE) == "https://a.example/add/invoke"
+
+
+def test_the_tool_at_the_root_has_the_url_of_the_server():
+    assert protocol.tool_url("https://a.example/", "/") == "https://a.example"
+    assert protocol.tool_url("https://a.example", "/add") == "https://a.example/add"
