@@ -14,10 +14,19 @@ from nexus_tools.errors import NotAllowedError, ValidationError
 from nexus_tools.localnet.execution import Mode, TransactionRefused
 from nexus_tools.localnet.ledger import ExecutedTransaction
 from nexus_tools.sui.bcs import BcsError
-from nexus_tools.sui.effects import TRANSACTION_EFFECTS, InputState, ObjectWrite
+from nexus_tools.sui.effects import (
+    TRANSACTION_EFFECTS,
+    Absent,
+    AccumulatorInteger,
+    AccumulatorOperation,
+    AccumulatorWrite,
+    InputState,
+    ObjectWrite,
+)
 from nexus_tools.sui.execution_status import ErrorKind, Failure
 from nexus_tools.sui.object import MoveObject
 from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
+from nexus_tools.sui.type_tag import SUI, balance_tag
 
 _BY_EVERYONE_NEEDED, _BY_NOBODY, _BY_ANOTHER, _BROKEN_SIGNATURE = range(4)
 
@@ -110,7 +119,7 @@ def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
                 raise Broken(f"an object is not as the effects say: {object_id}")
             if isinstance(written.data, MoveObject) and written.version != effects.lamport_version:
                 raise Broken(f"an object has not the version of the effects: {object_id}")
-        elif found is not None and not hasattr(change.output, "version"):
+        elif isinstance(change.output, Absent) and found is not None:
             raise Broken(f"a deleted object is there: {object_id}")
         if isinstance(change.input, InputState) and effects.lamport_version <= change.input.version:
             raise Broken(f"the version did not grow: {object_id}")
@@ -132,5 +141,15 @@ def _check_money(net: Network, executed: ExecutedTransaction) -> None:
     paid = gas.computation_cost + gas.non_refundable_storage_fee
     lost = total_mist(net.node.machine, before) - paid
     lost -= total_mist(net.node.machine, executed.output_objects)
+    lost -= sum(_mist_to_balance(change.output) for _, change in executed.effects.changed_objects)
     if lost:
         raise Broken(f"{lost} MIST are lost: {executed.effects.status}")
+
+
+def _mist_to_balance(output: object) -> int:
+    """The MIST that a change brings to an address balance; less than zero if it takes some."""
+    if not isinstance(output, AccumulatorWrite) or output.type != balance_tag(SUI):
+        return 0
+    assert isinstance(output.value, AccumulatorInteger)
+    merged = output.operation is AccumulatorOperation.MERGE
+    return output.value.value if merged else -output.value.value
