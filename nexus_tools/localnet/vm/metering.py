@@ -226,11 +226,11 @@ class Meter:
             if left < 0.0:
                 self.settle()
             return
+        # All of the bytes have the price of the last one; what they cost as so many single bytes,
+        # which `_count` adds for them as for any, is taken off again.
         # Example: 99 500 bytes were pushed before, at 1 each, and from 100 000 on a byte costs 2.
         # Then 2 000 more at once cost 2 000 · 2 = 4 000, though one by one they would cost 500 · 1
         # + 1 500 · 2 = 3 500. The difference of 500 goes to `_extra`.
-        # All of the bytes have the price of the last one; what they cost as so many single bytes,
-        # which `_count` adds for them as for any, is taken off again.
         self._count()
         before = self._bytes
         self._bytes += size
@@ -278,10 +278,10 @@ class Meter:
 
     def _count(self) -> int:
         """Read what was counted in the window, and open another; gives the cost so far."""
+        # The biases make a field that is below zero positive, so that it borrows from no other.
         # Example: after 11 instructions, 9 pushes and 52 bytes were given back, `start - left` is
         # -2473903521803, of which the lowest 18 bits are 262133, not -11. With the bias of 131072
         # they are 131061, and 131061 - 131072 = -11.
-        # The biases make a field that is below zero positive, so that it borrows from no other.
         done = int(self._start - self.left) + _BIASES
         instructions = (done & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
         pushes = (done >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS

@@ -23,8 +23,8 @@ _CHECK = "if meter.left < 0.0: meter.settle()"
 
 # What is paid in advance is paid in vain when an instruction fails: no more than this.
 _ADVANCE_MAX = 256
-# The fields of `Meter.left` are narrow.
-# A block that does more is charged by a method, for which no number is too large.
+# A block that does more is charged by a method, for which no number is too large: the fields of
+# `Meter.left` are narrow.
 _BLOCK_MAX = 2_048
 # A function that can do more than this without a loop looks at the meter in every block. One that
 # calls others is given less: two hundred callers may go on until one of them looks at the meter.
