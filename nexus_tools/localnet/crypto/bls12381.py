@@ -65,8 +65,8 @@ class Scalars:
 SCALARS = Scalars()
 
 
-# The highest bits of the first byte, which are free: a number below the prime takes 381 bits of 384.
-# `_LARGER` says which of y and -y is meant of a point that is only its x.
+# The highest bits of the first byte, which are free: a number below the prime takes 381 bits of
+# 384. `_LARGER` says which of y and -y is meant of a point that is only its x.
 _COMPRESSED, _INFINITY, _LARGER = 0x80, 0x40, 0x20
 _FLAGS = _COMPRESSED | _INFINITY | _LARGER
 
