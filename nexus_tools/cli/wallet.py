@@ -34,7 +34,7 @@ def command() -> None:
 @local
 def new(session: Session, alias: str | None, scheme: str) -> None:
     """Make a key. Its recovery phrase is shown once and kept nowhere."""
-    from nexus_tools.sui.signature import SignatureScheme  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.signature import SignatureScheme
 
     wallet = session.settings.open_wallet()
     account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()])
@@ -103,7 +103,7 @@ async def show(session: Session, name: str | None) -> None:
 @local
 def import_key(session: Session, alias: str | None, secret: str) -> None:
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase."""
-    from nexus_tools.client import KeyPair  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.client import KeyPair
 
     account = session.settings.open_wallet().add(KeyPair.parse(secret), alias)
     session.output.done(f"imported the key {account.alias}")

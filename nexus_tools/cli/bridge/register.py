@@ -41,8 +41,8 @@ async def command(
 
     They have to be served at URL already, with the same options. None of them is invoked for it.
     """
-    from nexus_tools.cli.tool.register import register  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.toolkit import ToolServer  # noqa: PLC0415
+    from nexus_tools.cli.tool.register import register
+    from nexus_tools.toolkit import ToolServer
 
     with borrowing.host(session) as host:
         found = await borrowing.discover(session, host)
@@ -58,7 +58,7 @@ async def _check_served(
     session: Session, url: str, definitions: "list[ToolDefinition]", ca_file: Path | None
 ) -> None:
     """Raises `tool_unreachable`, `not_a_tool`, or `served_otherwise`."""
-    from nexus_tools.cli.tool.served import open_http, served_definitions  # noqa: PLC0415
+    from nexus_tools.cli.tool.served import open_http, served_definitions
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):

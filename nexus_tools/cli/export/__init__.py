@@ -44,8 +44,8 @@ async def command(
     The names in the document are made of the FQNs; --names prints which tool has which. Whatever a
     reader would not expect is said on stderr.
     """
-    from nexus_tools.cli.export.definitions import file_definitions, registered  # noqa: PLC0415
-    from nexus_tools.cli.export.written import write  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.export.definitions import file_definitions, registered
+    from nexus_tools.cli.export.written import write
 
     if from_meta is not None:
         definitions = file_definitions(from_meta, fqn, selection)

@@ -64,7 +64,7 @@ def _folders(
         return
     if out is None:
         raise UsageError("out_missing", "a tool of Unstract is a folder: name one with --out")
-    from nexus_tools.lending import write_unstract_tool  # noqa: PLC0415 - rare
+    from nexus_tools.lending import write_unstract_tool
 
     for definition in found:
         write_unstract_tool(definition, out / table[definition.fqn])

@@ -53,8 +53,8 @@ class Serving:
 
     def run(self, server: "ToolServer", output: Output) -> None:
         """Serve until Ctrl-C, or print the definitions. Raises `address_invalid`."""
-        from nexus_tools.tool import protocol  # noqa: PLC0415 - not for `--help`
-        from nexus_tools.toolkit import run  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.tool import protocol
+        from nexus_tools.toolkit import run
 
         host, port = host_and_port(self.bind)
         if self.meta:

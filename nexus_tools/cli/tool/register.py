@@ -60,7 +60,7 @@ async def command(
 
 async def register(session: Session, definitions: "Sequence[ToolDefinition]", price: int) -> None:
     """Register definitions at a price in MIST, asking before, and print what was done."""
-    from nexus_tools.registry import Registration  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.registry import Registration
 
     async with session.nexus() as nexus:
         settings = await nexus.tools.settings()
@@ -117,8 +117,8 @@ def _report(session: Session, result: "RegisterResult", settings: "ToolSettings"
 
 def _from_file(name: str) -> "tuple[ToolDefinition, ...]":
     """Definitions from a file or stdin. Raises as `ToolDefinition.parse` does."""
-    from nexus_tools.cli.framework import read_json  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.tool import ToolDefinition  # noqa: PLC0415
+    from nexus_tools.cli.framework import read_json
+    from nexus_tools.tool import ToolDefinition
 
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
@@ -131,9 +131,9 @@ async def _from_server(
     session: Session, url: str, ca_file: Path | None, *, every: bool, unchecked: bool
 ) -> "tuple[ToolDefinition, ...]":
     """Definitions from a running server, whose tools are checked unless `unchecked`."""
-    from nexus_tools.cli.tool.served import open_http, served_definitions  # noqa: PLC0415
-    from nexus_tools.cli.tool.validate import require_passed  # noqa: PLC0415
-    from nexus_tools.toolkit import check_tool  # noqa: PLC0415
+    from nexus_tools.cli.tool.served import open_http, served_definitions
+    from nexus_tools.cli.tool.validate import require_passed
+    from nexus_tools.toolkit import check_tool
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):

@@ -28,8 +28,8 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
 
     It is called twice: with an example of a valid input, and with an input that it has to refuse.
     """
-    from nexus_tools.cli.tool.served import open_http  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.toolkit import check_tool  # noqa: PLC0415
+    from nexus_tools.cli.tool.served import open_http
+    from nexus_tools.toolkit import check_tool
 
     checks = []
     async with open_http(ca_file) as http:
