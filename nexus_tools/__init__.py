@@ -5,7 +5,7 @@ What most programs need is offered here, and imported when it is first used.
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 from nexus_tools.version import __version__
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The tables of `docs/bridges.md` and `docs/lending.md` name a test for each line, and it exists."""
+"""Each line of the tables in `docs/bridges.md` and `docs/lending.md` names a test that exists."""
 
 import ast
 import re

@@ -8,7 +8,7 @@ and Sui; the rest knows only tools.
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.lending.catalogue import Catalogue, CataloguePage, Progress

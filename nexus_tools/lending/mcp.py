@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.lending.catalogue import Catalogue, Progress, ToolNames
 from nexus_tools.lending.formats import mcp_tool

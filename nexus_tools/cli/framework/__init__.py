@@ -5,7 +5,7 @@ Each name is imported when it is first asked for, so that `--help` is there at o
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes

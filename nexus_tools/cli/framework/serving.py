@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework.output import Output
-from nexus_tools.embedding import host_and_port
+from nexus_tools.embedded_server import host_and_port
 
 if TYPE_CHECKING:
     from nexus_tools.toolkit import ToolServer
