@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
+from nexus_tools import environment, units
 from nexus_tools.cli.framework import Session, local, reads
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.settings import OURS
@@ -97,7 +97,7 @@ async def show(session: Session, name: str | None) -> None:
     "--secret",
     prompt="suiprivkey…, keystore entry or recovery phrase",
     hide_input=True,
-    envvar="NEXUS_TOOLS_SECRET",
+    envvar=environment.SECRET,
     help="The key; asked for if it is not given, so that it stays out of the shell's history.",
 )
 @local

@@ -7,7 +7,7 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
-from nexus_tools.cli.framework import AMOUNT, Session, writes
+from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, writes
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
 )
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
-@click.option(
-    "--ca-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
-    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
-)
+@CA_FILE
 @borrows
 @writes
 async def command(

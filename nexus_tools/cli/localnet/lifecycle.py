@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nexus_tools import units
+from nexus_tools import environment, units
 from nexus_tools.cli.framework import Session, local
 from nexus_tools.running_localnet import RunningLocalnet, require_localnet
 
@@ -18,7 +18,7 @@ DEFAULT_PORT = 9000
     type=click.IntRange(0, 65_535),
     default=DEFAULT_PORT,
     show_default=True,
-    envvar="NEXUS_TOOLS_LOCALNET_PORT",
+    envvar=environment.LOCALNET_PORT,
     help="The port on 127.0.0.1; 0 takes a free one.",
 )
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, carry_out, report, writes
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
     "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
 )
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
-@click.option(
-    "--ca-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
-    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
-)
+@CA_FILE
 @writes
 async def command(
     session: Session,
