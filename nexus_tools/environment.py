@@ -1,8 +1,8 @@
 """Settings in the environment: what the variables with a prefix say, and that none is misspelt.
 
 A variable that nobody reads changes nothing, and nobody says so: with `NEXUS_TOOLS_NETWROK` a
-command would work on another network. So all names of a prefix are known here, or by the Leader for
-its own. What the command line reads by itself, as click does for an option, has its whole name here.
+command would work on another network. So all names of a prefix are known here, or by the Leader
+for its own. What click reads for an option has its whole name here.
 """
 
 import os

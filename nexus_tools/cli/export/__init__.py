@@ -5,14 +5,17 @@ from pathlib import Path
 import click
 
 from nexus_tools.cli.framework import Selection, Session, reads, selects
-
-FORMATS = ("openai", "openai-responses", "anthropic", "mcp", "openapi", "unstract")
+from nexus_tools.lending import LONGEST_NAMES
 
 
 @click.command()
 @click.argument("fqn", nargs=-1)
 @click.option(
-    "--format", "system", type=click.Choice(FORMATS), required=True, help="For which system."
+    "--format",
+    "system",
+    type=click.Choice(tuple(LONGEST_NAMES)),
+    required=True,
+    help="For which system.",
 )
 @selects
 @click.option("--all", "every", is_flag=True, help="All active tools.")

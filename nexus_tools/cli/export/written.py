@@ -7,7 +7,7 @@ from typing import Any
 
 from nexus_tools.cli.framework import Output
 from nexus_tools.errors import UsageError
-from nexus_tools.lending import Export, callable_by_http, export, export_names
+from nexus_tools.lending import Export, callable_by_http, export_names, export_tools
 from nexus_tools.tool import ToolDefinition
 
 
@@ -29,7 +29,7 @@ def write(
     if system == "unstract":
         _folders(output, definitions, out, names=names)
         return
-    done = export(definitions, system, strict=strict)
+    done = export_tools(definitions, system, strict=strict)
     for warning in done.warnings:
         output.warn(warning)
     _document(output, done.names() if names else done.document, out, _told(done))

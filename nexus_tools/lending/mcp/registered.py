@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
-from nexus_tools.lending.catalogue import CataloguePage, Progress
+from nexus_tools.lending.mcp.catalogue import CataloguePage, Progress
 from nexus_tools.package import tool_id
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
