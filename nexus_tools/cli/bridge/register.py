@@ -53,7 +53,7 @@ async def _check_served(
     session: Session, url: str, definitions: "list[ToolDefinition]", ca_file: Path | None
 ) -> None:
     """Raises `tool_unreachable`, `not_a_tool`, or `served_otherwise`."""
-    from nexus_tools.cli.tool.served import open_http, served_definitions
+    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):

@@ -1,4 +1,4 @@
-"""`nexus-tools tool list`: the registered tools."""
+"""`nexus-tools tool list`: the registered tools; `record.py` says which columns they have."""
 
 from typing import Any
 

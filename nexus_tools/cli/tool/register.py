@@ -126,7 +126,7 @@ async def _from_server(
     session: Session, url: str, ca_file: Path | None, *, every: bool, unchecked: bool
 ) -> "tuple[ToolDefinition, ...]":
     """Definitions from a running server, whose tools are checked unless `unchecked`."""
-    from nexus_tools.cli.tool.served import open_http, served_definitions
+    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
     from nexus_tools.cli.tool.validate import require_passed
     from nexus_tools.toolkit import check_tool
 

@@ -23,7 +23,7 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
 
     It is called twice: with an example of a valid input, and with an input that it has to refuse.
     """
-    from nexus_tools.cli.tool.served import open_http
+    from nexus_tools.cli.tool.served_definitions import open_http
     from nexus_tools.toolkit import check_tool
 
     checks = []
