@@ -54,6 +54,8 @@ class Closer:
         self._metrics = metrics
         self._sender = TransactionSender(chain.client, config.trouble_pause_ms)
         self._trouble = ""
+        # What the last failures taught: whether a closing is simulated before it is sent, by what
+        # its budget is multiplied, and how many are put into one transaction.
         self._wary = False
         self._generosity = 1
         self._most = config.batch_size

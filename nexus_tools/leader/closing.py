@@ -230,6 +230,8 @@ class ClosingBatch:
         """The closing that a command belongs to; None if it is not known which one failed."""
         if command is None:
             return None
+        # The commands of each closing end with the `MergeCoins` of its fee. If those are the
+        # commands 4 and 9, command 4 is of the first closing and command 5 of the second.
         place = bisect_left(self._last_commands, command)
         return self.closings[place] if place < len(self.closings) else None
 
