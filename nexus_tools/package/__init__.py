@@ -22,6 +22,7 @@ from nexus_tools.package.publisher import (
     Publisher,
     PublishResult,
     UpgradeResult,
+    has_cap,
     newest,
     owner_text,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "event_filter",
     "explain_abort",
     "fqn_field_id",
+    "has_cap",
     "kind_of",
     "leader_field_id",
     "load_package",

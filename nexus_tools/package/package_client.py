@@ -1,8 +1,9 @@
 """What the three services have in common: reading the package's objects, sending its commands."""
 
-from typing import Self, TypeVar
+from collections.abc import Callable
+from typing import Self, TypeVar, TypeVarTuple
 
-from nexus_tools.bindings.runtime import MoveStruct
+from nexus_tools.bindings.runtime import MoveStruct, Package
 from nexus_tools.client import Executed, Simulated, SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.package.aborts import explain_abort
@@ -11,8 +12,10 @@ from nexus_tools.package.events import parse_event
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import Object
+from nexus_tools.sui.transaction import Argument
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 Sent = Executed | Simulated
@@ -62,6 +65,41 @@ class PackageClient:
             raise explain_abort(
                 error, self.deployment, possible_at_ms=possible_at_ms, now_ms=now_ms
             ) from error
+
+    async def call(
+        self,
+        function: Callable[[TransactionBuilder, Package, *Ts], object],
+        *arguments: *Ts,
+        possible_at_ms: int | None = None,
+    ) -> Sent:
+        """Send a transaction with one function of the package."""
+        builder = TransactionBuilder()
+        function(builder, self.deployment.package, *arguments)
+        return await self.send(builder, possible_at_ms=possible_at_ms)
+
+    async def collect(
+        self,
+        function: Callable[[TransactionBuilder, Package, *Ts], Argument],
+        *arguments: *Ts,
+        possible_at_ms: int | None = None,
+    ) -> Sent:
+        """Send a transaction with one function, whose coin goes into the gas coin."""
+        builder = TransactionBuilder()
+        coin = function(builder, self.deployment.package, *arguments)
+        builder.merge_coins(builder.gas, [coin])
+        return await self.send(builder, possible_at_ms=possible_at_ms)
+
+    async def pay(
+        self,
+        function: Callable[[TransactionBuilder, Package, *Ts, Argument], object],
+        *arguments: *Ts,
+        amount_mist: int,
+    ) -> Sent:
+        """Send a transaction with one function, whose last argument is a coin of that amount."""
+        builder = TransactionBuilder()
+        coin = builder.split_coins(builder.gas, [amount_mist])[0]
+        function(builder, self.deployment.package, *arguments, coin)
+        return await self.send(builder)
 
     async def read(self, object_id: Address, kind: type[Kind]) -> Kind:
         """An object of the package that has to exist. Raises `object_unknown`."""

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-from nexus_tools.bindings.runtime import Package
 from nexus_tools.client import EventRecord, follow_events, past_events
 from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import (
@@ -265,9 +264,9 @@ class Invocations(PackageClient):
                 f" {utc(found.expires_at_ms, now_ms)}",
                 details={"expires_at_ms": found.expires_at_ms, "now_ms": now_ms},
             )
-        builder = TransactionBuilder()
-        calls.expire(builder, *self._closed(invocation))
-        return await self.send(builder, possible_at_ms=found.expires_at_ms)
+        return await self.call(
+            calls.expire, *self._closing(invocation), possible_at_ms=found.expires_at_ms
+        )
 
     async def take_refund(self, invocation: Address) -> Sent:
         """Delete an invocation for its refund; one that no leader closed expires first.
@@ -277,9 +276,8 @@ class Invocations(PackageClient):
         found = await self.get(invocation)
         builder = TransactionBuilder()
         if not found.is_closed:
-            calls.expire(builder, *self._closed(invocation))
-        coin = calls.delete(builder, *self._closed(invocation))
-        builder.merge_coins(builder.gas, [coin])
+            calls.expire(builder, self.deployment.package, *self._closing(invocation))
+        self._add_deletion(builder, invocation)
         return await self.send(builder, possible_at_ms=found.expires_at_ms)
 
     async def delete(self, *invocations: Address) -> Sent:
@@ -288,9 +286,13 @@ class Invocations(PackageClient):
         Raises `not_requester` or `not_closed`.
         """
         builder = TransactionBuilder()
-        coins = [calls.delete(builder, *self._closed(each)) for each in invocations]
-        builder.merge_coins(builder.gas, coins)
+        self._add_deletion(builder, *invocations)
         return await self.send(builder)
+
+    def _add_deletion(self, builder: TransactionBuilder, *invocations: Address) -> None:
+        package = self.deployment.package
+        coins = [calls.delete(builder, package, *self._closing(each)) for each in invocations]
+        builder.merge_coins(builder.gas, coins)
 
     async def close(
         self,
@@ -314,6 +316,6 @@ class Invocations(PackageClient):
     async def _leaders(self) -> LeaderRegistry:
         return await self.read(self.deployment.leader_registry, LeaderRegistry)
 
-    def _closed(self, invocation: Address) -> tuple[Package, Address, Address]:
+    def _closing(self, invocation: Address) -> tuple[Address, Address]:
         """What the functions of everybody begin with."""
-        return self.deployment.package, invocation, self.deployment.leader_registry
+        return invocation, self.deployment.leader_registry

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from msgspec.structs import astuple
 
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
-from nexus_tools.package import Deployment, ToolState, owner_cap_id, owner_text
+from nexus_tools.package import Deployment, ToolState, has_cap, owner_cap_id, owner_text
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import AddressOwner, Object
+from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import Argument
 from nexus_tools.tool import ToolDefinition, ToolFqn, ToolType, canonical_json
 
@@ -148,7 +148,7 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
 
 def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
     cap = view.owner_caps.get(fqn.unversioned)
-    if cap is not None and cap.owner != AddressOwner(sender):
+    if cap is not None and not has_cap(sender, cap):
         raise NotAllowedError(
             "name_taken",
             f"the name {fqn.unversioned} belongs to {owner_text(cap)}, not to {sender}",
