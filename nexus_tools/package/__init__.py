@@ -1,6 +1,7 @@
 """The Move package that comes with nexus-tools, as Python sees it: `move` has its modules."""
 
-from nexus_tools.package.aborts import abort_reason, code_of, explain_abort, kind_of
+from nexus_tools.package.aborts import code_of, explain_abort, kind_of
+from nexus_tools.package.caps import has_cap, require_cap
 from nexus_tools.package.deployment import (
     CompiledPackage,
     Deployment,
@@ -22,9 +23,7 @@ from nexus_tools.package.publisher import (
     Publisher,
     PublishResult,
     UpgradeResult,
-    has_cap,
     newest,
-    owner_text,
 )
 from nexus_tools.package.views import ToolState
 
@@ -38,7 +37,6 @@ __all__ = [
     "Sent",
     "ToolState",
     "UpgradeResult",
-    "abort_reason",
     "code_of",
     "event_filter",
     "explain_abort",
@@ -50,10 +48,10 @@ __all__ = [
     "make_ports",
     "newest",
     "owner_cap_id",
-    "owner_text",
     "parse_event",
     "ports_of",
     "publish",
+    "require_cap",
     "responsible",
     "tool_id",
     "upgrade",

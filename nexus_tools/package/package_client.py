@@ -1,6 +1,6 @@
 """What the three services have in common: reading the package's objects, sending its commands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self, TypeVar, TypeVarTuple
 
 from nexus_tools.bindings.runtime import MoveStruct, Package
@@ -114,6 +114,19 @@ class PackageClient:
                 hint="check the deployment: it may be one of another network, or of a reset one",
             )
         return self.deployment.decode(value, kind)
+
+    def decoded(self, value: Object | None, kind: type[Kind]) -> Kind | None:
+        """What was read as an object of the package; None if it does not exist."""
+        return None if value is None else self.deployment.decode(value, kind)
+
+    async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:
+        """Objects of the package, in the order of their ids; None for those that do not exist."""
+        return [self.decoded(value, kind) for value in await self.client.objects(ids)]
+
+    async def owned(self, owner: Address, kind: type[Kind]) -> list[Kind]:
+        """The objects of a kind that an address owns."""
+        values = await self.client.owned_objects(owner, self.deployment.type_of(kind))
+        return [self.deployment.decode(value, kind) for value in values]
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
         """The first event of a kind that a transaction emitted. Raises `event_missing`."""

@@ -1,37 +1,29 @@
 """Publishing the package, and taking it from one version to the next."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from nexus_tools.bindings.runtime import Package
 from nexus_tools.client import Executed, SuiClient
-from nexus_tools.errors import NotAllowedError, NotNowError, RefusedOnChainError
+from nexus_tools.errors import NotNowError, RefusedOnChainError
 from nexus_tools.package.aborts import abort_reason
+from nexus_tools.package.caps import require_cap
 from nexus_tools.package.deployment import CompiledPackage, Deployment, publish, upgrade
 from nexus_tools.package.move import leader_registry, tool_registry, version
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import AddressOwner, MovePackage, Object
+from nexus_tools.sui.object import MovePackage, Object
 
-Migrate = Callable[[TransactionBuilder, Package, Address, Address], None]
+Migrate = Callable[[TransactionBuilder], None]
 
 
-def _migrations(deployment: Deployment) -> tuple[tuple[Migrate, Address], ...]:
-    """What migrates each of the registries."""
+def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
+    """What migrates each of the registries. Raises `admin_cap_unknown`."""
+    package, cap = deployment.package, deployment.require_admin_cap()
     return (
-        (tool_registry.migrate, deployment.tool_registry),
-        (leader_registry.migrate, deployment.leader_registry),
+        lambda builder: tool_registry.migrate(builder, package, deployment.tool_registry, cap),
+        lambda builder: leader_registry.migrate(builder, package, deployment.leader_registry, cap),
     )
-
-
-def _migrating(
-    deployment: Deployment, migrations: Sequence[tuple[Migrate, Address]]
-) -> TransactionBuilder:
-    builder = TransactionBuilder()
-    for migrate, registry in migrations:
-        migrate(builder, deployment.package, registry, deployment.require_admin_cap())
-    return builder
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +95,15 @@ class Publisher:
 
         None if no registry asks for it. Raises `admin_cap_unknown` or `cap_not_yours`.
         """
-        waiting = [
-            each for each in _migrations(deployment) if await self._is_waiting(deployment, each)
-        ]
+        migrations = _migrations(deployment)
+        waiting = [each for each in migrations if await self._is_waiting(each, deployment)]
         if not waiting:
             return None
         await self._require_cap("AdminCap", deployment.require_admin_cap())
-        package = PackageClient(self.client, deployment, dry_run=self.dry_run)
-        return await package.send(_migrating(deployment, waiting))
+        builder = TransactionBuilder()
+        for migrate in waiting:
+            migrate(builder)
+        return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
         """Whether it is the newest version. Raises `package_outdated` if it is an older one."""
@@ -128,11 +121,12 @@ class Publisher:
             )
         return False
 
-    async def _is_waiting(self, deployment: Deployment, migration: tuple[Migrate, Address]) -> bool:
+    async def _is_waiting(self, migrate: Migrate, deployment: Deployment) -> bool:
         """Whether a registry has an older version than the package, which alone knows its own."""
+        builder = TransactionBuilder()
+        migrate(builder)
         try:
-            inspected = await self.client.inspect(_migrating(deployment, [migration]))
-            inspected.raise_for_status()
+            (await self.client.inspect(builder)).raise_for_status()
         except RefusedOnChainError as error:
             if abort_reason(error, deployment) is not version.EAlreadyMigrated:
                 raise
@@ -141,14 +135,12 @@ class Publisher:
 
     async def _require_cap(self, name: str, cap: Address) -> None:
         value = await self.client.object(cap)
-        if has_cap(self.client.address, value):
-            return
-        raise NotAllowedError(
+        require_cap(
+            self.client.address,
+            value,
+            f"the {name} of the package",
             "cap_not_yours",
-            f"the {name} of the package belongs to {owner_text(value)}, not to"
-            f" {self.client.address}",
-            hint="sign with the wallet that has it: by default the one that published the package",
-            details={"cap": str(cap)},
+            "sign with the wallet that has it: by default the one that published the package",
         )
 
 
@@ -166,15 +158,3 @@ async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
     """The deployment with the newest version that is published."""
     versions = await client.package_versions(deployment.original_id)
     return deployment.at(versions[-1])
-
-
-def has_cap(address: Address, cap: Object | None) -> bool:
-    """Whether an owner cap exists and belongs to an address."""
-    return cap is not None and cap.owner == AddressOwner(address)
-
-
-def owner_text(cap: Object | None) -> str:
-    """Who has an owner cap, in words."""
-    if cap is None:
-        return "nobody"
-    return str(cap.owner.address) if isinstance(cap.owner, AddressOwner) else "another object"

@@ -1,8 +1,7 @@
 """What the chain would refuse of a tool or a leader, found out beforehand and said in words."""
 
-from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotAllowedError, NotNowError
-from nexus_tools.package import Deployment, ToolState, has_cap, owner_text
+from nexus_tools.package import PackageClient, ToolState, has_cap, require_cap
 from nexus_tools.package.move.collateral import Collateral
 from nexus_tools.package.move.tool import OperatorCap, Tool
 from nexus_tools.sui.address import Address
@@ -14,32 +13,24 @@ from nexus_tools.units import sui, utc
 
 def check_owner(tool: Tool, cap: Object | None, sender: Address) -> None:
     """Raises `not_owner` if the sender does not have the `OwnerCap` of the tool's name."""
-    if not has_cap(sender, cap):
-        raise NotAllowedError(
-            "not_owner",
-            f"{tool.fqn} belongs to {owner_text(cap)}, not to {sender}",
-            hint="sign with the wallet that owns the name",
-            details={"owner_cap": str(tool.owner)},
-        )
+    hint = "sign with the wallet that owns the name"
+    require_cap(sender, cap, tool.fqn, "not_owner", hint)
 
 
-async def operating_cap(
-    client: SuiClient, deployment: Deployment, tool: Tool
-) -> tuple[Address, bool]:
+async def operating_cap(package: PackageClient, tool: Tool) -> tuple[Address, bool]:
     """The cap under which the wallet may run a tool, and whether it is an operator's.
 
     Raises `not_operator`.
     """
-    if has_cap(client.address, await client.object(tool.owner)):
+    wallet = package.client.address
+    if has_cap(wallet, await package.client.object(tool.owner)):
         return tool.owner, False
-    kind = deployment.type_of(OperatorCap)
-    for value in await client.owned_objects(client.address, kind):
-        operator_cap = deployment.decode(value, OperatorCap)
-        if operator_cap.tool == tool.id and operator_cap.id in tool.operators:
-            return operator_cap.id, True
+    for cap in await package.owned(wallet, OperatorCap):
+        if cap.tool == tool.id and cap.id in tool.operators:
+            return cap.id, True
     raise NotAllowedError(
         "not_operator",
-        f"{client.address} has neither the owner cap of {tool.fqn} nor a valid operator cap",
+        f"{wallet} has neither the owner cap of {tool.fqn} nor a valid operator cap",
         hint="sign with the owner's wallet, or ask the owner for an operator cap",
     )
 

@@ -181,14 +181,14 @@ class Invocations(PackageClient):
 
     async def get(self, invocation: Address) -> Invocation:
         """An invocation as it is now. Raises `invocation_unknown`."""
-        value = await self.client.object(invocation)
-        if value is None:
+        found = self.decoded(await self.client.object(invocation), Invocation)
+        if found is None:
             raise NotFoundError(
                 "invocation_unknown",
                 f"there is no invocation {invocation}",
                 hint="it was deleted by its requester, or is one of another network",
             )
-        return self.deployment.decode(value, Invocation)
+        return found
 
     async def mine(self, requester: Address | None = None) -> tuple[Invocation, ...]:
         """The invocations of an address that are not deleted, the oldest first.
@@ -204,10 +204,8 @@ class Invocations(PackageClient):
             for each in requested
             if isinstance(each, InvocationRequested) and each.requester == address
         ]
-        found = await self.client.objects(ids)
-        return tuple(
-            self.deployment.decode(value, Invocation) for value in found if value is not None
-        )
+        found = await self.find_all(ids, Invocation)
+        return tuple(invocation for invocation in found if invocation is not None)
 
     async def wait(self, invocation: Address) -> Outcome:
         """What an invocation came to, once it is closed.

@@ -52,9 +52,8 @@ class LeaderRegistry(PackageClient):
 
     async def caps(self, owner: Address | None = None) -> tuple[Address, ...]:
         """The ids of the leader caps that an address has; without one, the wallet's."""
-        kind = self.deployment.type_of(calls.LeaderCap)
-        values = await self.client.owned_objects(owner or self.client.address, kind)
-        return tuple(value.id for value in values)
+        caps = await self.owned(owner or self.client.address, calls.LeaderCap)
+        return tuple(cap.id for cap in caps)
 
     @property
     def _registry(self) -> Address:

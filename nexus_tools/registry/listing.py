@@ -86,9 +86,7 @@ class ToolListing(PackageClient):
 
     async def owned_names(self, owner: Address) -> frozenset[str]:
         """The unversioned names that an address owns."""
-        owned = await self.client.owned_objects(owner, self.deployment.type_of(OwnerCap))
-        caps = [self.deployment.decode(value, OwnerCap) for value in owned]
-        registry = self.deployment.tool_registry
+        caps, registry = await self.owned(owner, OwnerCap), self.deployment.tool_registry
         return frozenset(cap.name for cap in caps if cap.id == owner_cap_id(registry, cap.name))
 
     async def _page(
@@ -106,9 +104,8 @@ class ToolListing(PackageClient):
                 for index, fqn in enumerate(fqns, start)
                 if tool_filter.admits_name(fqn) and (names is None or fqn.unversioned in names)
             }
-            values = await self.client.objects([*wanted.values()])
-            for index, value in zip(wanted, values, strict=True):
-                tool = None if value is None else self.deployment.decode(value, Tool)
+            tools = await self.find_all([*wanted.values()], Tool)
+            for index, tool in zip(wanted, tools, strict=True):
                 if tool is not None and tool_filter.admits(tool):
                     found.append((index, tool))
             start += size

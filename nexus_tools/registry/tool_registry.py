@@ -24,13 +24,11 @@ from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
     add_registrations,
-    cap_ids,
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import Object
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 Fqn = ToolFqn | str
@@ -71,13 +69,13 @@ class ToolRegistry(ToolListing):
 
     async def find(self, fqn: Fqn) -> calls.Tool | None:
         """The tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
-        return self._tool(await self.client.object(self._id(_parsed(fqn))))
+        return self.decoded(await self.client.object(self._id(_parsed(fqn))), calls.Tool)
 
     def _id(self, fqn: ToolFqn) -> Address:
         return tool_id(self.deployment.tool_registry, fqn)
 
-    def _tool(self, value: Object | None) -> calls.Tool | None:
-        return None if value is None else self.deployment.decode(value, calls.Tool)
+    def _owner_cap(self, name: str) -> Address:
+        return owner_cap_id(self.deployment.tool_registry, name)
 
     async def get(self, fqn: Fqn) -> calls.Tool:
         """The tool with this FQN, with one request. Raises `tool_unknown`."""
@@ -117,33 +115,25 @@ class ToolRegistry(ToolListing):
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view, sender)
             sent = await self.send(builder)
-        caps = cap_ids(self.deployment.tool_registry, fqns)
         new = {registration.fqn for registration in missing}
         registered = [
-            RegisteredTool(
-                fqn,
-                tool_id(self.deployment.tool_registry, fqn),
-                caps[fqn.unversioned],
-                fqn in new,
-            )
+            RegisteredTool(fqn, self._id(fqn), self._owner_cap(fqn.unversioned), fqn in new)
             for fqn in fqns
         ]
         return RegisterResult(tuple(registered), sent)
 
     async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
-        caps = cap_ids(self.deployment.tool_registry, fqns)
-        ids = [tool_id(self.deployment.tool_registry, fqn) for fqn in fqns]
+        """What the chain has of these names, with one request."""
         registry = self.deployment.tool_registry
+        caps = {fqn.unversioned: self._owner_cap(fqn.unversioned) for fqn in fqns}
+        ids = [self._id(fqn) for fqn in fqns]
         first, *found = await self.client.objects([registry, *ids, *caps.values()])
-        state = self.existing(first, registry, tool_registry.ToolRegistry)
-        tools = {
-            fqn: self.deployment.decode(value, calls.Tool)
-            for fqn, value in zip(fqns, found[: len(ids)], strict=True)
-            if value is not None
-        }
+        tools = [self.decoded(value, calls.Tool) for value in found[: len(ids)]]
         owned = zip(caps, found[len(ids) :], strict=True)
         return RegistryView(
-            state.settings, tools, {name: cap for name, cap in owned if cap is not None}
+            self.existing(first, registry, tool_registry.ToolRegistry).settings,
+            {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
+            {name: cap for name, cap in owned if cap},
         )
 
     # --- The end and the return of a tool
@@ -212,7 +202,7 @@ class ToolRegistry(ToolListing):
             check_owner(tool, await self.client.object(tool.owner), self.client.address)
             cap, operator = tool.owner, False
         else:
-            cap, operator = await operating_cap(self.client, self.deployment, tool)
+            cap, operator = await operating_cap(self, tool)
         builder = TransactionBuilder()
         changes.add(builder, self.deployment, tool.id, cap, operator=operator)
         return await self.send(builder)
@@ -271,9 +261,9 @@ class ToolRegistry(ToolListing):
     async def _owned(self, fqn: Fqn) -> calls.Tool:
         """The tool, if the wallet has the owner cap of its name, with one request."""
         name = _parsed(fqn)
-        cap_id = owner_cap_id(self.deployment.tool_registry, name.unversioned)
-        value, cap = await self.client.objects([self._id(name), cap_id])
-        tool = self._registered(self._tool(value), fqn)
+        ids = [self._id(name), self._owner_cap(name.unversioned)]
+        value, cap = await self.client.objects(ids)
+        tool = self._registered(self.decoded(value, calls.Tool), fqn)
         check_owner(tool, cap, self.client.address)
         return tool
 
