@@ -32,7 +32,7 @@ from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
-from nexus_tools.units import sui, utc
+from nexus_tools.units import sui
 
 DEFAULT_OUTCOME_BYTES = 4_096
 """How large an outcome may be if nobody says so."""
@@ -254,14 +254,6 @@ class Invocations(PackageClient):
     async def expire(self, invocation: Address) -> Sent:
         """Close an invocation that no leader closed in time. Raises `closed` or `not_expired`."""
         found = await self.get(invocation)
-        now_ms = await self.client.now_ms()
-        if not found.is_closed and now_ms < found.expires_at_ms:
-            raise NotNowError(
-                "not_expired",
-                f"a leader may still close the invocation: it expires at"
-                f" {utc(found.expires_at_ms, now_ms)}",
-                details={"expires_at_ms": found.expires_at_ms, "now_ms": now_ms},
-            )
         return await self.call(
             calls.expire, *self._closing(invocation), possible_at_ms=found.expires_at_ms
         )

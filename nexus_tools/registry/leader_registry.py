@@ -8,7 +8,7 @@ from msgspec.structs import astuple
 from nexus_tools.errors import NotFoundError
 from nexus_tools.package import PackageClient, Sent, leader_field_id
 from nexus_tools.package.move import leader_registry as calls
-from nexus_tools.registry.checks import check_claimable, check_shortfall
+from nexus_tools.registry.checks import check_shortfall
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.type_tag import OBJECT_ID, field_tag
@@ -97,8 +97,7 @@ class LeaderRegistry(PackageClient):
 
         Raises `unknown_leader`, `not_unregistered` or `delay_not_over`.
         """
-        collateral = (await self.get(leader)).record.collateral
-        claimable_at_ms = check_claimable(collateral, _name(leader), await self.client.now_ms())
+        claimable_at_ms = (await self.get(leader)).record.collateral.claimable_at_ms
         return await self.collect(
             calls.claim, self._registry, leader, possible_at_ms=claimable_at_ms
         )
@@ -106,7 +105,7 @@ class LeaderRegistry(PackageClient):
     async def top_up(self, leader: Address) -> Sent:
         """Bring back what was slashed. Raises `unknown_leader` or `nothing_to_top_up`."""
         collateral = (await self.get(leader)).record.collateral
-        shortfall_mist = check_shortfall(collateral, _name(leader))
+        shortfall_mist = check_shortfall(collateral, f"the leader {leader}")
         return await self.pay(calls.top_up, self._registry, leader, amount_mist=shortfall_mist)
 
     # --- Admin
@@ -125,7 +124,3 @@ class LeaderRegistry(PackageClient):
         """Take of a leader's collateral, into the gas coin. Raises `unknown_leader` or `empty`."""
         cap = self.deployment.require_admin_cap()
         return await self.collect(calls.slash, self._registry, cap, leader, amount_mist, reason)
-
-
-def _name(leader: Address) -> str:
-    return f"the leader {leader}"

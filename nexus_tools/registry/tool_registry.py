@@ -10,12 +10,8 @@ from nexus_tools.package import Sent, owner_cap_id, tool_id
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
 from nexus_tools.registry.checks import (
-    check_claimable,
-    check_claimed,
     check_owner,
     check_shortfall,
-    check_unregistered,
-    check_unregistrable,
     collateral_of,
     operating_cap,
 )
@@ -56,8 +52,8 @@ class RegisterResult:
 class ToolRegistry(ToolListing):
     """The tools of a deployment.
 
-    Every verb first checks what the chain would refuse and says it in words; then it sends one
-    transaction. Owner and operator caps are found on chain. Besides the errors that are named,
+    Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
+    words. Owner and operator caps are found on chain. Besides the errors that are named,
     every method raises as `SuiClient` does, and `object_unknown` for a wrong deployment.
     """
 
@@ -144,14 +140,12 @@ class ToolRegistry(ToolListing):
         Raises `not_owner`, `already_unregistered` or `claimed`.
         """
         tool = await self._owned(fqn)
-        check_unregistrable(collateral_of(tool), tool.fqn, await self.client.now_ms())
-        return await self.call(calls.unregister, *self._by_owner(tool))
+        by_owner, claimable_at_ms = self._by_owner(tool), tool.claimable_at_ms
+        return await self.call(calls.unregister, *by_owner, possible_at_ms=claimable_at_ms)
 
     async def cancel_unregister(self, fqn: Fqn) -> Sent:
         """Stop the timer. Raises `not_owner`, `not_unregistered` or `claimed`."""
-        tool = await self._owned(fqn)
-        check_unregistered(collateral_of(tool), tool.fqn)
-        return await self.call(calls.cancel_unregister, *self._by_owner(tool))
+        return await self.call(calls.cancel_unregister, *self._by_owner(await self._owned(fqn)))
 
     async def claim(self, fqn: Fqn) -> Sent:
         """Take the collateral back, into the gas coin.
@@ -159,16 +153,12 @@ class ToolRegistry(ToolListing):
         Raises `not_owner`, `not_unregistered`, `delay_not_over` or `claimed`.
         """
         tool = await self._owned(fqn)
-        now_ms = await self.client.now_ms()
-        claimable_at_ms = check_claimable(collateral_of(tool), tool.fqn, now_ms)
-        return await self.collect(
-            calls.claim, *self._by_owner(tool), possible_at_ms=claimable_at_ms
-        )
+        by_owner, claimable_at_ms = self._by_owner(tool), tool.claimable_at_ms
+        return await self.collect(calls.claim, *by_owner, possible_at_ms=claimable_at_ms)
 
     async def re_register(self, fqn: Fqn) -> Sent:
         """Bring a claimed tool back, with new collateral. Raises `not_owner` or `not_claimed`."""
         tool = await self._owned(fqn)
-        check_claimed(tool)
         collateral_mist = (await self.settings()).collateral_mist
         return await self.pay(calls.re_register, *self._by_owner(tool), amount_mist=collateral_mist)
 
@@ -236,7 +226,6 @@ class ToolRegistry(ToolListing):
     async def slash(self, fqn: Fqn, amount_mist: int, reason: str) -> Sent:
         """Take of a tool's collateral, into the gas coin. Raises `claimed` or `empty`."""
         tool = await self.get(fqn)
-        collateral_of(tool)
         return await self.collect(calls.slash, *self._by_admin(tool), amount_mist, reason)
 
     async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
