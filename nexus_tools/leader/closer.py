@@ -21,8 +21,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import TransactionEffects
-from nexus_tools.sui.execution_status import ErrorKind
-from nexus_tools.sui.execution_status import Failure as ExecutionFailure
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
 from nexus_tools.sui.transaction import SharedObject, TransactionData
 
 _log = get_logger("nexus_tools.leader")

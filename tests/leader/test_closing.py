@@ -106,7 +106,7 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
     from nexus_tools.sui.object import ObjectReference
     from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
 
-    deployment = Deployment(*[Address.of(n) for n in range(1, 5)], None, None, "chain")
+    deployment = Deployment(*[Address.of(n) for n in range(1, 5)], "chain")
     cap = ObjectReference(Address.of(9), 1, Digest(b"\1" * 32))
     shapes = [
         {"p": "x"},
@@ -131,7 +131,7 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
 # --- The transaction
 
 PACKAGE, REGISTRY, CAP = Address.of(0x10), Address.of(0x14), Address.of(0x20)
-DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), REGISTRY, None, None, "chain")
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), REGISTRY, "chain")
 LEADERS = SharedObject(REGISTRY, 7, mutable=False)
 
 
