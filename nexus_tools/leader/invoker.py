@@ -17,8 +17,8 @@ from nexus_tools.leader.http_client import (
     ResponseTooLargeError,
     exchange,
 )
+from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.outcome import Again, failure, judge_response
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import CircuitBreaker, ToolLanes
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, protocol

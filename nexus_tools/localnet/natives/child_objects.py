@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from nexus_tools.localnet.natives.errors import LimitExceeded
 from nexus_tools.localnet.natives.limits import (
     OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS,
     OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES,
-    LimitExceeded,
 )
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import Address

@@ -11,7 +11,7 @@ from typing import Any, Self
 from nexus_tools.bridges.unstract.object_store.objects import Objects, Uploads
 from nexus_tools.bridges.unstract.object_store.service import Service
 from nexus_tools.bridges.unstract.object_store.tree import Quota, Tree
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 
 DEFAULT_MAX_BYTES = 256 * 2**20
 DEFAULT_MAX_FILES = 10_000

@@ -31,8 +31,8 @@ from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import (
     ErrorKind,
     ExecutionError,
+    ExecutionFailure,
     ExecutionStatus,
-    Failure,
     Success,
 )
 from nexus_tools.sui.object import (
@@ -108,7 +108,7 @@ class CommandsRun(Struct, frozen=True):
         """The same when the budget does not suffice; what failed before stays as it failed."""
         status, failure = self.status, self.failure
         if self.succeeded:
-            status = Failure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
+            status = ExecutionFailure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
             failure = "the gas budget does not suffice"
         return replace(self, status=status, changes=changes, events=(), failure=failure)
 

@@ -28,7 +28,7 @@ from nexus_tools.sui.effects import (
     TransactionEffects,
     Unchanged,
 )
-from nexus_tools.sui.execution_status import Failure
+from nexus_tools.sui.execution_status import ExecutionFailure
 from nexus_tools.sui.object import Object
 from nexus_tools.sui.rpc import Message
 
@@ -66,8 +66,8 @@ def render_effects(
         render_bcs(message.bcs, "TransactionEffects", encoded)
     _render_head(message, effects, digest, mask)
     if "status" in mask:
-        message.status.success = not isinstance(effects.status, Failure)
-        if isinstance(effects.status, Failure):
+        message.status.success = not isinstance(effects.status, ExecutionFailure)
+        if isinstance(effects.status, ExecutionFailure):
             render_failure(message.status.error, effects.status, find_module)
     if "gas_used" in mask:
         render_gas_used(message.gas_used, effects.gas_used)
