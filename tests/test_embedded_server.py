@@ -43,7 +43,7 @@ async def test_signals_stay_as_they_were():
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-async def test_a_request_that_runs_when_the_context_ends_is_answered():
+async def test_a_request_that_runs_when_the_context_ends_gets_its_response():
     entered, opened = asyncio.Event(), asyncio.Event()
 
     async def slow(_):

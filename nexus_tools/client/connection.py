@@ -83,7 +83,7 @@ class Connection:
         await asyncio.sleep(cancelled_at + _ECHO_S - now)
 
     async def call(self, name: str, **fields: Any) -> "Message":
-        """Call a procedure, again if the node does not answer: all our calls may be repeated.
+        """Call a procedure, again if the node does not respond: all our calls may be repeated.
 
         Raises the error that `grpc_errors` makes of the last failure.
         """

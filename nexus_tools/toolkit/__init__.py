@@ -1,4 +1,4 @@
-"""Make a tool: `@tool` on a function, `Variant` for its answers, `serving` or `serve` to serve it.
+"""Make a tool: `@tool` on a function, `Variant` for each answer, `serving` or `serve` to serve it.
 
 What serves is imported when it is first asked for: the tests of an author need no web server.
 """

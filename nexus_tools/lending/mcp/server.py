@@ -88,7 +88,7 @@ def http_app(
     """An ASGI application that serves at `path` by streamable HTTP, without sessions.
 
     A web page whose name is made to lead here (DNS rebinding) is refused: only requests to a
-    loopback address or to `allowed_hosts` are answered, and of browsers only pages of loopback or
+    loopback address or to `allowed_hosts` are served, and of browsers only pages of loopback or
     `allowed_origins`. A host is `name`, `name:port` or `name:*`.
     """
     return server.streamable_http_app(

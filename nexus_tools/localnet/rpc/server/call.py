@@ -48,7 +48,7 @@ async def serve_call(
 def short_call(
     backend: Backend, path: str, headers: Mapping[str, str]
 ) -> tuple[Endpoint, float | None] | None:
-    """What serves a call of which one message is answered with one, and the seconds it may take.
+    """What serves a call of which one message gets one response, and the seconds it may take.
 
     None if there is no such.
     """

@@ -80,7 +80,7 @@ def _form(head: Head, name: str) -> Form | None:
 
 
 def _accepted(head: Head) -> Form:
-    """The form of gRPC-web in which a client wants to be answered: binary unless it says text."""
+    """The form of gRPC-web in which a client wants its response: binary unless it says text."""
     return Form.WEB_TEXT if _form(head, "accept") is Form.WEB_TEXT else Form.WEB
 
 

@@ -96,7 +96,7 @@ async def test_a_range_is_read(client, wanted, expected):
     assert await client.content("a", Range=wanted) == expected
 
 
-async def test_a_range_is_answered_with_its_place(client):
+async def test_a_range_comes_with_its_place(client):
     await client("put_object", Key="a", Body=b"0123456789")
     got = await client("get_object", Key="a", Range="bytes=2-4")
     got["Body"].close()

@@ -1,4 +1,4 @@
-"""RUN against a tool server: what the tool is sent, and what becomes of its answers."""
+"""RUN against a tool server: what the tool is sent, and what becomes of its responses."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def endpoint(answer):
 
 @pytest.fixture
 def recorded(serve):
-    """A tool that answers 3, and the requests that it had."""
+    """A tool that gives 3, and the requests that it had."""
     requests = []
 
     async def answer(request):
@@ -88,7 +88,7 @@ def test_an_error_variant_ends_the_run(exported):
     expected = {"reason": "more than a thousand", "limit": 1_000}
     assert (code, errors(messages)) == (
         1,
-        [f"The tool answered err_overflow: {json.dumps(expected)}"],
+        [f"The tool gave err_overflow: {json.dumps(expected)}"],
     )
 
 
@@ -125,7 +125,7 @@ def test_each_place_that_the_tool_finds_wrong_is_told(export, definition):
     code, messages, _ = export(loose)("RUN", {"a": "x"})
     said = errors(messages)
     assert code == 1
-    assert said[0].startswith("The tool answered HTTP 422: ")
+    assert said[0].startswith("The tool responded HTTP 422: ")
     assert {line.partition(":")[0] for line in said[1:]} == {"#", "#/a"}
 
 
@@ -133,7 +133,7 @@ def test_a_tool_that_broke_ends_the_run_without_its_secrets(exported):
     code, messages, _ = exported("RUN", {"a": 1, "b": -1})
     [said] = errors(messages)
     assert code == 1
-    assert said.startswith("The tool answered HTTP 500: ")
+    assert said.startswith("The tool responded HTTP 500: ")
     assert "secret" not in said
 
 
@@ -149,17 +149,17 @@ def test_another_tool_at_the_address_refuses_the_call(export, definition):
     [
         (JSONResponse({"ok": {}, "more": {}}), "The tool's response is no object with one variant"),
         (JSONResponse({"ok": 3}), "The tool's response is no object with one variant"),
-        (JSONResponse({"other": {}}), "The tool answered other, which is none of its variants"),
+        (JSONResponse({"other": {}}), "The tool gave other, which is none of its variants"),
         (Response("hello"), "The tool's response is not JSON"),
-        (RedirectResponse("/elsewhere"), "The tool answered HTTP 307: Temporary Redirect"),
-        (Response("<html>", 502), "The tool answered HTTP 502: Bad Gateway"),
+        (RedirectResponse("/elsewhere"), "The tool responded HTTP 307: Temporary Redirect"),
+        (Response("<html>", 502), "The tool responded HTTP 502: Bad Gateway"),
     ],
 )
-def test_an_answer_that_is_no_outcome_ends_the_run(exported, serve, answer, expected):
-    async def answering(request):
+def test_a_response_that_is_no_answer_ends_the_run(exported, serve, answer, expected):
+    async def responding(request):
         return answer
 
-    url = serve(endpoint(answering))
+    url = serve(endpoint(responding))
     code, messages, _ = exported("RUN", {"a": 1, "b": 2}, environment={"NEXUS_TOOL_URL": url})
     assert code == 1
     assert errors(messages)[0].startswith(expected)
@@ -171,7 +171,7 @@ def test_an_answer_that_is_too_large_ends_the_run(exported, serve):
 
     url = serve(endpoint(large))
     code, messages, _ = exported("RUN", {"a": 1, "b": 2}, environment={"NEXUS_TOOL_URL": url})
-    assert (code, errors(messages)) == (1, ["The tool answered more than 10485760 bytes"])
+    assert (code, errors(messages)) == (1, ["The tool responded with more than 10485760 bytes"])
 
 
 def test_an_answer_that_never_ends_is_ended(export, definition, serve):
@@ -186,7 +186,7 @@ def test_an_answer_that_never_ends_is_ended(export, definition, serve):
     tool = export(definition, timeout_ms=500)
     url = serve(endpoint(endless))
     code, messages, _ = tool("RUN", {"a": 1, "b": 2}, environment={"NEXUS_TOOL_URL": url})
-    assert (code, errors(messages)) == (1, ["The tool did not answer within 0.5 s"])
+    assert (code, errors(messages)) == (1, ["The tool did not respond within 0.5 s"])
 
 
 def test_a_tool_that_is_not_there_ends_the_run(exported):
