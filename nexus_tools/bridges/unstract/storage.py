@@ -70,10 +70,9 @@ async def storage_in(
         yield Storage(root, mode)
         return
     # Late: it brings a web server along, which the folder alone does not need.
-    from nexus_tools.bridges.unstract.object_store import ObjectStore  # noqa: PLC0415
+    from nexus_tools.bridges.unstract.object_store import object_store  # noqa: PLC0415
 
-    store = ObjectStore(root, max_bytes=limits.disk_bytes, max_files=limits.files)
-    async with store:
+    async with object_store(root, max_bytes=limits.disk_bytes, max_files=limits.files) as store:
         credentials = {
             "endpoint_url": store.endpoint_url,
             "key": store.access_key,

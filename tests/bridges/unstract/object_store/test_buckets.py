@@ -25,9 +25,8 @@ async def test_a_bucket_is_there_or_not(client):
         await client("head_bucket", Bucket="absent")
 
 
-async def test_a_bucket_lies_in_the_default_region_and_has_no_versions(client):
+async def test_a_bucket_lies_in_the_default_region(client):
     assert (await client("get_bucket_location"))["LocationConstraint"] is None
-    assert "Status" not in await client("get_bucket_versioning")
 
 
 async def test_a_name_that_no_bucket_has_is_refused(client):
@@ -43,6 +42,8 @@ async def test_a_name_that_no_bucket_has_is_refused(client):
         ("delete_bucket", {}, "DeleteBucket"),
         ("list_parts", {"Key": "a", "UploadId": "1"}, "GetObjectUploadId"),
         ("get_object", {"Key": "a", "VersionId": "1"}, "GetObjectVersionId"),
+        ("get_object", {"Key": "a", "ResponseExpires": 0}, "GetObjectResponseExpires"),
+        ("get_object", {"Key": "a", "IfUnmodifiedSince": 0}, "GetObject with if-unmodified-since"),
     ],
 )
 async def test_what_is_not_there_is_named(client, operation, arguments, name):
