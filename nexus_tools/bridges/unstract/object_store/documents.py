@@ -68,6 +68,13 @@ def xml_time(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
+def whole_number(text: str, least: int, most: int) -> int:
+    """A number that a client writes."""
+    if text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most:
+        return int(text)
+    raise FaultError("InvalidArgument", f"{text[:80]!r} is no number from {least} to {most}")
+
+
 def parse(content: bytes, root: str) -> ET.Element:
     """Read a document whose root is `root`; one with a document type, and thus entities, is not."""
     try:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from nexus_tools.bridges.unstract.object_store.documents import (
     Content,
     FaultError,
+    whole_number,
     xml_response,
     xml_time,
 )
@@ -25,7 +26,8 @@ async def list_objects(request: S3Request) -> Response:
     if given.get("list-type") != "2":
         raise FaultError("NotImplemented", "ListObjects is only there as ListObjectsV2")
     request.objects.check_bucket(request.bucket)
-    prefix, limit = given.get("prefix", ""), _limit(given.get("max-keys", ""))
+    prefix = given.get("prefix", "")
+    limit = min(whole_number(given.get("max-keys") or "1000", 0, 10**9), MAX_KEYS)
     after = given.get("continuation-token") or given.get("start-after", "")
     found = request.objects.list(request.bucket, prefix)
     page = page_of(sorted(found), prefix, given.get("delimiter", ""), after, limit)
@@ -55,14 +57,6 @@ def _entry(key: str, info: ObjectInfo) -> dict[str, Content]:
         "Size": info.size,
         "StorageClass": "STANDARD",
     }
-
-
-def _limit(value: str) -> int:
-    if not value:
-        return MAX_KEYS
-    if not (value.isascii() and value.isdigit() and len(value) < 10):
-        raise FaultError("InvalidArgument", "max-keys is no number from 0 on")
-    return min(int(value), MAX_KEYS)
 
 
 # --- One page: keys in order, rolled up at a delimiter, from a place onwards

@@ -17,7 +17,6 @@ from nexus_tools.bridges.unstract.object_store.documents import FaultError
 from nexus_tools.bridges.unstract.object_store.tree import (
     ObjectName,
     Place,
-    Quota,
     Tree,
     bucket_name,
     is_file_name,
@@ -41,9 +40,8 @@ class ObjectInfo:
 class Objects:
     """Reads and writes objects; `staging` is a directory of the store's own beside the buckets."""
 
-    def __init__(self, tree: Tree, quota: Quota, staging: Path) -> None:
+    def __init__(self, tree: Tree, staging: Path) -> None:
         self.tree = tree
-        self.quota = quota
         self._staging = staging
         # Of each file that a client wrote, as long as it is the same file.
         self._headers: dict[Place, tuple[str, Mapping[str, str]]] = {}
@@ -80,11 +78,11 @@ class Objects:
     async def staged(self, body: AsyncIterator[bytes]) -> AsyncIterator[Path]:
         """Write a body to a file of its own, which is deleted in the end unless it was moved."""
         path = self._staging / secrets.token_hex(16)
-        self.quota.take(files=1)
+        self.tree.quota.take(files=1)
         try:
             with path.open("xb") as file:
                 async for part in body:
-                    self.quota.take(size=len(part))
+                    self.tree.quota.take(size=len(part))
                     file.write(part)
             yield path
         finally:
@@ -123,7 +121,7 @@ class Objects:
         with suppress(FileNotFoundError):
             size = staged.stat().st_size
             staged.unlink()
-            self.quota.give(size=size, files=1)
+            self.tree.quota.give(size=size, files=1)
 
     def _info(self, place: Place, status: os.stat_result) -> ObjectInfo:
         tag = etag(status)
@@ -231,7 +229,7 @@ class Uploads:
                 with part.open("rb") as content:
                     shutil.copyfileobj(content, whole, _BLOCK_BYTES)
                 part.unlink()
-                self._objects.quota.give(files=1)
+                self._objects.tree.quota.give(files=1)
         return first
 
 

@@ -19,6 +19,7 @@ from nexus_tools.bridges.unstract.object_store.documents import (
     FaultError,
     parse,
     texts,
+    whole_number,
     xml_response,
     xml_time,
 )
@@ -32,12 +33,13 @@ from nexus_tools.bridges.unstract.object_store.objects import (
 from nexus_tools.bridges.unstract.object_store.tree import ObjectName, bucket_name
 
 MAX_METADATA_BYTES = 2_048
-MAX_PART_NUMBER = 10_000
 
 _REGION = "us-east-1"
 # The most that DeleteObjects takes, and room for as many keys.
 _MAX_DELETED = 1_000
 _MAX_DOCUMENT_BYTES = 4 * 2**20
+# The numbers that parts may have.
+_PARTS = (1, 10_000)
 
 # Headers that are kept with an object, as are all that begin with `x-amz-meta-`.
 _STORED_HEADERS = frozenset(
@@ -245,7 +247,7 @@ async def upload_part(request: S3Request) -> Response:
     etag = await request.uploads.add(
         request.query_params["uploadId"],
         request.object_name(),
-        _part_number(request.query_params["partNumber"]),
+        whole_number(request.query_params["partNumber"], *_PARTS),
         request.stream(),
     )
     return Response(headers={"etag": etag})
@@ -259,7 +261,7 @@ async def complete_multipart_upload(request: S3Request) -> Response:
     info = request.uploads.complete(
         request.query_params["uploadId"],
         name,
-        [(_part_number(number), etag) for number, etag in wanted],
+        [(whole_number(number, *_PARTS), etag) for number, etag in wanted],
         only_new=only_new,
     )
     told = {"Bucket": request.bucket, "Key": request.key, "ETag": info.etag}
@@ -270,13 +272,6 @@ async def abort_multipart_upload(request: S3Request) -> Response:
     """AbortMultipartUpload; that it has ended already is no error."""
     request.uploads.abort(request.query_params["uploadId"])
     return Response(status_code=HTTPStatus.NO_CONTENT)
-
-
-def _part_number(value: str) -> int:
-    is_number = value.isascii() and value.isdigit() and len(value) <= 5
-    if not is_number or not 1 <= int(value) <= MAX_PART_NUMBER:
-        raise FaultError("InvalidArgument", f"a part's number is 1 to {MAX_PART_NUMBER}")
-    return int(value)
 
 
 # --- Buckets
@@ -305,9 +300,3 @@ async def head_bucket(request: S3Request) -> Response:
     """HeadBucket."""
     request.objects.check_bucket(request.bucket)
     return Response(headers={"x-amz-bucket-region": _REGION})
-
-
-async def get_bucket_location(request: S3Request) -> Response:
-    """GetBucketLocation: empty stands for us-east-1."""
-    request.objects.check_bucket(request.bucket)
-    return xml_response("LocationConstraint", {})

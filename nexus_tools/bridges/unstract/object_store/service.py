@@ -57,7 +57,7 @@ async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIt
     access_key = "NX" + secrets.token_hex(16).upper()
     # A name that begins with a dot is no bucket's.
     with TemporaryDirectory(prefix=".staging-", dir=root, ignore_cleanup_errors=True) as staging:
-        objects = Objects(Tree(root, quota), quota, Path(staging))
+        objects = Objects(Tree(root, quota), Path(staging))
         listener = listening_socket("127.0.0.1", 0)
         async with embedded(Service(access_key, objects), listener, **_BOUNDS):
             yield ObjectStore(url_of(listener), access_key)
@@ -124,7 +124,6 @@ _OPERATIONS: dict[tuple[str, str, str], Operation] = {
     ("PUT", "Bucket", ""): operations.create_bucket,
     ("HEAD", "Bucket", ""): operations.head_bucket,
     ("GET", "Bucket", ""): list_objects,
-    ("GET", "Bucket", "location"): operations.get_bucket_location,
     ("POST", "Bucket", "delete"): operations.delete_objects,
     ("HEAD", "Object", ""): operations.read_object,
     ("GET", "Object", ""): operations.read_object,
@@ -164,7 +163,7 @@ _UNKNOWN_HEADERS = (
 
 
 def operation_of(request: S3Request) -> Operation:
-    """The operation, or `NotImplemented` with its name."""
+    """The operation, or `NotImplemented`, as for `GET Bucket acl`."""
     level = "Object" if request.key else "Bucket" if request.bucket else "Service"
     subresource = _subresource(request)
     operation = _OPERATIONS.get((request.method, level, subresource))
@@ -173,8 +172,8 @@ def operation_of(request: S3Request) -> Operation:
         # Clients send chunks, with checksums between them, only where there is TLS.
         unknown.append("aws-chunked")
     if operation is None or unknown:
-        name = _name(request.method, level, subresource) + " with ".join(["", *unknown[:1]])
-        raise FaultError("NotImplemented", f"this store does not have the operation {name}")
+        asked = " ".join(filter(None, [request.method, level, subresource, *unknown]))
+        raise FaultError("NotImplemented", f"this store does not have {asked[:200]}")
     return operation
 
 
@@ -188,9 +187,3 @@ def _subresource(request: S3Request) -> str:
     if not names and request.method == "PUT" and "x-amz-copy-source" in request.headers:
         return "copy"
     return "+".join(sorted(names))
-
-
-def _name(method: str, level: str, subresource: str) -> str:
-    """What S3 calls an operation, as GetBucketAcl."""
-    words = subresource[:80].replace("-", " ").replace("+", " ").split()
-    return method.capitalize() + level + "".join(word[0].upper() + word[1:] for word in words)

@@ -124,7 +124,7 @@ class Tree:
 
     def __init__(self, root: Path, quota: Quota) -> None:
         self._root = root
-        self._quota = quota
+        self.quota = quota
 
     def buckets(self) -> list[tuple[str, float]]:
         """Names of the buckets, and when each was changed last."""
@@ -161,7 +161,7 @@ class Tree:
                 raise FaultError("PreconditionFailed", "there is an object of this name already")
             os.rename(staged, place[-1], dst_dir_fd=parent)
             if replaced:
-                self._quota.give(size=replaced.st_size, files=1)
+                self.quota.give(size=replaced.st_size, files=1)
 
     def make_directory(self, place: Place) -> None:
         """Make a directory and those above it, where they are missing."""
@@ -174,7 +174,7 @@ class Tree:
             status = os.stat(place[-1], dir_fd=parent, follow_symlinks=False)
             if not stat.S_ISDIR(status.st_mode):
                 os.unlink(place[-1], dir_fd=parent)
-                self._quota.give(size=status.st_size, files=1)
+                self.quota.give(size=status.st_size, files=1)
         self.prune(place[:-1])
 
     def prune(self, place: Place) -> None:
@@ -183,7 +183,7 @@ class Tree:
             while len(place) > 1:
                 with self._directory(place[:-1]) as parent:
                     os.rmdir(place[-1], dir_fd=parent)
-                self._quota.give(files=1)
+                self.quota.give(files=1)
                 place = place[:-1]
 
     def walk(self, place: Place) -> Iterator[tuple[str, os.stat_result]]:
@@ -206,7 +206,7 @@ class Tree:
         try:
             for name in place:
                 if create and _status(name, descriptor) is None:
-                    self._quota.take(files=1)
+                    self.quota.take(files=1)
                     os.mkdir(name, 0o700, dir_fd=descriptor)
                 inner = os.open(name, _DIRECTORY, dir_fd=descriptor)
                 os.close(descriptor)

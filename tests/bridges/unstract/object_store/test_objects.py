@@ -223,4 +223,4 @@ async def test_chunks_that_clients_send_over_tls_alone_are_refused(store, http):
     }
     body = b"5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n"
     answer = await http.put(f"{store.endpoint_url}/the-bucket/a", content=body, headers=headers)
-    assert (answer.status_code, "PutObject with aws-chunked" in answer.text) == (501, True)
+    assert (answer.status_code, "PUT Object aws-chunked" in answer.text) == (501, True)
