@@ -78,7 +78,7 @@ def whole_number(text: str, least: int, most: int) -> int:
 def parse(content: bytes, root: str) -> ET.Element:
     """Read a document whose root is `root`; one with a document type, and thus entities, is not."""
     try:
-        # The parser's own bounds hold for names and depth; entities are not even begun with.
+        # Without a document type there are no entities, which could grow without bound.
         top = ET.XML(content, ET.XMLParser(target=_NoDocumentType()))  # noqa: S314
     except ET.ParseError as error:
         raise FaultError("MalformedXML", f"the body is no XML document: {error}") from error
@@ -89,7 +89,7 @@ def parse(content: bytes, root: str) -> ET.Element:
 
 def texts(parent: ET.Element, *names: str) -> list[str]:
     """The texts of the children of these names, one each."""
-    found = [parent.findtext(f"{{*}}{name}", "").strip() for name in names]
+    found = [parent.findtext(f"{{*}}{name}", "") for name in names]
     if not all(found):
         raise FaultError("MalformedXML", f"{parent.tag} needs {' and '.join(names)}")
     return found

@@ -118,7 +118,7 @@ async def read_object(request: S3Request) -> Response:
         head = _head(request, info)
         if request.method == "HEAD" or head.status_code == HTTPStatus.NOT_MODIFIED:
             return head
-        wanted = _wanted_bytes(request, info)
+        wanted = _byte_range(request, info) or range(info.size)
         content.seek(wanted.start)
         stack.pop_all()
     return StreamingResponse(_stream(content, len(wanted)), head.status_code, head.headers)
@@ -189,9 +189,9 @@ def _head(request: S3Request, info: ObjectInfo) -> Response:
         raise FaultError("PreconditionFailed", "the object does not hold the pre-conditions")
     if _matches(request.headers.get("if-none-match", ""), info):
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    wanted = _wanted_bytes(request, info)
-    headers["content-length"] = str(len(wanted))
-    if len(wanted) == info.size:
+    wanted = _byte_range(request, info)
+    headers["content-length"] = str(info.size if wanted is None else len(wanted))
+    if wanted is None:
         return Response(headers=headers)
     headers["content-range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{info.size}"
     return Response(status_code=HTTPStatus.PARTIAL_CONTENT, headers=headers)
@@ -202,20 +202,19 @@ def _matches(tags: str, info: ObjectInfo) -> bool:
     return "*" in named or info.etag.strip('"') in named
 
 
-def _wanted_bytes(request: S3Request, info: ObjectInfo) -> range:
-    """The places of the bytes that are asked for.
+def _byte_range(request: S3Request, info: ObjectInfo) -> range | None:
+    """The places of the bytes that are asked for; None for all of them.
 
     Of 10 bytes, `bytes=2-4` is 2 to 4, `bytes=7-` is 7 to 9, `bytes=-2` is 8 to 9. Anything but
     one range of bytes is ignored, as RFC 9110 allows and S3 does.
     """
     match = _RANGE.fullmatch(request.headers.get("range", "").strip())
     first, last = match.groups() if match else ("", "")
-    if not first and not last:
-        return range(info.size)
+    is_backwards = first and last and int(last) < int(first)
+    if is_backwards or not (first or last):
+        return None
     if not first:
         wanted = range(max(0, info.size - int(last)), info.size)
-    elif last and int(last) < int(first):
-        return range(info.size)
     else:
         wanted = range(int(first), min(info.size, int(last or info.size) + 1))
     if not wanted:
@@ -293,7 +292,7 @@ async def create_bucket(request: S3Request) -> Response:
         message = f"there is a bucket {request.bucket} already"
         raise FaultError("BucketAlreadyOwnedByYou", message)
     request.objects.tree.make_directory(place)
-    return Response(headers={"location": f"/{request.bucket}"})
+    return Response()
 
 
 async def head_bucket(request: S3Request) -> Response:

@@ -69,6 +69,8 @@ async def test_too_many_metadata_are_refused(client):
         ("bytes=7-", b"789"),
         ("bytes=-2", b"89"),
         ("bytes=8-100", b"89"),
+        ("bytes=-100", b"0123456789"),
+        ("bytes=4-2", b"0123456789"),
     ],
 )
 async def test_a_range_is_read(client, wanted, expected):
@@ -82,6 +84,12 @@ async def test_a_range_is_answered_with_its_place(client):
     got["Body"].close()
     assert got["ResponseMetadata"]["HTTPStatusCode"] == 206
     assert got["ContentRange"] == "bytes 2-4/10"
+
+
+async def test_a_range_of_all_is_a_range(client):
+    await client("put_object", Key="a", Body=b"0123456789")
+    told = await client("head_object", Key="a", Range="bytes=0-9")
+    assert told["ResponseMetadata"]["HTTPStatusCode"] == 206
 
 
 async def test_a_range_behind_the_end_is_refused(client):
@@ -145,6 +153,13 @@ async def test_a_batch_is_deleted(client, bucket):
     deleted = await client("delete_objects", Delete={"Objects": [{"Key": "a"}, {"Key": "b"}]})
     assert [entry["Key"] for entry in deleted["Deleted"]] == ["a", "b"]
     assert [path.name for path in bucket.iterdir()] == ["kept"]
+
+
+async def test_spaces_around_a_key_are_part_of_it(client, bucket):
+    for key in ("a", " a "):
+        await client("put_object", Key=key, Body=b"x")
+    await client("delete_objects", Delete={"Objects": [{"Key": " a "}]})
+    assert [path.name for path in bucket.iterdir()] == ["a"]
 
 
 async def test_a_bad_key_of_a_batch_is_told_and_the_others_are_deleted(client, bucket):
