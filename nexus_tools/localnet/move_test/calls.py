@@ -10,7 +10,7 @@ from msgspec import Struct
 from nexus_tools.localnet.move_test.failure import Failure, failure_of
 from nexus_tools.localnet.move_test.scenario import Scenario
 from nexus_tools.localnet.natives import NativeGas, UnsupportedNative
-from nexus_tools.localnet.vm import Context, ExecutionFailure, Function, Machine, Meter, Value
+from nexus_tools.localnet.vm import Context, Function, Machine, Meter, MoveFailure, Value
 from nexus_tools.sui.address import Address
 
 _NATIVE_BUDGET = 10**12
@@ -50,7 +50,7 @@ class TestCaller:
         with _deadline(meter, self._timeout_s) as expired:
             try:
                 self._machine.call(function, (), copy.deepcopy(list(arguments)), context)
-            except (ExecutionFailure, UnsupportedNative) as error:
+            except (MoveFailure, UnsupportedNative) as error:
                 failure = failure_of(error)
         return TestCall(failure, tuple(scenario.printed), expired.is_set())
 

@@ -159,7 +159,11 @@ def internal_multi_scalar_mul(
 
 
 def additions(count: int) -> int:
-    """How many additions so many points cost: those of Pippenger's algorithm, as blst has it."""
+    """How many additions so many points cost: those of Pippenger's algorithm, as blst has it.
+
+    Scalars of 255 bits are read in windows. 32 points have windows of 3 bits, of which there are
+    85; each takes 32 + 2³ + 1 additions, all together 3 485.
+    """
     bits = count.bit_length() - 1
     window = 1 if bits == 0 else 2 if bits <= 4 else bits - 2 if bits <= 12 else bits - 3
     return -(-_SCALAR_BITS // window) * (count + (1 << window) + 1)

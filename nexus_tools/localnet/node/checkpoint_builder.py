@@ -132,6 +132,7 @@ class CheckpointBuilder:
         clock = self._objects.get(CLOCK)
         assert clock is not None
         assert isinstance(clock.data, MoveObject)
+        # `Clock { id: UID, timestamp_ms: u64 }`
         return int.from_bytes(clock.data.contents[32:40], "little") >= self.timestamp_ms
 
     def execute(

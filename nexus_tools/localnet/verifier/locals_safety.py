@@ -20,7 +20,7 @@ _READS = {
     Opcode.IMM_BORROW_LOC: "BORROWLOC_UNAVAILABLE_ERROR",
 }
 _JOIN_UNITS = 10
-_RETURN_UNITS = 10
+_RETURN_UNITS = 10  # `RET_COST`, for each local
 
 
 def verify_locals(context: FunctionContext) -> None:

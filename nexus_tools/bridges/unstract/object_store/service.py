@@ -19,7 +19,7 @@ from nexus_tools.bridges.unstract.object_store.listing import list_objects
 from nexus_tools.bridges.unstract.object_store.objects import Objects, Uploads
 from nexus_tools.bridges.unstract.object_store.operations import S3Request
 from nexus_tools.bridges.unstract.object_store.tree import Quota, Tree
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.logs import get_logger
 
 _log = get_logger("nexus_tools.bridges.unstract")

@@ -133,6 +133,7 @@ def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
 
 
 def _is_replay_protected(data: TransactionData, store: ObjectStore) -> bool:
+    # Each coin that pays gets another version, so that the same transaction cannot name it again.
     if len(_reservations(data)) < len(data.gas.payment) or _is_brief(data.expiration):
         return True
     assert isinstance(data.kind, ProgrammableTransaction)

@@ -48,6 +48,7 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
 
 _NO_OBJECTS = (Pure, FundsWithdrawal)
 _PUBLISHING = (Publish, Upgrade)
+# `is_valid` of `move-core-types/src/identifier.rs`: `_` alone is no name.
 _IDENTIFIER = re.compile(r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)\Z", re.ASCII)
 
 

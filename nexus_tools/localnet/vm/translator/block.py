@@ -20,6 +20,9 @@ from nexus_tools.localnet.vm.translator.statement import BlockBody, Exit, Line, 
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
+# Expressions inside each other. With two operands each, 8 levels are 256 names in a line; without a
+# limit a long block could become one line, and Python reads 200 parentheses inside each other at
+# most.
 _EXPRESSION_DEPTH_MAX = 8
 
 
@@ -234,6 +237,7 @@ class BlockTranslator:
 
         If the next instruction stores it in a local, it is that local's name.
         """
+        # ADD, ST_LOC 1 become `v1 = v0 + 5` at once, without a `t1` between them.
         name, locals_ = self._destination(), frozenset[int]()
         if name is None:
             name = self.temporary()
@@ -268,11 +272,18 @@ class BlockTranslator:
     # Evaluation of what is still on the stack
 
     def settle(self) -> None:
-        """Evaluate what looks into containers: the next line changes one."""
+        """Evaluate what looks into containers: the next line changes one.
+
+        Which one is not asked for: translation does not know which references lead to the same.
+        """
         self._settle(lambda operand: operand.reads_memory)
 
     def settle_local(self, local: int) -> None:
-        """Evaluate what mentions a local: the next line changes it."""
+        """Evaluate what mentions a local: the next line changes it.
+
+        After COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0 follow,
+        `t1 = v0` is written before `v0 = 5`, and the stack has `t1` from then on.
+        """
         self._settle(lambda operand: local in operand.locals)
 
     def _settle(self, concerns: Callable[[Operand], bool]) -> None:
@@ -286,6 +297,8 @@ class BlockTranslator:
         text = self.temporary()
         self.line(f"{text} = {operand.text}")
         key = operand.key
+        # The key of a field is its number. That of an element may be a variable, which may change,
+        # too.
         if key is not None and not key.isdecimal():
             key = self.temporary()
             self.line(f"{key} = {operand.key}")

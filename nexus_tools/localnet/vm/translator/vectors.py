@@ -14,6 +14,8 @@ from nexus_tools.localnet.vm.translator.block import (
 from nexus_tools.localnet.vm.translator.references import part_of
 from nexus_tools.sui.type_tag import Primitive, VectorTag
 
+# `INDEX_OUT_OF_BOUNDS`, `POP_EMPTY_VEC`, `VEC_UNPACK_PARITY_MISMATCH` and `VEC_SIZE_LIMIT_REACHED`
+# of `move-vm-types/src/values/values_impl.rs`.
 _OUT_OF_BOUNDS = "vector_error(function, {offset}, 1)"
 _POP_OF_EMPTY = "vector_error(function, {offset}, 2)"
 _OTHER_LENGTH = "vector_error(function, {offset}, 3)"
@@ -49,6 +51,7 @@ def _pack(block: BlockTranslator, operand: VecOperand) -> None:
     text = ", ".join([item.text for item in items])
     if element is Primitive.U8:
         text = f"bytearray([{text}])" if items else "bytearray()"
+    # Whether it is a bytearray or a list is known with the type arguments.
     elif isinstance(element, TypeParameter):
         text = f"{block.frame.new_vector(element)}([{text}])"
     else:
@@ -87,6 +90,8 @@ def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
     vector = block.name(reference.target)
     key = block.name(index.text)
     block.check(f"{key} >= len({vector})", _OUT_OF_BOUNDS)
+    # The index is compared now, and used when the reference is: no instruction can shorten a vector
+    # of which an element is borrowed.
     part = part_of(reference, ReferenceType(element, mutable), vector, key)
     block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
 

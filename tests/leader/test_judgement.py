@@ -3,7 +3,7 @@ import json
 import pytest
 
 from nexus_tools.leader.http_client import Response
-from nexus_tools.leader.outcome import (
+from nexus_tools.leader.judgement import (
     MAX_NAMES_BYTES,
     MAX_OUTCOME_BYTES,
     Again,

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from nexus_tools.lending import FORMATS, export
+from nexus_tools.lending import FORMATS, LONGEST_NAMES, export_tools
 from nexus_tools.toolkit import load
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def schemas(system, tool):
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("system", FORMATS)
 def test_every_schema_is_of_draft_2020_12_and_describes_an_object(definitions, system, strict):
-    done = export(definitions, system, strict=strict)
+    done = export_tools(definitions, system, strict=strict)
     assert (len(done.tools), done.warnings) == (3, ())
     for tool in done.tools:
         for schema in schemas(system, tool.document):
@@ -41,13 +41,13 @@ def test_every_schema_is_of_draft_2020_12_and_describes_an_object(definitions, s
 
 @pytest.mark.parametrize("system", FORMATS)
 def test_the_order_of_the_tools_makes_no_difference(definitions, system):
-    there, back = export(definitions, system), export(definitions[::-1], system)
+    there, back = export_tools(definitions, system), export_tools(definitions[::-1], system)
     assert there.document == back.document
 
 
 @pytest.mark.parametrize("system", FORMATS)
 def test_the_table_leads_from_every_name_to_its_tool(definitions, system):
-    names = export(definitions, system).names()
+    names = export_tools(definitions, system).names()
     assert sorted(entry["fqn"] for entry in names.values()) == [
         "xyz.example.math.divide@1",
         "xyz.example.text.count_words@1",
@@ -65,4 +65,8 @@ def test_the_table_leads_from_every_name_to_its_tool(definitions, system):
 
 @pytest.mark.parametrize("system", FORMATS)
 def test_a_tool_that_is_given_twice_is_exported_once(definitions, system):
-    assert len(export([*definitions, *definitions], system).tools) == 3
+    assert len(export_tools([*definitions, *definitions], system).tools) == 3
+
+
+def test_each_system_but_unstract_whose_tools_are_folders_has_a_format():
+    assert {*FORMATS, "unstract"} == {*LONGEST_NAMES}

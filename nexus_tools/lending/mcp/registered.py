@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
-from nexus_tools.lending.catalogue import CataloguePage, Progress
+from nexus_tools.lending.mcp.catalogue import CataloguePage, Progress
 from nexus_tools.package import tool_id
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
-from nexus_tools.registry import ToolFilter, ToolRegistry, owned_names, read_fqns
+from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.object import Object
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
 
@@ -70,14 +70,13 @@ class Offers:
         """The names that the filter's owner has; None if anybody's may pass."""
         if self._filter.owner is None:
             return None
-        registry = self._registry
-        return await owned_names(registry.client, registry.deployment, self._filter.owner)
+        return await self._registry.owned_names(self._filter.owner)
 
     async def between(
         self, state: RegistryState, begin: int, end: int, owned: frozenset[str] | None
     ) -> list[Offer]:
         """What is on offer of the registrations from `begin` up to `end`, which is excluded."""
-        fqns = await read_fqns(self._registry.client, self._registry.deployment, state, begin, end)
+        fqns = await self._registry.fqns(state, begin, end)
         return await self._read([fqn for fqn in fqns if self._admits(fqn, owned)])
 
     async def find(self, fqn: ToolFqn) -> Offer | None:

@@ -9,7 +9,7 @@ from string import Template
 from typing import Any
 
 from nexus_tools.errors import UsageError
-from nexus_tools.lending.names import export_names
+from nexus_tools.lending.export.names import export_names
 from nexus_tools.tool import ToolDefinition, ToolType, check_output_schema, protocol
 
 # What the network may take on top of the tool's own time.
@@ -74,7 +74,7 @@ def _check_target(folder: Path, *, overwrite: bool) -> None:
 
 def _write(definition: ToolDefinition, target: Path, timeout_ms: int) -> list[Path]:
     """Everything that the folder has, as paths within it."""
-    templates = files("nexus_tools.lending") / "templates" / "unstract"
+    templates = files("nexus_tools.lending.export") / "unstract_template"
     _copy(templates, target, _values(definition, timeout_ms))
     for name, document in _documents(definition, timeout_ms).items():
         text = json.dumps(document, indent=2, ensure_ascii=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from nexus_tools.lending.exported import Arguments, Export, ExportedTool, moved
+from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool, moved
 from nexus_tools.tool import DIALECT, ToolDefinition, ToolFqn, ToolType, protocol
 
 OPENAPI_VERSION = "3.1.1"

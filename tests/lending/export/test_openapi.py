@@ -5,7 +5,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from nexus_tools.lending import export
+from nexus_tools.lending import export_tools
 
 DOCUMENT = "urn:document"
 
@@ -54,7 +54,7 @@ def document(define):
         define("xyz.example.math.add@1", url="https://one.example.com/add"),
         define("xyz.example.tree.cut@2", url="https://two.example.com/t/cut/", input_schema=tree),
     ]
-    return export(tools, "openapi").document
+    return export_tools(tools, "openapi").document
 
 
 def test_the_fields_that_openapi_requires_are_there(document):
@@ -100,7 +100,7 @@ def test_an_operation_takes_ports_and_gives_a_variant_or_a_problem(document):
 
 def test_schemas_stand_as_they_were_registered(define):
     definition = define(input_schema={"properties": {"a": {"type": "integer", "minimum": 1}}})
-    schemas = export([definition], "openapi").document["components"]["schemas"]
+    schemas = export_tools([definition], "openapi").document["components"]["schemas"]
     assert schemas["xyz_example_math_add_v1_input"] == definition.input_schema
     assert schemas["xyz_example_math_add_v1_output"] == definition.output_schema
 
@@ -145,7 +145,7 @@ def test_our_problem_documents_fit_their_schema(document):
 
 def test_functions_on_chain_are_skipped_with_a_warning(define):
     on_chain = define("xyz.example.move.add@1", type="onchain", url="0x2::math::add")
-    done = export([define(), on_chain], "openapi")
+    done = export_tools([define(), on_chain], "openapi")
     assert list(done.names()) == ["xyz_example_math_add_v1"]
     [warning] = done.warnings
     assert warning == "xyz.example.move.add@1 is skipped: it is a function on chain, no URL"
@@ -156,7 +156,7 @@ def test_one_path_on_two_hosts_is_split_where_it_can_be(define):
         define("xyz.example.aa.add@1", url="https://one.example.com/math/add"),
         define("xyz.example.bb.add@1", url="https://two.example.com/math/add"),
     ]
-    done = export(tools, "openapi")
+    done = export_tools(tools, "openapi")
     servers = {path: item["servers"][0]["url"] for path, item in done.document["paths"].items()}
     assert servers == {
         "/math/add/invoke": "https://one.example.com",
@@ -170,6 +170,6 @@ def test_a_tool_without_a_path_of_its_own_is_skipped_with_a_warning(define):
         define("xyz.example.aa.add@1", url="https://one.example.com"),
         define("xyz.example.bb.add@1", url="https://two.example.com"),
     ]
-    done = export(tools, "openapi")
+    done = export_tools(tools, "openapi")
     assert list(done.names()) == ["xyz_example_aa_add_v1"]
     assert done.warnings[0].startswith("xyz.example.bb.add@1 is skipped")

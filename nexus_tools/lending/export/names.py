@@ -4,17 +4,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
+from nexus_tools.lending.export.systems import LONGEST_NAMES
 from nexus_tools.tool import ToolFqn
-
-LONGEST_NAMES = {
-    "openai": 64,
-    "openai-responses": 64,
-    "anthropic": 64,  # its own API takes 128 by now, those that pass calls on to it 64
-    "mcp": 64,  # the models behind MCP clients; MCP itself takes 128
-    "openapi": 128,
-    "unstract": 64,
-}
-"""How many characters a name has at most, by system; all take `[a-zA-Z0-9_-]`."""
 
 # Eight digits tell names apart that nobody made to be alike; more are for those that somebody did.
 _DIGITS = (0, 8, 16, 32)

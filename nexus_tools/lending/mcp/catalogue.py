@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nexus_tools.lending.names import mcp_name
+from nexus_tools.lending.export.names import mcp_name
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
 
 # How many pages are read to find a name that was not listed here.

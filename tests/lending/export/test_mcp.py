@@ -1,8 +1,8 @@
 import pytest
 from mcp_types import Tool
 
-from nexus_tools.lending import export
-from nexus_tools.lending.mcp import tool_document
+from nexus_tools.lending import export_tools
+from nexus_tools.lending.mcp.server import tool_document
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def definition(define):
 
 def test_tools_are_entries_of_tools_list(define):
     definition = define(input_schema={"properties": {"a": {"type": "integer"}}})
-    assert export([definition], "mcp").document == {
+    assert export_tools([definition], "mcp").document == {
         "tools": [
             {
                 "name": "xyz_example_math_add_v1",
@@ -32,7 +32,7 @@ def test_tools_are_entries_of_tools_list(define):
 
 
 def test_an_entry_is_a_tool_to_the_sdk_and_the_one_that_our_server_lists(definition):
-    [entry] = export([definition], "mcp").document["tools"]
+    [entry] = export_tools([definition], "mcp").document["tools"]
     assert Tool.model_validate(entry) == tool_document(definition)
 
 
@@ -42,6 +42,6 @@ def test_both_schemas_have_the_type_object_at_their_root(define):
         input_schema={"$ref": "#/$defs/input", "$defs": {"input": {"type": "object"}}},
         output_schema={"oneOf": [branch]},
     )
-    [entry] = export([definition], "mcp").document["tools"]
+    [entry] = export_tools([definition], "mcp").document["tools"]
     assert entry["inputSchema"] == definition.input_schema
     assert entry["outputSchema"] == {"type": "object", "oneOf": [branch]}

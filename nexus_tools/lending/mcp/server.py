@@ -19,11 +19,11 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.lending.catalogue import Catalogue, Progress, ToolNames
-from nexus_tools.lending.formats import mcp_tool
-from nexus_tools.lending.names import mcp_name
+from nexus_tools.lending.export.formats import mcp_tool
+from nexus_tools.lending.export.names import mcp_name
+from nexus_tools.lending.mcp.catalogue import Catalogue, Progress, ToolNames
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import Failure, InterfaceValidator, Outcome, ToolDefinition
 
@@ -36,7 +36,7 @@ Context = ServerRequestContext[Any, Any]
 _Params = TypeVar("_Params")
 _Result = TypeVar("_Result")
 
-_log = get_logger("nexus_tools.lending.mcp")
+_log = get_logger("nexus_tools.lending.mcp.server")
 
 DEFAULT_PAGE_SIZE = 50
 HTTP_PATH = "/mcp"

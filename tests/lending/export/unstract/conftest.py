@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.lending import write_unstract_tool
 from nexus_tools.toolkit import Call, ToolServer, Variant, tool
 

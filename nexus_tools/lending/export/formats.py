@@ -9,16 +9,18 @@ names of properties that are not `[a-zA-Z0-9_.-]{1,64}`); the Model Context Prot
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nexus_tools.lending.exported import Arguments, Export, ExportedTool, as_arguments
-from nexus_tools.lending.names import export_names
-from nexus_tools.lending.openapi import openapi
-from nexus_tools.lending.strict import NotStrictError, strict_arguments
+from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool, as_arguments
+from nexus_tools.lending.export.names import export_names
+from nexus_tools.lending.export.openapi import openapi
+from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 Names = dict[ToolFqn, str]
 
 
-def export(definitions: Sequence[ToolDefinition], system: str, *, strict: bool = False) -> Export:
+def export_tools(
+    definitions: Sequence[ToolDefinition], system: str, *, strict: bool = False
+) -> Export:
     """The document of `system`, one of `FORMATS`; tools stand in the order of their FQNs.
 
     `strict` is for OpenAI's formats, others take no notice of it.

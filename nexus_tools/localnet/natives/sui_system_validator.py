@@ -9,8 +9,8 @@ from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from nexus_tools.localnet.crypto.bls12381 import G1, G2, PointGroup, compressed, verifies_min_sig
 from nexus_tools.localnet.crypto.weierstrass import InvalidElement
+from nexus_tools.localnet.natives.errors import MalformedArgument
 from nexus_tools.localnet.natives.gas import charge
-from nexus_tools.localnet.natives.limits import MalformedArgument
 from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort
 from nexus_tools.sui.address import SUI_SYSTEM, Address

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from nexus_tools.embedding import embedded, host_and_port, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, host_and_port, listening_socket, url_of
 from nexus_tools.errors import UsageError
 
 pytestmark = pytest.mark.anyio

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.lending import export
+from nexus_tools.lending import export_tools
 from nexus_tools.tool import InterfaceValidator
 
 PORTS = {
@@ -17,7 +17,7 @@ STRICT = {
 
 
 def test_a_tool_of_chat_completions_is_nested(define):
-    done = export([define(input_schema=PORTS)], "openai")
+    done = export_tools([define(input_schema=PORTS)], "openai")
     assert done.document == [
         {
             "type": "function",
@@ -31,7 +31,7 @@ def test_a_tool_of_chat_completions_is_nested(define):
 
 
 def test_a_tool_of_the_responses_api_is_flat_and_says_that_it_is_not_strict(define):
-    done = export([define(input_schema=PORTS)], "openai-responses")
+    done = export_tools([define(input_schema=PORTS)], "openai-responses")
     assert done.document == [
         {
             "type": "function",
@@ -44,15 +44,17 @@ def test_a_tool_of_the_responses_api_is_flat_and_says_that_it_is_not_strict(defi
 
 
 def test_strict_tools_require_every_port_and_allow_null_for_those_that_may_be_absent(define):
-    [chat] = export([define(input_schema=PORTS)], "openai", strict=True).document
-    [response] = export([define(input_schema=PORTS)], "openai-responses", strict=True).document
+    [chat] = export_tools([define(input_schema=PORTS)], "openai", strict=True).document
+    [response] = export_tools(
+        [define(input_schema=PORTS)], "openai-responses", strict=True
+    ).document
     assert (chat["function"]["parameters"], chat["function"]["strict"]) == (STRICT, True)
     assert (response["parameters"], response["strict"]) == (STRICT, True)
 
 
 def test_a_tool_that_cannot_be_strict_is_exported_as_it_is_with_a_warning(define):
     anything = {"properties": {"value": {}}}
-    done = export([define(input_schema=anything)], "openai-responses", strict=True)
+    done = export_tools([define(input_schema=anything)], "openai-responses", strict=True)
     [tool] = done.document
     assert (tool["parameters"], tool["strict"]) == ({"type": "object", **anything}, False)
     [warning] = done.warnings
@@ -60,14 +62,14 @@ def test_a_tool_that_cannot_be_strict_is_exported_as_it_is_with_a_warning(define
 
 
 def test_a_long_description_is_cut_to_1024_characters(define):
-    [fits] = export([define(description="é" * 1_024)], "openai").document
-    [cut] = export([define(description="é" * 1_025)], "openai").document
+    [fits] = export_tools([define(description="é" * 1_024)], "openai").document
+    [cut] = export_tools([define(description="é" * 1_025)], "openai").document
     assert fits["function"]["description"] == "é" * 1_024
     assert cut["function"]["description"] == "é" * 1_023 + "…"
 
 
 def test_a_tool_without_description_is_described_by_its_fqn(define):
-    [tool] = export([define(description="")], "openai").document
+    [tool] = export_tools([define(description="")], "openai").document
     assert tool["function"]["description"] == "xyz.example.math.add@1"
 
 
@@ -83,7 +85,7 @@ def test_a_tool_without_description_is_described_by_its_fqn(define):
 )
 def test_what_openai_refuses_at_the_top_is_wrapped_into_one_argument(define, union):
     definition = define(input_schema={"properties": {"a": {"type": "integer"}}} | union)
-    done = export([definition], "openai")
+    done = export_tools([definition], "openai")
     parameters = done.document[0]["function"]["parameters"]
     assert parameters == {
         "type": "object",

@@ -19,8 +19,8 @@ from nexus_tools.leader import (
     ToolCall,
     guarded_client,
 )
-from nexus_tools.lending.catalogue import Progress
-from nexus_tools.lending.registered import Offer
+from nexus_tools.lending.mcp.catalogue import Progress
+from nexus_tools.lending.mcp.registered import Offer
 from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, Outcome, canonical_json

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nexus_tools import units
+from nexus_tools import environment, units
 from nexus_tools.cli.framework import Session, local
 from nexus_tools.running_localnet import RunningLocalnet, require_localnet
 
@@ -18,7 +18,7 @@ DEFAULT_PORT = 9000
     type=click.IntRange(0, 65_535),
     default=DEFAULT_PORT,
     show_default=True,
-    envvar="NEXUS_TOOLS_LOCALNET_PORT",
+    envvar=environment.LOCALNET_PORT,
     help="The port on 127.0.0.1; 0 takes a free one.",
 )
 @click.option(
@@ -44,7 +44,7 @@ def start(
     background: bool,
 ) -> Any:
     """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
-    from nexus_tools.cli.localnet.process import run_localnet, start_detached  # noqa: PLC0415
+    from nexus_tools.cli.localnet.process import run_localnet, start_detached
 
     if not detach:
         return run_localnet(session, port, state, randomness_seed, detached=background)
@@ -72,7 +72,7 @@ async def status(session: Session) -> None:
 @local
 def stop(session: Session) -> None:
     """Stop the localnet, and wait until it has ended."""
-    from nexus_tools.cli.localnet.process import stop_localnet  # noqa: PLC0415
+    from nexus_tools.cli.localnet.process import stop_localnet
 
     running = require_localnet()
     with session.output.progress("stopping the localnet"):
@@ -90,7 +90,7 @@ def reset(session: Session, *, yes: bool) -> None:
 
     It has a new chain then: the package has to be published again.
     """
-    from nexus_tools.cli.localnet.process import reset_localnet  # noqa: PLC0415
+    from nexus_tools.cli.localnet.process import reset_localnet
 
     running = require_localnet()
     what = f" and delete {running.state}" if running.state else ""
@@ -108,7 +108,7 @@ def _report_start(session: Session, running: RunningLocalnet) -> None:
 
 
 def _record(running: RunningLocalnet) -> dict[str, Any]:
-    from nexus_tools.cli.localnet.process import log_file  # noqa: PLC0415
+    from nexus_tools.cli.localnet.process import log_file
 
     log = str(log_file()) if running.detached else None
     return {

@@ -8,8 +8,8 @@ from typing import Any
 from nexus_tools import units
 from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotNowError
-from nexus_tools.lending.catalogue import Progress
-from nexus_tools.lending.registered import Offer
+from nexus_tools.lending.mcp.catalogue import Progress
+from nexus_tools.lending.mcp.registered import Offer
 from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.registry import Invocations
 from nexus_tools.sui.address import Address

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import pytest
 
-from nexus_tools.lending import export_names
-from nexus_tools.lending.names import LONGEST_NAMES, mcp_name
+from nexus_tools.lending import LONGEST_NAMES, export_names
+from nexus_tools.lending.export.names import mcp_name
 from nexus_tools.tool import ToolFqn
 
 LONG = f"xyz.example.{'long' * 40}@7"

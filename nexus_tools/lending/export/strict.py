@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from nexus_tools.lending.exported import Arguments, moved
+from nexus_tools.lending.export.exported import Arguments, moved
 from nexus_tools.tool import SchemaDocument, linear_time, pointer_of
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
 
-FORMATS = frozenset(
+_STRING_FORMATS = frozenset(
     ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 )
 _ANNOTATIONS = ("title", "description")
@@ -82,7 +82,7 @@ def _strict(schema: Schema | bool, place: str) -> Schema:
     types = _types(schema, place)
     copy["type"] = types[0] if len(types) == 1 else types
     copy |= {key: schema[key] for key in _ASSERTIONS if key in schema}
-    if schema.get("format") in FORMATS:
+    if schema.get("format") in _STRING_FORMATS:
         copy["format"] = schema["format"]
     for name, add in _CONTAINERS.items():
         if name in types:

@@ -3,8 +3,8 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from nexus_tools.lending import Arguments, export
-from nexus_tools.lending.strict import NotStrictError, strict_arguments
+from nexus_tools.lending import Arguments, export_tools
+from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
 
 
 def strict(properties, required=None, **more):
@@ -267,7 +267,7 @@ def test_arguments_of_a_strict_tool_become_ports_that_the_tool_takes(define):
             "required": ["a"],
         }
     )
-    [tool] = export([definition], "openai", strict=True).tools
+    [tool] = export_tools([definition], "openai", strict=True).tools
     arguments = {"a": 1, "b": None}
     assert Draft202012Validator(tool.arguments.schema).is_valid(arguments)
     assert tool.to_ports(arguments) == {"a": 1}
