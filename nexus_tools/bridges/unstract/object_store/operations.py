@@ -65,17 +65,13 @@ class S3Request(Request):
 
     def object_name(self) -> ObjectName:
         """The object that is addressed, whose bucket must be there."""
-        name = ObjectName.parse(self.bucket, self.key)
-        self.objects.check_bucket(self.bucket)
-        return name
+        return self._object(self.bucket, self.key)
 
     def copy_source(self) -> ObjectName:
         """The object that is to be copied, from any bucket of the store."""
         path = unquote(self.headers["x-amz-copy-source"])
         bucket, _, key = path.removeprefix("/").partition("/")
-        name = ObjectName.parse(bucket, key)
-        self.objects.check_bucket(bucket)
-        return name
+        return self._object(bucket, key)
 
     def stored_headers(self) -> dict[str, str]:
         """The headers that come back when the object is read."""
@@ -105,6 +101,11 @@ class S3Request(Request):
                 message = f"this body has at most {_MAX_DOCUMENT_BYTES} bytes"
                 raise FaultError("EntityTooLarge", message)
         return parse(bytes(content), root)
+
+    def _object(self, bucket: str, key: str) -> ObjectName:
+        name = ObjectName.parse(bucket, key)
+        self.objects.check_bucket(bucket)
+        return name
 
 
 # --- Objects

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,22 +93,22 @@ class Service:
         await response(scope, receive, send)
 
     async def _respond(self, request: S3Request) -> Response:
-        check_key(request.headers, request.query_params, self._access_key)
+        check_key(request, self._access_key)
         return await operation_of(request)(request)
 
 
 _KEY = re.compile(r"Credential=([^/,\s]+)/")
 
 
-def check_key(headers: Mapping[str, str], parameters: Mapping[str, str], access_key: str) -> None:
+def check_key(request: S3Request, access_key: str) -> None:
     """Raise `FaultError` unless the request names the key, in a header or a presigned address.
 
     The key is the capability: nobody can guess it, and it is good for one run. Clients sign
     besides, which nobody checks: who can read and change what goes over loopback, against whom a
     signature would protect, could as well read the files.
     """
-    presigned = f"Credential={parameters.get('X-Amz-Credential', '')}"
-    named = _KEY.search(headers.get("authorization") or presigned)
+    presigned = f"Credential={request.query_params.get('X-Amz-Credential', '')}"
+    named = _KEY.search(request.headers.get("authorization") or presigned)
     if named is None:
         raise FaultError("AccessDenied", "the request names no access key")
     if not secrets.compare_digest(named[1].encode(), access_key.encode()):
