@@ -176,6 +176,7 @@ class ExecutedTransaction(Struct, frozen=True):
             for object_id, change in self.effects.changed_objects
             if isinstance(change.input, InputState)
         }
+        # Inputs that were only read are not written again: they would seem to be spent.
         before = (value for value in self.input_objects if (value.id, value.version) in changed)
         accumulators = (
             change.output

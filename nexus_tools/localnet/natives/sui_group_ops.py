@@ -20,6 +20,7 @@ from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.type_tag import TypeTag
 
 _INVALID_INPUT, _INPUT_TOO_LONG = 1, 2
+# `SCALAR_TYPE` to `UNCOMPRESSED_G1_TYPE` of `sui::bls12381`.
 _SCALAR, _G1, _G2, _GT, _UNCOMPRESSED_G1 = range(5)
 
 _DECODE_COSTS = {_SCALAR: 7, _G1: 2_848, _G2: 3_770}

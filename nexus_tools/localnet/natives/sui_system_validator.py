@@ -161,7 +161,10 @@ def _is_multiaddr(text: str) -> bool:
 
 
 def _is_peer_address(text: str) -> bool:
-    """Whether this is a multiaddr that begins with a host and a port of UDP."""
+    """Whether this is a multiaddr that begins with a host and a port of UDP.
+
+    Such as `/ip4/127.0.0.1/udp/8084`.
+    """
     _, host, _, protocol, *_ = (*text.split("/"), *[""] * 4)
     return _is_multiaddr(text) and host in _HOSTS and protocol == "udp"
 

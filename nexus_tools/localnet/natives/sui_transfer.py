@@ -23,6 +23,7 @@ _UNABLE_TO_RECEIVE_OBJECT = 3
 UNASSIGNED_VERSION = 0
 """Stands for the version that the object gets when the transaction's effects are known."""
 
+# Of `sui::party`: a bit each for reading, writing, deleting and transferring.
 _NO_PERMISSIONS, _ALL_PERMISSIONS = 0b0000, 0b1111
 
 

@@ -89,6 +89,7 @@ class DenyLists:
             return False
         newer_epoch, newer, older = setting
         # In the epoch in which a setting is changed, the value from before still holds.
+        # Set in epoch 7, it holds for who receives from 8 on; for inputs, with no epoch, at once.
         return bool(newer if epoch is None or epoch > newer_epoch else older)
 
     def _field(self, parent: Address, key: TypeTag, name: bytes, value: Codec[T]) -> T | None:
