@@ -6,7 +6,7 @@ from functools import partial
 import anyio
 import pytest
 
-from nexus_tools.bridges.unstract.object_store import ObjectStore
+from nexus_tools.bridges.unstract.object_store import object_store
 
 METADATA = {
     "source_name": "invoice.pdf",
@@ -15,6 +15,8 @@ METADATA = {
     "tool_metadata": [{"tool_name": "before", "elapsed_time": 1.5, "output_type": "TXT"}],
 }
 OUTPUT = {"ok": {"result": 3}}
+
+storage_at = partial(object_store, max_bytes=2**20, max_files=100)
 
 
 @pytest.fixture
@@ -101,7 +103,7 @@ async def run(exported, environment):
 
 
 async def test_a_bucket_gets_the_output(exported, data, tmp_path):
-    async with ObjectStore(tmp_path / "root") as store:
+    async with storage_at(tmp_path / "root") as store:
         code, messages, _ = await run(exported, in_storage(store))
     result = messages[-1]["result"]
     assert (code, result["workflow_id"]) == (0, "the-workflow")
@@ -111,13 +113,13 @@ async def test_a_bucket_gets_the_output(exported, data, tmp_path):
 async def test_a_key_with_odd_characters_is_signed_as_s3_wants_it(exported, data, tmp_path):
     metadata = METADATA | {"source_name": "a b+c&d=é~.pdf"}
     (data / "METADATA.json").write_text(json.dumps(metadata))
-    async with ObjectStore(tmp_path / "root") as store:
+    async with storage_at(tmp_path / "root") as store:
         await run(exported, in_storage(store))
     assert [path.name for path in (data / "COPY_TO_FOLDER").iterdir()] == ["a b+c&d=é~.json"]
 
 
 async def test_wrong_keys_end_the_run_and_are_not_repeated(exported, data, tmp_path):
-    async with ObjectStore(tmp_path / "root") as store:
+    async with storage_at(tmp_path / "root") as store:
         code, messages, printed = await run(exported, in_storage(store, key="not-the-key"))
     assert code == 1
     assert "HTTP 403" in messages[0]["log"]
