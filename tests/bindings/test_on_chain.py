@@ -161,6 +161,34 @@ def test_a_type_of_another_package_is_decoded_by_its_bindings(
     assert decoder.event(event) == boxes.Worn(9, token.Amount(12, "kg"))
 
 
+def test_objects_of_another_package_are_taken_wherever_that_is_published(
+    boxes, token, published, execute, localnet, wallet
+):
+    def make(builder):
+        badges = [token.badge(builder, published.tokens, level) for level in (1, 2)]
+        builder.transfer_objects(badges, wallet.address)
+
+    badges = execute(make).created_of("token", "Badge")
+    builder = TransactionBuilder()
+    boxes.take_off(builder, published.shapes, badges)
+    simulated = localnet.run(wallet.client.inspect(builder))
+    assert u64.decode(simulated.results[-1][0]) == 2
+
+
+def test_an_empty_vector_of_another_package_needs_the_tag_that_its_bindings_give(
+    boxes, token, published, localnet, wallet
+):
+    builder = TransactionBuilder()
+    with pytest.raises(ValidationError) as caught:
+        boxes.take_off(builder, published.shapes, [])
+    assert caught.value.code == "element_type_unknown"
+    assert "type_tag" in caught.value.hint
+    badges = builder.make_move_vec([], token.Badge.type_tag(published.tokens))
+    boxes.take_off(builder, published.shapes, badges)
+    simulated = localnet.run(wallet.client.inspect(builder))
+    assert u64.decode(simulated.results[-1][0]) == 0
+
+
 def test_names_that_python_knows_keep_their_values(importing, published, execute, decoder, read):
     owner, number = Address.of(7), 2**255 + 1
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bindings.generator import PackageSource
+from nexus_tools.bindings.generator import FRAMEWORK_NAMES, PackageSource
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.package.compiler import move_builder
 from nexus_tools.client import SuiClient
@@ -69,13 +69,10 @@ async def read_other(
 async def _read_published(client: SuiClient, package_id: Address) -> Found:
     package = await _package(client, package_id)
     used = {link.original_id: link.upgraded_id for link in package.linkage}
-    system = [original for original in used if original <= _LAST_SYSTEM_PACKAGE]
+    system = sorted(used.keys() & FRAMEWORK_NAMES.keys())
     framework = {original: _modules(await _package(client, used[original])) for original in system}
     source = PackageSource(f"the package {package_id}", _modules(package), {})
     return Found(source, lambda address: framework.get(address, ()))
-
-
-_LAST_SYSTEM_PACKAGE = Address.of(0xFFFF)
 
 
 async def _package(client: SuiClient, package_id: Address) -> MovePackage:

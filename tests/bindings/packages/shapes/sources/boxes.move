@@ -141,6 +141,14 @@ public fun wear(badge: &Badge, amount: Amount<String>) {
     event::emit(Worn { level: badge.level(), amount });
 }
 
+/// Takes badges off, which are of another package.
+public fun take_off(mut badges: vector<Badge>): u64 {
+    let count = badges.length();
+    while (!badges.is_empty()) badges.pop_back().discard();
+    badges.destroy_empty();
+    count
+}
+
 public fun take_back(self: &mut Box<u64>, sent: Receiving<Box<u64>>): Box<u64> {
     transfer::receive(&mut self.id, sent)
 }
