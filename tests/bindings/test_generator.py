@@ -305,6 +305,21 @@ def test_a_package_inside_may_use_types_of_the_one_around_it(
     assert done.returncode == 0, done.stderr
 
 
+def test_the_framework_is_known_to_a_decoder_when_it_is_generated_along(
+    shapes_source, tokens_source, tmp_path, monkeypatch
+):
+    from nexus_tools.bindings.runtime import Address, Package, StructTag
+
+    sui = PackageSource("the package 0x2", framework(Address.of(2)), {})
+    files = generate(shapes_source, framework, {"tokens": tokens_source, "sui": sui}).files
+    write_bindings(tmp_path / "with_framework", files)
+    monkeypatch.syspath_prepend(tmp_path)
+    types = importlib.import_module("with_framework").TYPES
+    decoder = types.at(Package.at(Address.of(9)))
+    assert decoder.knows(StructTag(Address.of(2), "clock", "Clock"))
+    assert not decoder.knows(StructTag(Address.of(0), "token", "Badge"))
+
+
 def test_packages_are_named_to_a_decoder_as_they_are_inside(shapes):
     from nexus_tools.bindings.runtime import Address, Package
 

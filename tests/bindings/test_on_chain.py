@@ -225,6 +225,25 @@ def test_the_entries_of_a_table_are_values_too(
     assert (entry.name, entry.value) == (4, True)
 
 
+def test_the_value_of_an_entry_that_is_an_object_is_the_id_of_that(
+    importing, published, execute, localnet, wallet, decoder, read
+):
+    def build(builder):
+        importing.def_(builder, published.shapes, Address.of(1), 0, b"", "")
+
+    (made,) = execute(build).created_of("import", "MoveStruct")
+    execute(lambda builder: importing.keep(builder, published.shapes, made))
+    value = read(made)
+    names = []
+    for parent in (value.objects.id, value.object_bag.id, made):
+        (field,) = localnet.run(wallet.client.dynamic_fields(parent))
+        entry = read(field.field_id)
+        names.append(entry.name)
+        assert (entry.id, entry.value) == (field.field_id, field.child)
+        assert read(entry.value) == importing.Thing(entry.value)
+    assert names == [7, "key", True]
+
+
 @pytest.mark.parametrize(
     ("number", "limit", "name"), [(0, None, "EEmpty"), (9, 8, "ELocked"), (9, None, None)]
 )

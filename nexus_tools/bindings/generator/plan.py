@@ -41,7 +41,11 @@ class Place(Struct, frozen=True):
     origin: str
     address: Address
     modules: tuple[ModuleContents, ...]
-    is_framework: bool = False
+
+    @property
+    def is_framework(self) -> bool:
+        """Whether all networks have it at this address."""
+        return self.address in FRAMEWORK_NAMES
 
 
 class Plan(Struct, frozen=True):
@@ -134,7 +138,7 @@ def _framework_place(
     name = FRAMEWORK_NAMES[address]
     folder = f"{name}_" if name in folders else name
     origin = f"the package `{name}` of the framework"
-    return Place(folder, origin, address, modules, is_framework=True)
+    return Place(folder, origin, address, modules)
 
 
 def _is_missing(named: Named, known: set[Address]) -> bool:
