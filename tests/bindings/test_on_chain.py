@@ -244,6 +244,22 @@ def test_the_value_of_an_entry_that_is_an_object_is_the_id_of_that(
     assert names == [7, "key", True]
 
 
+def test_the_entries_of_a_linked_table_know_their_neighbours(
+    boxes, published, execute, localnet, wallet, read
+):
+    vault = published.created("boxes", "Vault")
+
+    def build(builder):
+        for key in (4, 5):
+            boxes.remember(builder, published.shapes, SUI, vault, key)
+
+    execute(build)
+    fields = localnet.run(wallet.client.dynamic_fields(read(vault).pairs.id))
+    entries = {entry.name: entry.value for entry in (read(field.field_id) for field in fields)}
+    assert (entries[4].prev, entries[4].next, entries[5].prev) == (None, 5, 4)
+    assert entries[5].value == boxes.Pair((1,), (True,))
+
+
 @pytest.mark.parametrize(
     ("number", "limit", "name"), [(0, None, "EEmpty"), (9, 8, "ELocked"), (9, None, None)]
 )

@@ -128,6 +128,10 @@ entry fun deposit<Money>(self: &mut Vault<Money>, coin: Coin<Money>) {
     self.balance.join(coin.into_balance());
 }
 
+public fun remember<Money>(self: &mut Vault<Money>, key: u64) {
+    self.pairs.push_back(key, Pair { first: option::some(option::some(1)), second: vector[true] });
+}
+
 public fun balance_of<Money>(self: &Vault<Money>): u64 { self.balance.value() }
 
 public fun item<T: store>(self: &Box<T>): &T { &self.item }
