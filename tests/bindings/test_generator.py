@@ -60,6 +60,13 @@ def run(*command, folder):
     )
 
 
+def strictly_checked(folder, *what):
+    settings = folder / "mypy.ini"
+    silent = "[mypy-nexus_tools.*]\nfollow_imports = silent\n"  # that is checked elsewhere
+    settings.write_text(f"[mypy]\nstrict = true\n{silent}")
+    return run("mypy", "--config-file", settings, f"--cache-dir={folder}", *what, folder=folder)
+
+
 @pytest.fixture
 def bindings(shapes_source, tokens_source):
     return generate(shapes_source, framework, {"tokens": tokens_source})
@@ -85,11 +92,7 @@ def test_the_code_is_formatted_and_nothing_in_it_is_unused(generated):
 def test_strict_types_say_what_values_and_arguments_are(generated, tmp_path):
     (tmp_path / "shapes").symlink_to(generated)
     (tmp_path / "use.py").write_text(USE)
-    settings = tmp_path / "mypy.ini"
-    silent = "[mypy-nexus_tools.*]\nfollow_imports = silent\n"  # that is checked elsewhere
-    settings.write_text(f"[mypy]\nstrict = true\n{silent}")
-    cache = f"--cache-dir={tmp_path}"
-    checked = run("mypy", "--config-file", settings, cache, "use.py", "shapes", folder=tmp_path)
+    checked = strictly_checked(tmp_path, "use.py", "shapes")
     told = checked.stdout.splitlines()
     assert [line.split('"')[1] for line in told if "Revealed" in line] == [
         "shapes.boxes.Box[int]",
@@ -100,6 +103,28 @@ def test_strict_types_say_what_values_and_arguments_are(generated, tmp_path):
     errors = [line for line in told if ": error: " in line]
     assert len(errors) == 1, checked.stdout
     assert 'incompatible type "str"; expected "int | ' in errors[0]
+
+
+def test_strict_types_hold_whatever_names_a_package_has(names, tmp_path):
+    (tmp_path / "names").symlink_to(names)
+    checked = strictly_checked(tmp_path, "names")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_values_are_decoded_whatever_names_their_types_have(names, monkeypatch):
+    from nexus_tools.sui.bcs import u8, u16
+
+    monkeypatch.syspath_prepend(names.parent)
+    types = importlib.import_module("names").TYPES
+    assert all(types.class_of(name).bcs for name in types.names)
+    classes = importlib.import_module("names.classes")
+    assert classes.ClassVar_.bcs.decode(b"\1\2") == classes.ClassVar_(1, 2)
+    event = classes.AnyEvent(1, classes.MoveStruct(b"ab", 2))
+    assert classes.AnyEvent.bcs.decode(b"\1\2ab\2") == event
+    assert classes.Variant.bcs.decode(b"\2\1\0") == classes.Variant.TypeAlias_(1)
+    assert classes.Result.bcs(u8, u16).decode(b"\0\5") == classes.Result.Result(5)
+    assert classes.Result.bcs(u8, u16).decode(b"\1\5\0") == classes.Result.Error(5)
+    assert types.error_of("classes", 2).name == "ERRORS"
 
 
 def test_the_same_package_gives_the_same_files(bindings, shapes_source, tokens_source):

@@ -78,8 +78,7 @@ class Types:
         """Why a module aborts with a code; None if there are no words for it."""
         if module not in self.modules:
             return None
-        names = vars(self._module(module))
-        errors: Sequence[MoveError] = names.get(f"{ERRORS}_") or names.get(ERRORS) or ()
+        errors = _errors(vars(self._module(module)))
         return next((error for error in errors if error.is_of(abort_code)), None)
 
     def _module(self, name: str) -> Any:
@@ -149,6 +148,12 @@ class Decoder:
             if name in types.names:
                 return types.class_of(name)
         return None
+
+
+def _errors(names: Mapping[str, Any]) -> tuple[MoveError, ...]:
+    """The errors of a module, which stand behind its own names of the kind."""
+    found = [each for name, each in names.items() if name.rstrip("_") == ERRORS]
+    return next((each for each in found if isinstance(each, tuple)), ())
 
 
 def _unknown(name: str) -> NotFoundError:
