@@ -117,6 +117,8 @@ def test_values_are_decoded_whatever_names_their_types_have(names, monkeypatch):
     monkeypatch.syspath_prepend(names.parent)
     types = importlib.import_module("names").TYPES
     assert all(types.class_of(name).bcs for name in types.names)
+    assert types.class_of("sui::Own").__module__ == "names.sui"
+    assert types.class_of("std::Standard").__module__ == "names.std"
     classes = importlib.import_module("names.classes")
     assert classes.ClassVar_.bcs.decode(b"\1\2") == classes.ClassVar_(1, 2)
     event = classes.AnyEvent(1, classes.MoveStruct(b"ab", 2))

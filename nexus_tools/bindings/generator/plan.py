@@ -1,6 +1,6 @@
 """Which packages are generated, and where: the asked one, others in folders inside of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from nexus_tools.bindings.generator.framework import (
 )
 from nexus_tools.bindings.generator.move_types import Named
 from nexus_tools.bindings.runtime.framework import KNOWN
-from nexus_tools.bindings.runtime.names import module_name
+from nexus_tools.bindings.runtime.names import TYPES, free_name, module_name
 from nexus_tools.bytecode import MalformedModule
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.address import Address
@@ -73,7 +73,8 @@ def make_plan(
     Raises `types_not_generated` if a type of yet another package is met.
     """
     places = [_place("", package), *(_place(name, each) for name, each in along.items())]
-    _check_folders(places)
+    taken = {TYPES, *(module_name(module.name) for module in places[0].modules)}
+    _check_folders(places[1:], taken)
     ours = {place.address for place in places}
     if len(ours) < len(places):
         raise UsageError(
@@ -82,9 +83,9 @@ def make_plan(
             hint="publish them, and name them by their ids",
         )
     held = [named for place in places for module in place.modules for named in module.held()]
-    folders = {place.folder for place in places}
+    taken |= {place.folder for place in places}
     places += [
-        _framework_place(address, modules, folders)
+        _framework_place(address, modules, taken)
         for address, modules in framework_types(held, framework, ours).items()
     ]
     known = {place.address for place in places}
@@ -120,9 +121,8 @@ def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
         )
 
 
-def _check_folders(places: Sequence[Place]) -> None:
-    taken = {module_name(module.name) for module in places[0].modules}
-    for place in places[1:]:
+def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
+    for place in places:
         if place.folder in taken or not place.folder.isidentifier():
             raise UsageError(
                 "bindings_name_taken",
@@ -133,12 +133,11 @@ def _check_folders(places: Sequence[Place]) -> None:
 
 
 def _framework_place(
-    address: Address, modules: tuple[ModuleContents, ...], folders: set[str]
+    address: Address, modules: tuple[ModuleContents, ...], taken: Collection[str]
 ) -> Place:
     name = FRAMEWORK_NAMES[address]
-    folder = f"{name}_" if name in folders else name
     origin = f"the package `{name}` of the framework"
-    return Place(folder, origin, address, modules)
+    return Place(free_name(name, taken), origin, address, modules)
 
 
 def _is_missing(named: Named, known: set[Address]) -> bool:
