@@ -195,7 +195,7 @@ def test_modules_of_two_packages_are_not_one(shapes_source, tokens_source):
     assert fails(lambda: generate(shapes_source, framework, twice)).code == "package_twice"
 
 
-@pytest.mark.parametrize("name", ["boxes", "import_", "no-name", ""])
+@pytest.mark.parametrize("name", ["boxes", "import_", "import", "TYPES", "no-name", ""])
 def test_a_package_inside_has_a_name_of_its_own(shapes_source, tokens_source, name):
     error = fails(lambda: generate(shapes_source, framework, {name: tokens_source}))
     assert error.code == "bindings_name_taken"
@@ -231,6 +231,13 @@ def test_a_file_that_stays_the_same_is_not_written(bindings, tmp_path):
     write_bindings(tmp_path, bindings.files)
     assert (tmp_path / "boxes.py").stat().st_mtime == 1
     assert (tmp_path / "import_.py").read_text() == bindings.files["import_.py"]
+
+
+@pytest.mark.parametrize("name", ["my-package", "class", "2nd"])
+def test_a_folder_that_python_cannot_import_is_refused(bindings, tmp_path, name):
+    error = fails(lambda: write_bindings(tmp_path / name, bindings.files))
+    assert error.code == "folder_not_importable"
+    assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "__init__.py", "boxes.py"])

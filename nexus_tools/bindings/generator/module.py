@@ -265,7 +265,8 @@ def _inner_names(module: ModuleContents) -> Iterator[str]:
     """What the classes of a module have inside."""
     variants = [variant for enum in module.enums for variant in enum.variants]
     yield from (variant_name(each.name) for each in variants)
-    for each in (*module.structs, *variants):
+    holders: list[StructContents | VariantContents] = [*module.structs, *variants]
+    for each in holders:
         yield from (field_name(field.name) for field in each.fields)
 
 

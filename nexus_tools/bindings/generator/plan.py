@@ -17,7 +17,7 @@ from nexus_tools.bindings.generator.framework import (
 )
 from nexus_tools.bindings.generator.move_types import Named
 from nexus_tools.bindings.runtime.framework import KNOWN
-from nexus_tools.bindings.runtime.names import TYPES, free_name, module_name
+from nexus_tools.bindings.runtime.names import free_name, is_importable, module_name
 from nexus_tools.bytecode import MalformedModule
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.address import Address
@@ -73,7 +73,7 @@ def make_plan(
     Raises `types_not_generated` if a type of yet another package is met.
     """
     places = [_place("", package), *(_place(name, each) for name, each in along.items())]
-    taken = {TYPES, *(module_name(module.name) for module in places[0].modules)}
+    taken = {module_name(module.name) for module in places[0].modules}
     _check_folders(places[1:], taken)
     ours = {place.address for place in places}
     if len(ours) < len(places):
@@ -123,7 +123,7 @@ def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
 
 def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
     for place in places:
-        if place.folder in taken or not place.folder.isidentifier():
+        if place.folder in taken or not is_importable(place.folder):
             raise UsageError(
                 "bindings_name_taken",
                 f"bindings cannot be in a folder {place.folder!r}: it is the name of a module,"

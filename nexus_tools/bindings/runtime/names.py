@@ -43,6 +43,11 @@ def module_name(name: str) -> str:
     return _behind(name, {TYPES}, is_taken=name == "__init__")
 
 
+def is_importable(folder: str) -> bool:
+    """Whether Python can import a package from a folder of this name."""
+    return folder.isidentifier() and module_name(folder) == folder
+
+
 def field_name(name: str) -> str:
     """A field. It would hide what has its name from the annotations of fields that follow.
 
