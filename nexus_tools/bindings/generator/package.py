@@ -102,7 +102,7 @@ def _check_name(name: str) -> None:
         raise UsageError(
             "folder_not_importable",
             f"Python cannot import a package from a folder {name!r}",
-            hint=f"name another one, such as {re.sub('[^a-zA-Z0-9]', '_', name).lower()}_bindings",
+            hint=f"name another one, such as bindings_of_{re.sub(r'[^a-zA-Z0-9]', '_', name)}",
         )
 
 

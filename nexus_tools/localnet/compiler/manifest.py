@@ -20,7 +20,8 @@ FRAMEWORK_FOLDERS = {
 }
 """The packages of the framework, by the folders that they have in its repository."""
 
-_FRAMEWORK_REPOSITORY = "github.com/MystenLabs/sui"
+# What is said of a package to the compiler, besides its name.
+_SETTINGS = ("edition", "implicit-dependencies")
 _OPEN = "_"
 _TEST_MODE = "test"
 _ADDRESS_BYTES = 32
@@ -41,10 +42,7 @@ class Dependency(Struct, frozen=True):
     @property
     def is_framework(self) -> bool:
         """Whether it is a package of the Sui framework, which needs to be nowhere."""
-        repository = str(self.source.get("git", "")).removesuffix(".git")
-        return framework_folder(self.source) is not None or repository.endswith(
-            _FRAMEWORK_REPOSITORY
-        )
+        return "system" in self.source or framework_folder(self.source) is not None
 
     @property
     def local(self) -> str | None:
@@ -59,10 +57,13 @@ class Dependency(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """A manifest with what it says for tests. An address that it leaves open (`_`) is None."""
+    """A manifest with what it says for tests. An address that it leaves open (`_`) is None.
+
+    `settings` are those of `[package]` that decide how it is compiled.
+    """
 
     name: str
-    edition: str | None
+    settings: Mapping[str, Any]
     addresses: Mapping[str, bytes | None]
     dependencies: tuple[Dependency, ...]
 
@@ -72,10 +73,9 @@ def parse_manifest(text: str, place: str) -> Manifest:
     try:
         document = tomllib.loads(text)
         package = document["package"]
-        edition = package.get("edition")
         return Manifest(
             str(package["name"]),
-            None if edition is None else str(edition),
+            {key: package[key] for key in _SETTINGS if key in package},
             _addresses(document),
             tuple(_dependencies(document)),
         )

@@ -210,12 +210,9 @@ def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
 
 def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:
     """The manifest of a package for the compiler."""
-    package = {"name": node.manifest.name}
-    if node.manifest.edition is not None:
-        package["edition"] = node.manifest.edition
     locations = {id(dependency): child.location for dependency, child in node.children}
     return {
-        "package": package,
+        "package": {"name": node.manifest.name, **node.manifest.settings},
         "dependencies": {
             dependency.alias: {"local": locations[id(dependency)]}
             if id(dependency) in locations

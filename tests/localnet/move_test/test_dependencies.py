@@ -291,12 +291,51 @@ def test_the_framework_may_be_named_in_any_manifest(world, run):
     assert run(folder / "app")["one"].verdict is Verdict.PASS
 
 
+FRAMEWORK = "https://github.com/MystenLabs/sui.git"
+FOLDER = "crates/sui-framework/packages"
+
+
+@pytest.mark.parametrize(
+    "dependencies",
+    [
+        f'std = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/move-stdlib", rev = "main" }}\n'
+        f'sui = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/sui-framework", rev = "main" }}',
+        'std = { system = "std" }\nsui = { system = "sui" }',
+    ],
+)
+def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run, dependencies):
+    head = '[package]\nname = "app"\nedition = "2024"\nimplicit-dependencies = false\n'
+    folder = world(
+        app=(
+            f"{head}\n[dependencies]\n{dependencies}\n",
+            "module app::main;\n#[test] fun one() { assert!(sui::math::max(1, 0) == 1) }\n",
+        ),
+    )
+    assert run(folder / "app")["one"].verdict is Verdict.PASS
+
+
+def test_the_system_may_be_named_as_such(world, run):
+    folder = world(
+        app=(
+            manifest("app", 'sui_system = { system = "sui_system" }'),
+            "module app::main;\nuse sui_system::staking_pool::StakedSui;\n"
+            "public fun mist(staked: &StakedSui): u64 { staked.amount() }\n"
+            "#[test] fun one() { assert!(@sui_system == @0x3) }\n",
+        ),
+    )
+    assert run(folder / "app")["one"].verdict is Verdict.PASS
+
+
 @pytest.mark.parametrize(
     ("entry", "what"),
     [
         (
             'far = { git = "https://example.com/far.git", rev = "main" }',
             "app depends on far from https://example.com/far.git",
+        ),
+        (
+            f'far = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/deepbook", rev = "main" }}',
+            "app depends on far from https://github.com/MystenLabs/sui.git",
         ),
         ('far = { r.mvr = "@far/away" }', "app depends on far from"),
     ],
