@@ -1,6 +1,7 @@
 """Which packages are generated, and where: the asked one, others in folders inside of its own."""
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -18,7 +19,7 @@ from nexus_tools.bindings.generator.framework import (
 from nexus_tools.bindings.generator.move_types import Named
 from nexus_tools.bindings.runtime.framework import KNOWN
 from nexus_tools.bindings.runtime.names import free_name, is_importable, module_name
-from nexus_tools.bytecode import MalformedModule
+from nexus_tools.bytecode import MalformedModule, deserialize
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.address import Address
 
@@ -26,12 +27,14 @@ from nexus_tools.sui.address import Address
 class PackageSource(Struct, frozen=True):
     """A package to generate: its module files, and its sources as path -> text if there are any.
 
-    `origin` says where it comes from, for the header of what is generated.
+    `origin` says where it comes from, for the header of what is generated; `dependencies` are the
+    packages that it was compiled with, by their names.
     """
 
     origin: str
     modules: tuple[bytes, ...]
     sources: Mapping[str, str]
+    dependencies: "Mapping[str, PackageSource]" = MappingProxyType({})
 
 
 class Place(Struct, frozen=True):
@@ -80,7 +83,8 @@ def make_plan(
         raise UsageError(
             "package_twice",
             "two of the packages have the same address in their bytecode",
-            hint="publish them, and name them by their ids",
+            hint="name one that the package depends on without its folder: --with NAME; others"
+            " have to be published, and named by their ids",
         )
     held = [named for place in places for module in place.modules for named in module.held()]
     taken |= {place.folder for place in places}
@@ -89,9 +93,9 @@ def make_plan(
         for address, modules in framework_types(held, framework, ours).items()
     ]
     known = {place.address for place in places}
-    missing = sorted({_text(named) for named in held if _is_missing(named, known)})
+    missing = {named for named in held if _is_missing(named, known)}
     if missing:
-        raise _not_generated(missing)
+        raise _not_generated(missing, package.dependencies)
     return Plan(tuple(places))
 
 
@@ -144,14 +148,28 @@ def _is_missing(named: Named, known: set[Address]) -> bool:
     return named.id not in KNOWN and named.address not in known
 
 
-def _not_generated(missing: Sequence[str]) -> ValidationError:
+def _not_generated(
+    missing: Collection[Named], dependencies: Mapping[str, PackageSource]
+) -> ValidationError:
+    """Packages that are published nowhere are named, for their addresses are made up."""
+    names = {_address(each): name for name, each in dependencies.items() if each.modules}
+    found = sorted({names[named.address] for named in missing if named.address in names})
+    ways = [f"--with {name if is_importable(name) else f'NAME={name}'}" for name in found]
+    if any(named.address not in names for named in missing):
+        ways.append("--with NAME=FOLDER, or --with NAME=ID of a network")
+    types = sorted({_text(named, names) for named in missing})
     return ValidationError(
         "types_not_generated",
-        f"fields have types of other packages: {', '.join(missing)}",
-        hint="generate their packages, too: --with NAME=FOLDER, or --with NAME=ID of a network",
-        details={"types": list(missing)},
+        f"fields have types of other packages: {', '.join(types)}",
+        hint=f"generate their packages, too: {' '.join(ways)}",
+        details={"types": types},
     )
 
 
-def _text(named: Named) -> str:
-    return f"{named.address.short()}::{named.module}::{named.name}"
+def _address(package: PackageSource) -> Address:
+    return Address(deserialize(package.modules[0]).address)
+
+
+def _text(named: Named, names: Mapping[Address, str]) -> str:
+    package = names.get(named.address, named.address.short())
+    return f"{package}::{named.module}::{named.name}"

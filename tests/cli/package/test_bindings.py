@@ -101,6 +101,17 @@ def test_a_package_it_depends_on_is_generated_along_by_its_name(home, tmp_path):
     assert code == (3, "dependency_unknown")
 
 
+@pytest.mark.usefixtures("compiler")
+def test_a_dependency_that_is_missed_is_named_and_how_to_generate_it(home, tmp_path):
+    out = tmp_path / "shapes"
+    told = home.run("package", "bindings", SHAPES, "-o", out).stderr
+    assert "tokens::token::Amount" in told
+    assert "--with tokens" in told
+    assert "0x1000" not in told
+    home.json("package", "bindings", SHAPES, "-o", out, "--with", "other=tokens")
+    assert (out / "other" / "token.py").is_file()
+
+
 @pytest.fixture
 def built(tmp_path, move_builder):
     """A package as Sui's compiler leaves it, with the one that it depends on."""

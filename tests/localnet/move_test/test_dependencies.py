@@ -298,8 +298,10 @@ FOLDER = "crates/sui-framework/packages"
 @pytest.mark.parametrize(
     "dependencies",
     [
-        f'std = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/move-stdlib", rev = "main" }}\n'
-        f'sui = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/sui-framework", rev = "main" }}',
+        (
+            f'std = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/move-stdlib", rev = "main" }}\n'
+            f'sui = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/sui-framework", rev = "main" }}'
+        ),
         'std = { system = "std" }\nsui = { system = "sui" }',
     ],
 )
@@ -318,9 +320,11 @@ def test_the_system_may_be_named_as_such(world, run):
     folder = world(
         app=(
             manifest("app", 'sui_system = { system = "sui_system" }'),
-            "module app::main;\nuse sui_system::staking_pool::StakedSui;\n"
-            "public fun mist(staked: &StakedSui): u64 { staked.amount() }\n"
-            "#[test] fun one() { assert!(@sui_system == @0x3) }\n",
+            (
+                "module app::main;\nuse sui_system::staking_pool::StakedSui;\n"
+                "public fun mist(staked: &StakedSui): u64 { staked.amount() }\n"
+                "#[test] fun one() { assert!(@sui_system == @0x3) }\n"
+            ),
         ),
     )
     assert run(folder / "app")["one"].verdict is Verdict.PASS
