@@ -84,8 +84,8 @@ class MoveBuilder:
         """Compile a package: path -> text, with `Move.toml` and `sources/`.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
-        without it the package is compiled against stubs of the installed bytecode, which have no
-        macros. Code with the attribute `mode` of one of `modes` is compiled too; modules then
+        without it the package is compiled against stubs of the installed bytecode, whose macros
+        have words of our own: they do the same, and expand to other bytes. Code with the attribute `mode` of one of `modes` is compiled too; modules then
         have a magic by which no network takes them. `dependencies` are the packages that the
         compiler may ask for besides the framework. Raises `ValidationError` with the compiler's
         words.
