@@ -25,7 +25,7 @@ from nexus_tools.cli.package.compiler import FOLDER
     help="Generate this package, too, as NAME inside; by itself NAME is a dependency.",
 )
 @click.option("--sources", type=FOLDER, help="Move sources of it, for names and comments.")
-@click.option("--framework", type=FOLDER, help="Sources of the Sui framework, for its macros.")
+@click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
 @click.option(
     "--base",
     "bases",

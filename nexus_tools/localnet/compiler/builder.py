@@ -85,10 +85,11 @@ class MoveBuilder:
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
         without it the package is compiled against stubs of the installed bytecode, whose macros
-        have words of our own: they do the same, and expand to other bytes. Code with the attribute `mode` of one of `modes` is compiled too; modules then
-        have a magic by which no network takes them. `dependencies` are the packages that the
-        compiler may ask for besides the framework. Raises `ValidationError` with the compiler's
-        words.
+        have words of our own: they do the same, and expand to other bytes.
+
+        Code with the attribute `mode` of one of `modes` is compiled too; modules then have a magic
+        by which no network takes them. `dependencies` are the packages that the compiler may ask
+        for besides the framework. Raises `ValidationError` with the compiler's words.
         """
         options = {
             "compileIntent": "dump",
