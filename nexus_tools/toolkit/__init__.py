@@ -5,7 +5,7 @@ What serves is imported when it is first asked for: the tests of an author need 
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 from nexus_tools.toolkit.authoring import FunctionTool, tool
 from nexus_tools.toolkit.tool import Call, Health, Tool
 from nexus_tools.toolkit.variant import Variant

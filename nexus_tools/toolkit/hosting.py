@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import UsageError
 from nexus_tools.logs import log_to_stderr
 from nexus_tools.toolkit.server import ToolServer

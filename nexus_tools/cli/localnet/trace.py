@@ -90,7 +90,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
 
     Raises `digest_invalid`, `file_unreadable`, `transaction_invalid`.
     """
-    from nexus_tools.sui.digest import Digest  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.digest import Digest
 
     if digest is not None and file is None:
         return {"digest": str(Digest.parse(digest))}
@@ -100,7 +100,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
 
 
 def _unsent(name: str) -> Subject:
-    from nexus_tools.sui.transaction import TRANSACTION_DATA  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.transaction import TRANSACTION_DATA
 
     try:
         data = b64decode(b"".join(read_bytes(name).split()), validate=True)
@@ -133,7 +133,7 @@ async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> 
 
 async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
     """Status and JSON of the response; None if it is no JSON."""
-    import httpx  # noqa: PLC0415 - 60 ms, and not for `--help`
+    import httpx
 
     try:
         async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:

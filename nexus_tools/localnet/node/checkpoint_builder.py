@@ -107,6 +107,7 @@ class CheckpointBuilder:
         Raises `epoch_change_failed`.
         """
         epoch = self._environment.epoch
+        # What the whole epoch has cost is shared out, that of this checkpoint so far included.
         costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
         change = ChangeEpoch(
             epoch=epoch + 1,

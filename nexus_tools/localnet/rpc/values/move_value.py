@@ -143,7 +143,10 @@ def _write_balance(value: Value, message: Message) -> None:
 
 
 def innermost(value: Value) -> Value:
-    """What is in a struct of one field, which may be such a struct again."""
+    """What is in a struct of one field, which may be such a struct again.
+
+    `UID { id: ID { bytes } }` is `[[b"..."]]`: the bytes. A `Url` is a `String`, which is a vector.
+    """
     while isinstance(value, list):
         value = value[0]
     return value
