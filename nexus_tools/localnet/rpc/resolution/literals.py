@@ -120,9 +120,11 @@ def _number(value: Message, type_: Primitive) -> int:
 def _whole(number: float) -> int:
     """A double as a u64: without its fraction, and no further than the bounds.
 
-    So 2.9 is 2, and -1.0 and NaN are 0: `as u64` in Rust.
+    So 2.9 is 2, -1.0 and NaN are 0, and 1e30 is 2^64 - 1: `as u64` in Rust.
     """
-    return 0 if isnan(number) else int(min(max(number, 0.0), float(_MAX_U64)))
+    if isnan(number):
+        return 0
+    return min(int(min(max(number, 0.0), float(_MAX_U64))), _MAX_U64)  # as a double that is 2^64
 
 
 def _digits(text: str, type_: Primitive) -> int:
