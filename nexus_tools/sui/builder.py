@@ -9,6 +9,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.bcs import Codec, byte_vector, u64
+from nexus_tools.sui.clock import clock_input
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
@@ -105,7 +106,7 @@ class TransactionBuilder:
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
         """An object by its id; `mutable` counts if it is shared. By value means mutable."""
         if object_id == CLOCK:
-            return self.resolved(SharedObject(CLOCK, 1, mutable=False))
+            return self.resolved(clock_input(mutable=False))
         place = self._objects.get(object_id)
         if place is None:
             argument = self._append(UnresolvedObject(object_id, mutable))

@@ -25,9 +25,10 @@ from nexus_tools.localnet.node.randomness import Randomness
 from nexus_tools.localnet.node.settlement import Settlement
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, CLOCK, Address
 from nexus_tools.sui.checkpoint import EndOfEpochData
+from nexus_tools.sui.clock import clock_ms
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.object import MoveObject, MovePackage, Object, Shared
+from nexus_tools.sui.object import MovePackage, Object, Shared
 from nexus_tools.sui.system_transaction import (
     CancelledTransactions,
     ChangeEpoch,
@@ -132,9 +133,7 @@ class CheckpointBuilder:
         """Whether the clock 0x6 shows the time of the checkpoint already."""
         clock = self._objects.get(CLOCK)
         assert clock is not None
-        assert isinstance(clock.data, MoveObject)
-        # `Clock { id: UID, timestamp_ms: u64 }`
-        return int.from_bytes(clock.data.contents[32:40], "little") >= self.timestamp_ms
+        return clock_ms(clock) >= self.timestamp_ms
 
     def execute(
         self,
