@@ -196,8 +196,8 @@ class Nexus:
         """A leader at work until the block ends, under its name and a key of its own.
 
         It is registered if the key has no leader of that name. Unless it was active before, it is
-        deactivated in the end: the chain would go on to make it responsible for invocations. Without
-        a key a new one is made, where a faucet can fund it; without a journal (a SQLite file) it
+        deactivated in the end, so that the chain makes it responsible for nothing more. Without a
+        key a new one is made, where a faucet can fund it; without a journal (a SQLite file) it
         remembers nothing after the block. `config` are further fields of `LeaderConfig`. Raises
         `key_missing`, `settings_invalid`, and as `Leader.run`.
         """
