@@ -49,7 +49,7 @@ class Connection(asyncio.Protocol, ABC):
             task.cancel()
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than it is answered: it is not heard until it has read."""
+        """The client reads more slowly than it is written to: it is not heard until it has read."""
         self._is_writable = False
         self._listen()
 
