@@ -3,8 +3,8 @@
 import asyncio
 
 from nexus_tools.errors import UsageError
+from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import Application
-from nexus_tools.localnet.http.http1 import Http1Connection
 from nexus_tools.localnet.http.http2 import Http2Connection
 
 _TELLING = b"PRI"  # so begins HTTP/2, and no method of HTTP/1.1
@@ -83,7 +83,7 @@ class _NewConnection(asyncio.Protocol):
         if len(self._begun) < len(_TELLING) and _TELLING.startswith(self._begun):
             return
         self._deadline.cancel()
-        speaks = Http2Connection if self._begun.startswith(_TELLING) else Http1Connection
+        speaks = _spoken(self._begun)
         connection = speaks(self._server.application, self._server.idle_seconds)
         self._transport.set_protocol(connection)
         connection.connection_made(self._transport)
@@ -92,3 +92,13 @@ class _NewConnection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """Forget a client that left without a word."""
         self._deadline.cancel()
+
+
+def _spoken(begun: bytes) -> type[Connection]:
+    """The protocol of a connection that begins with these bytes."""
+    if begun.startswith(_TELLING):
+        return Http2Connection
+    # Late: who speaks gRPC alone, as nearly all clients do, has no use for h11.
+    from nexus_tools.localnet.http.http1 import Http1Connection  # noqa: PLC0415
+
+    return Http1Connection
