@@ -58,6 +58,11 @@ class HttpServer:
         await self._server.wait_closed()
         self._server = None
 
+    @property
+    def connected(self) -> int:
+        """How many clients have a connection."""
+        return len(self._open)
+
     def admit(self, transport: asyncio.Transport) -> bool:
         """Let a client in, if there are not too many, and keep its place until `forget`."""
         if not self._admits or len(self._open) >= self._connections:
