@@ -3,9 +3,9 @@
 What most programs need is offered here, and imported when it is first used.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from nexus_tools.late_imports import late_names
 from nexus_tools.version import __version__
 
 if TYPE_CHECKING:
@@ -26,24 +26,17 @@ __all__ = [
     "__version__",
 ]
 
-_ROOMS = {
-    "Answer": "nexus_tools.tool",
-    "Failure": "nexus_tools.tool",
-    "InvocationFailedError": "nexus_tools.registry",
-    "KeyPair": "nexus_tools.client",
-    "Nexus": "nexus_tools.nexus",
-    "NexusError": "nexus_tools.errors",
-    "Outcome": "nexus_tools.tool",
-}
-
-
-def __getattr__(name: str) -> object:
-    """What a room offers, from then on as an attribute like any other."""
-    if name not in _ROOMS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_ROOMS[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = late_names(
+    __name__,
+    globals(),
+    {
+        "client": ("KeyPair",),
+        "errors": ("NexusError",),
+        "nexus": ("Nexus",),
+        "registry": ("InvocationFailedError",),
+        "tool": ("Answer", "Failure", "Outcome"),
+    },
+)
 
 
 def __dir__() -> list[str]:

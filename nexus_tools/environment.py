@@ -1,7 +1,8 @@
 """Settings in the environment: what the variables with a prefix say, and that none is misspelt.
 
 A variable that nobody reads changes nothing, and nobody says so: with `NEXUS_TOOLS_NETWROK` a
-command would work on another network. So each prefix belongs to one reader, which knows all names.
+command would work on another network. So all names of a prefix are known here, or by the Leader
+for its own. What click reads for an option has its whole name here.
 """
 
 import os
@@ -19,6 +20,15 @@ LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
 TOOL_PREFIX = "NEXUS_TOOL_"
 TOOL_NAMES = ("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url")
 """What programs that serve and call tools share with those of other makers."""
+
+DEBUG = f"{PREFIX}DEBUG"
+LOCALNET_PORT = f"{PREFIX}LOCALNET_PORT"
+SECRET = f"{PREFIX}SECRET"
+TLS_CERT_PATH = f"{TOOL_PREFIX}TLS_CERT_PATH"
+TLS_KEY_PATH = f"{TOOL_PREFIX}TLS_KEY_PATH"
+TLS_ROOT_PEM_PATH = f"{TOOL_PREFIX}TLS_ROOT_PEM_PATH"
+BIND_ADDR = "BIND_ADDR"
+"""As hosts of containers set it, for servers of any kind."""
 
 
 def user_variables() -> dict[str, str]:

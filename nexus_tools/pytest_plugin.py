@@ -60,7 +60,7 @@ class LocalnetFixture:
     @cached_property
     def network(self) -> "Network":
         """The network for a `SuiClient`."""
-        from nexus_tools.client import Network  # noqa: PLC0415 - nothing heavy before it is used
+        from nexus_tools.client import Network
 
         return Network("localnet", self.url, self.url)
 
@@ -69,7 +69,7 @@ class LocalnetFixture:
         if self._own is not None:
             self._own.fund(recipient, *amounts_mist)
             return
-        from nexus_tools.client import request_sui  # noqa: PLC0415 - only another node's faucet
+        from nexus_tools.client import request_sui
 
         for amount in amounts_mist:
             self.run(request_sui(self.network, recipient, amount))
@@ -103,9 +103,9 @@ class LocalnetFixture:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Wait for a coroutine, in a thread of its own: how sync tests use async clients."""
-        import asyncio  # noqa: PLC0415 - 20 ms, and pytest itself does without it
-        from concurrent.futures import Future  # noqa: PLC0415 - as above
-        from threading import Thread  # noqa: PLC0415 - as above
+        import asyncio
+        from concurrent.futures import Future
+        from threading import Thread
 
         future: Future[T] = Future()
 
@@ -149,7 +149,7 @@ class PublishedPackage:
 
     def type(self, module: str, name: str, *type_params: "TypeTag") -> "StructTag":
         """A type of the package."""
-        from nexus_tools.sui.type_tag import StructTag  # noqa: PLC0415 - as above
+        from nexus_tools.sui.type_tag import StructTag
 
         return StructTag(self.id, module, name, type_params)
 
@@ -182,8 +182,8 @@ class PublishFixture:
         them. Sources are compiled once per process as long as they stay the same, which needs the
         extra `compiler`. Raises as `MoveBuilder.build` and `SuiClient.execute`.
         """
-        from nexus_tools.sui.address import Address  # noqa: PLC0415 - as above
-        from nexus_tools.sui.builder import TransactionBuilder  # noqa: PLC0415 - as above
+        from nexus_tools.sui.address import Address
+        from nexus_tools.sui.builder import TransactionBuilder
 
         if isinstance(package, str | os.PathLike):
             modules, ids = self._session.compiled(self._beside / package)
@@ -215,8 +215,8 @@ class _Session:
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
         """A key by its name, with SUI, and a client that signs with it."""
-        from nexus_tools.client import KeyPair, UnboundClient  # noqa: PLC0415 - as above
-        from nexus_tools.sui.digest import blake2b256  # noqa: PLC0415 - as above
+        from nexus_tools.client import KeyPair, UnboundClient
+        from nexus_tools.sui.digest import blake2b256
 
         key = KeyPair.from_bytes(b"\0" + blake2b256(b"pytest wallet", self._seed, name.encode()))
         self.localnet.fund(key.address, WALLET_MIST // 2, WALLET_MIST // 2)
@@ -224,7 +224,7 @@ class _Session:
 
     def compiled(self, folder: Path) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """The modules of the package in a folder, and the ids of those that it depends on."""
-        from nexus_tools.localnet.compiler import read_sources, sources_digest  # noqa: PLC0415
+        from nexus_tools.localnet.compiler import read_sources, sources_digest
 
         digest = sources_digest(folder)
         if digest not in self._compiled:
@@ -234,8 +234,8 @@ class _Session:
 
     @cached_property
     def _builder(self) -> "MoveBuilder":
-        from nexus_tools.client import locked  # noqa: PLC0415 - as above
-        from nexus_tools.localnet.compiler import MoveBuilder, install_builder  # noqa: PLC0415
+        from nexus_tools.client import locked
+        from nexus_tools.localnet.compiler import MoveBuilder, install_builder
 
         cache = cache_directory()
         with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
@@ -248,13 +248,13 @@ class _Session:
         return self._deployment
 
     def _exists(self, package: "Address") -> bool:
-        from nexus_tools.client import UnboundClient  # noqa: PLC0415 - as above
+        from nexus_tools.client import UnboundClient
 
         client = UnboundClient(self.localnet.network)
         return self.localnet.run(client.object(package)) is not None
 
     async def _publish_registry(self) -> "Deployment":
-        from nexus_tools.package import Publisher, load_package  # noqa: PLC0415 - as above
+        from nexus_tools.package import Publisher, load_package
 
         _, client = self.wallet("admin of the registry")
         result = await Publisher(client).publish(load_package())
@@ -291,7 +291,7 @@ def _nexus_session(request: pytest.FixtureRequest) -> "Iterator[_Session]":
     if url:
         yield _Session(LocalnetFixture(url.rstrip("/"), None))
         return
-    from nexus_tools.localnet import ThreadedLocalnet  # noqa: PLC0415 - nothing heavy unless used
+    from nexus_tools.localnet import ThreadedLocalnet
 
     with ThreadedLocalnet() as own:
         yield _Session(LocalnetFixture(own.url, own))
@@ -356,6 +356,6 @@ def registry(
     wallet: WalletFixture,
 ) -> "ToolRegistry":
     """The registry of tools, used with the key of `wallet`."""
-    from nexus_tools.registry import ToolRegistry  # noqa: PLC0415 - nothing heavy before it is used
+    from nexus_tools.registry import ToolRegistry
 
     return ToolRegistry(wallet.client, _nexus_session.deployment())

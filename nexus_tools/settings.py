@@ -104,7 +104,7 @@ class Settings:
 
     def save(self) -> None:
         """Write the file anew, atomically."""
-        import tomli_w  # noqa: PLC0415 - only needed to write
+        import tomli_w
 
         document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
         document |= {"networks": self.networks, "deployments": self.deployments}
@@ -155,7 +155,7 @@ class Settings:
         yield self._find_elsewhere(lambda files: files.networks, report)
 
     def _our_networks(self) -> "Iterator[Found[Network]]":
-        from nexus_tools.client import Network  # noqa: PLC0415 - not for who asks for no network
+        from nexus_tools.client import Network
 
         for name, profile in self.networks.items():
             yield Found(Network(name=name, **profile), OURS, self.config_file)
@@ -164,7 +164,7 @@ class Settings:
             yield Found(Network("localnet", running.url, running.url), OURS)
 
     def _known_networks(self) -> "Iterator[Found[Network]]":
-        from nexus_tools.client import NETWORKS  # noqa: PLC0415 - as above
+        from nexus_tools.client import NETWORKS
 
         for network in NETWORKS.values():
             yield Found(network, WELL_KNOWN)
@@ -173,7 +173,7 @@ class Settings:
 
     def open_wallet(self) -> "Wallet":
         """The keystore; it is made when the first key is."""
-        from nexus_tools.client import Wallet  # noqa: PLC0415 - not for who asks for no key
+        from nexus_tools.client import Wallet
 
         return Wallet(self.keystore)
 
@@ -256,13 +256,13 @@ class Settings:
 
     @cached_property
     def _elsewhere(self) -> "dict[str, Files]":
-        from nexus_tools.client import SuiFiles  # noqa: PLC0415 - as above
+        from nexus_tools.client import SuiFiles
 
         return {"sui": SuiFiles(sui_config_directory()), "pysui": self._pysui}
 
     @cached_property
     def _pysui(self) -> "PysuiFiles":
-        from nexus_tools.client import PysuiFiles  # noqa: PLC0415 - as above
+        from nexus_tools.client import PysuiFiles
 
         return PysuiFiles(pysui_directory())
 
@@ -273,7 +273,7 @@ class Settings:
 
         Raises `package_not_published`.
         """
-        from nexus_tools.package import Deployment  # noqa: PLC0415 - not for who asks for none
+        from nexus_tools.package import Deployment
 
         document = self.deployments.get(network)
         deployment = Deployment.parse(document) if document else None
@@ -319,7 +319,7 @@ class Settings:
 
 def _parse(text: str) -> dict[str, Any]:
     """Read TOML. Raises `ValueError`."""
-    import tomllib  # noqa: PLC0415 - not without a file
+    import tomllib
 
     return tomllib.loads(text)
 

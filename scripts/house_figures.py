@@ -4,6 +4,7 @@ Lines are those of files; a body is a function's lines without docstring, commen
 comments are counted for 100 lines that are neither blank nor a docstring.
 """
 
+import argparse
 import ast
 import io
 import re
@@ -26,7 +27,9 @@ LARGE = ("bridges", "cli", "lending", "localnet")
 
 def main() -> None:
     """Print all figures of one checkout."""
-    root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
+    parser = argparse.ArgumentParser(prog="scripts/figures", description=__doc__)
+    parser.add_argument("root", type=Path, nargs="?", default=ROOT, help="another checkout")
+    root = parser.parse_args().root.resolve()
     files = {path: path.read_text() for path in sorted((root / "nexus_tools").rglob("*.py"))}
     print(f"{'room':24}{'files':>6}{'lines':>8}{'median':>8}{'p90':>6}{'<30':>5}{'comments':>10}")
     for room, inside in _rooms(root / "nexus_tools", list(files)):

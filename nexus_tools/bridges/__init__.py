@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nexus_tools.bridges.base import Bridge, BridgedTool, Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.sandbox import ProcessLimits, hide_environment
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.bridges.credentials import (

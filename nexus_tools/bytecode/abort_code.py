@@ -36,7 +36,11 @@ class CleverCode(Struct, frozen=True):
 
 
 def clever_code(abort_code: int) -> CleverCode | None:
-    """Take an abort code apart; None for a plain number."""
+    """Take an abort code apart; None for a plain number.
+
+    0x8000_002a_0003_0004 is of line 42, and names the constants 3 and 4; 0xc007_002a_0003_0004 has
+    the code 7 besides.
+    """
     version = abort_code >> 60
     if version not in _VERSIONS:
         return None

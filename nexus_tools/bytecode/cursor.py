@@ -53,7 +53,11 @@ class Cursor:
         return int.from_bytes(self.take(size), "little")
 
     def uleb(self, maximum: int) -> int:
-        """The next ULEB128 integer, in its shortest form and not above `maximum`."""
+        """The next ULEB128 integer, in its shortest form and not above `maximum`.
+
+        Seven bits to a byte, the lowest first; the highest bit says that another byte follows:
+        ac 02 is 0x2c + (2 << 7) = 300. 80 00 would be 0 in two bytes, and is refused.
+        """
         value = self.byte()
         if value >= 0x80:
             value = self._longer_uleb(value & 0x7F)

@@ -67,6 +67,7 @@ def read_header(data: bytes, offset: int = 0) -> Header:
 
 def _read_version(cursor: Cursor) -> tuple[int, int]:
     number = cursor.little_endian(4)
+    # 07 00 00 05, little-endian, is version 7 with Sui's flavor 5.
     version, flavor = (number, 0) if number <= VERSION_6 else (number & 0xFF_FFFF, number >> 24)
     if not VERSION_MIN <= version <= VERSION_MAX:
         raise cursor.malformed(f"version {version} of the format is not supported")

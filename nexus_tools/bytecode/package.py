@@ -96,6 +96,7 @@ def relocate_module(
         raise AlreadyPublished(f"the module {module.name} has the address {module.address.hex()}")
     table, _ = read_header(data).tables[TableKind.ADDRESSES]
     index = module.module_handles[module.self_handle].address
+    # Rows of this table alone all have the same length.
     start = table + index * _ADDRESS_SIZE
     addresses = (*module.addresses[:index], address, *module.addresses[index + 1 :])
     relocated = data[:start] + address + data[start + _ADDRESS_SIZE :]

@@ -216,6 +216,7 @@ def _instruction(row: Instruction) -> bytes:
     if row.operand is None:
         return opcode
     if isinstance(row.operand, VecOperand):
+        # The length is a u64, not ULEB128 as nearly all other numbers.
         return opcode + _uleb(row.operand.type) + row.operand.length.to_bytes(8, "little")
     if row.opcode in LITERAL_BYTES:
         return opcode + row.operand.to_bytes(LITERAL_BYTES[row.opcode], "little")

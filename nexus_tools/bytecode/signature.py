@@ -61,6 +61,9 @@ def read_token(cursor: Cursor, draft: Draft) -> tuple[SignatureToken, int]:
     """The next type, and how many type parameters it needs around it.
 
     An explicit stack bounds the depth, as the format does, whatever the caller's own depth is.
+
+    0a 0b 05 01 03 is a vector (0a) of the datatype 5 with one type argument (0b 05 01), u64 (03):
+    the vector waits for the datatype, and that for the u64, which completes both.
     """
     waiting: list[_Constructor] = []
     arity = 0

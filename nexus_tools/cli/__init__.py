@@ -5,6 +5,6 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run `nexus-tools` on the arguments of the process, and exit with its code."""
-    from nexus_tools.cli.app import run  # noqa: PLC0415 - importing the package costs nothing
+    from nexus_tools.cli.app import run
 
     run()

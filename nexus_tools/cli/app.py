@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import click
 
+from nexus_tools import environment
 from nexus_tools.cli.framework import LazyGroup, plain
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.version import __version__
@@ -117,10 +118,10 @@ def _missing(error: ModuleNotFoundError) -> NexusError:
 
 
 def _bug(error: Exception) -> NexusError:
-    if os.environ.get("NEXUS_TOOLS_DEBUG"):
+    if os.environ.get(environment.DEBUG):
         raise error
     return NexusError(
         "internal",
         f"this should not happen: {type(error).__name__}: {error}",
-        hint="please report it; NEXUS_TOOLS_DEBUG=1 shows where it comes from",
+        hint=f"please report it; {environment.DEBUG}=1 shows where it comes from",
     )

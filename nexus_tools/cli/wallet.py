@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
+from nexus_tools import environment, units
 from nexus_tools.cli.framework import Session, local, reads
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.settings import OURS
@@ -34,7 +34,7 @@ def command() -> None:
 @local
 def new(session: Session, alias: str | None, scheme: str) -> None:
     """Make a key. Its recovery phrase is shown once and kept nowhere."""
-    from nexus_tools.sui.signature import SignatureScheme  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.signature import SignatureScheme
 
     wallet = session.settings.open_wallet()
     account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()])
@@ -97,13 +97,13 @@ async def show(session: Session, name: str | None) -> None:
     "--secret",
     prompt="suiprivkey…, keystore entry or recovery phrase",
     hide_input=True,
-    envvar="NEXUS_TOOLS_SECRET",
+    envvar=environment.SECRET,
     help="The key; asked for if it is not given, so that it stays out of the shell's history.",
 )
 @local
 def import_key(session: Session, alias: str | None, secret: str) -> None:
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase."""
-    from nexus_tools.client import KeyPair  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.client import KeyPair
 
     account = session.settings.open_wallet().add(KeyPair.parse(secret), alias)
     session.output.done(f"imported the key {account.alias}")

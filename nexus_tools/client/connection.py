@@ -39,7 +39,11 @@ class Patience(Struct, frozen=True):
     silence_s: float = 90.0
 
     def pauses(self) -> Iterator[float]:
-        """The pauses after the failed attempts, without end."""
+        """The pauses after the failed attempts, without end.
+
+        Of 0.1, 0.2, 0.4, ... up to 10 s, each between half of it and all of it: clients that a node
+        has lost at one moment do not come back at one moment.
+        """
         pause = self.first_pause_s
         while True:
             yield pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, keeps no secret
@@ -79,7 +83,7 @@ class Connection:
         await asyncio.sleep(cancelled_at + _ECHO_S - now)
 
     async def call(self, name: str, **fields: Any) -> "Message":
-        """Call a procedure, again if the node does not answer: all our calls may be repeated.
+        """Call a procedure, again if the node does not respond: all our calls may be repeated.
 
         Raises the error that `grpc_errors` makes of the last failure.
         """

@@ -149,6 +149,8 @@ class _Follower:
         """The item, if it is new; remember how far it goes."""
         known = self._cursor
         if known is not None and item.cursor.position <= known.position:
+            # Nothing new, but with the node's own cursor for this place the next list begins
+            # sooner.
             if item.cursor.position == known.position and item.cursor.token is not None:
                 self._cursor = item.cursor
             return ()

@@ -58,17 +58,17 @@ async def request_sui(
 def _gifts(network: Network, response: Any) -> tuple[Gift, ...]:
     reason = f"HTTP {response.status_code}: {response.text[:200]}"
     try:
-        answer = response.json()
-        if response.is_success and answer["status"] == "Success" and answer["coins_sent"]:
+        document = response.json()
+        if response.is_success and document["status"] == "Success" and document["coins_sent"]:
             return tuple(
                 Gift(
                     coin["amount"],
                     Address.parse(coin["id"]),
                     Digest.parse(coin["transferTxDigest"]),
                 )
-                for coin in answer["coins_sent"]
+                for coin in document["coins_sent"]
             )
-        reason = str(answer["status"]["Failure"]["internal"])[:200]
+        reason = str(document["status"]["Failure"]["internal"])[:200]
     except (ValueError, KeyError, TypeError):
         pass
     raise _failed(network, reason)

@@ -44,6 +44,9 @@ def budget_for(cost: GasCostSummary, price: int) -> int:
     """A budget, in MIST, for a transaction that cost this much when it was simulated.
 
     The rebate counts only against storage, and the chain may move on meanwhile: 1 000 units more.
+
+    For a transfer at a price of 1 000 with the costs 1 000 000 for computation and 1 976 000 for
+    storage, and a rebate of 978 120, that is 1 000 000 + 997 880 + 1 000 000.
     """
     storage = max(0, cost.storage_cost - cost.storage_rebate)
     return cost.computation_cost + storage + _SAFETY_UNITS * price
@@ -115,6 +118,8 @@ class GasCoins:
                 coins = self._choose(max(required, wanted), exclude)
                 if sum(coin.balance for coin in coins) >= required and coins:
                     return self._mark(coins)
+                # First with what is known, then with what the node has now, then when coins come
+                # back.
                 if not fresh:
                     await self._refresh()
                     fresh = True

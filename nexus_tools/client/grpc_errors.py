@@ -41,7 +41,7 @@ def explain(error: "RpcError | TimeoutError", url: str) -> NexusError:
 def _unreachable(url: str, reason: str) -> NexusError:
     return UnreachableError(
         "node_unreachable",
-        f"the node at {url} does not answer: {reason}",
+        f"the node at {url} does not respond: {reason}",
         hint="check the network's URL and your connection; a localnet has to be started",
         details={"url": url},
     )

@@ -136,6 +136,7 @@ def _argument(
             f"{wanted.object_id} is a field of {owner.parent}",
             hint="name the object that has the field",
         )
+    # Sent to an object that is an input as well: the transaction receives it from there.
     if isinstance(owner, AddressOwner) and owner.address in inputs:
         return ReceivingObject(reference)
     if isinstance(owner, AddressOwner):

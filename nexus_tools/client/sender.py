@@ -203,6 +203,8 @@ class Sender:
         taken = draft.withdrawn or 0
         required = taken + (budget or MIN_BUDGET_UNITS * draft.price)
         wanted = taken + (budget or self._roomy)
+        # One that is an input, of this transaction or of another that is under way, cannot pay for
+        # it: the version that it has now ends there.
         named = (reference.object_id for reference in draft.references)
         exclude = {*inputs, *named, *self._busy}
         return await self._coins.take(required, wanted, exclude)

@@ -18,7 +18,7 @@ from nexus_tools.sui.effects import (
     TransactionEffects,
 )
 from nexus_tools.sui.event import EVENTS, Event
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, Failure, MoveAbort
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
 from nexus_tools.sui.object import Owner
 from nexus_tools.sui.transaction import TransactionData
 from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
@@ -210,7 +210,7 @@ def raise_for_status(effects: TransactionEffects, digest: Digest | None = None) 
     An abort has the code `move_abort` and the details `package`, `module`, `function` and `abort`
     (its number); any other failure has the code of its `ErrorKind` in lower case.
     """
-    if not isinstance(effects.status, Failure):
+    if not isinstance(effects.status, ExecutionFailure):
         return
     error, command = effects.status.error, effects.status.command
     details: dict[str, Any] = {"command": command}

@@ -6,10 +6,10 @@ from nexus_tools.leader.config import LOOPBACK, LeaderConfig
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.outcome import MAX_OUTCOME_BYTES
 from nexus_tools.leader.tool_call import ToolCall
 
 __all__ = [

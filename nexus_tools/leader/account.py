@@ -120,6 +120,8 @@ class Account:
             if object_id == self._cap:
                 self._cap_reference = reference
             elif place == effects.gas_object_index:
+                # All coins of the payment were merged into this one. So were fees, of which nothing
+                # is known here before the next `refresh`: there is more in it.
                 self._payment = (reference,)
                 self._balance -= effects.gas_used.net
 

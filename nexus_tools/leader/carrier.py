@@ -6,7 +6,8 @@ from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, closed_of
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closed, Closing, ClosingQueue
+from nexus_tools.leader.closing import Closed, Closing
+from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal

@@ -67,6 +67,7 @@ class ChainClock:
         now_ms = self.now_ms()
         while self._waiting:
             moment_ms, _, future = self._waiting[0]
+            # Whoever gave up waiting is taken out, too, when it comes to the front.
             if moment_ms > now_ms and not future.done():
                 return
             heapq.heappop(self._waiting)

@@ -14,15 +14,15 @@ from nexus_tools.errors import NexusError, RefusedOnChainError
 from nexus_tools.leader.account import Account, TransactionSender
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closed, Closing, ClosingBatch, ClosingQueue
+from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
+from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.journal import Journal, SignedTransaction
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import TransactionEffects
-from nexus_tools.sui.execution_status import ErrorKind
-from nexus_tools.sui.execution_status import Failure as ExecutionFailure
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
 from nexus_tools.sui.transaction import SharedObject, TransactionData
 
 _log = get_logger("nexus_tools.leader")
@@ -54,6 +54,8 @@ class Closer:
         self._metrics = metrics
         self._sender = TransactionSender(chain.client, config.trouble_pause_ms)
         self._trouble = ""
+        # What the last failures taught: whether a closing is simulated before it is sent, by what
+        # its budget is multiplied, and how many are put into one transaction.
         self._wary = False
         self._generosity = 1
         self._most = config.batch_size

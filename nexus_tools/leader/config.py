@@ -1,4 +1,7 @@
-"""The configuration of a Leader: what an operator sets, with the bounds in which it makes sense."""
+"""The configuration of a Leader: what an operator sets, with the bounds in which it makes sense.
+
+How long a tool may take is not among it: each tool's definition says that, on chain.
+"""
 
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network

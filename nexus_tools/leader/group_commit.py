@@ -85,6 +85,7 @@ class GroupCommit:
     def _tell(self, jobs: Sequence[_Job], results: list[Any], error: NexusError | None) -> None:
         def tell() -> None:
             for place, (_, future) in enumerate(jobs):
+                # Who waited for it was cancelled.
                 if future.done():
                     continue
                 if error is not None:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nexus_tools.embedding import embedded, listening_socket
+from nexus_tools.embedded_server import embedded, listening_socket
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.metrics import LeaderMetrics
 

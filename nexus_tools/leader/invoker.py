@@ -17,8 +17,8 @@ from nexus_tools.leader.http_client import (
     ResponseTooLargeError,
     exchange,
 )
+from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.outcome import Again, failure, judge_response
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import CircuitBreaker, ToolLanes
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, protocol
@@ -87,6 +87,7 @@ class Invoker:
             try:
                 return await self._exchange(call, lane.breaker)
             finally:
+                # Of a call that was reported nothing is left to give up.
                 lane.breaker.gave_up()
 
     async def _exchange(self, call: ToolCall, breaker: CircuitBreaker) -> Outcome | Again:
@@ -148,7 +149,10 @@ def _now() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Pauses that double from `first_ms` to `longest_ms`, each between half of it and all of it."""
+    """Pauses that double from `first_ms` to `longest_ms`, each between half of it and all of it.
+
+    From 200 to 5 000 these are 200, 400, 800, 1 600, 3 200 and then 5 000 ms at most.
+    """
 
     first_ms: int
     longest_ms: int

@@ -139,8 +139,11 @@ class Journal:
         """
 
         def write(connection: sqlite3.Connection) -> tuple[Assignment, ...]:
+            # Events that were read before the process ended are read again: what is known stays as
+            # it is.
             new = [one for one in assigned if _insert(connection, one)]
             _close(connection, closed, now_ms)
+            # In the same transaction: so nothing before the cursor is missing.
             connection.execute("INSERT OR REPLACE INTO cursor VALUES (0, ?)", (cursor,))
             return tuple(one for one in new if one.invocation not in closed)
 

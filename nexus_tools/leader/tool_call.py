@@ -8,8 +8,8 @@ from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.interfaces import Interfaces
+from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.meta_check import MetaCheck
-from nexus_tools.leader.outcome import failure
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json

@@ -63,6 +63,7 @@ class CircuitBreaker:
         """The tool did not respond."""
         self._failures += 1
         if self._trying or self._failures >= self._threshold:
+            # A trial call that fails opens it again at once, for another pause.
             self._opened_at = self._now()
         self._trying = False
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.carrier import Carrier
-from nexus_tools.leader.closing import Closed, ClosingQueue
+from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger

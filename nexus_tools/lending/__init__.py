@@ -8,22 +8,24 @@ and Sui; the rest knows only tools.
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
-    from nexus_tools.lending.catalogue import Catalogue, CataloguePage, Progress
-    from nexus_tools.lending.direct import direct_calls, direct_config
-    from nexus_tools.lending.exported import Arguments, Export, ExportedTool
-    from nexus_tools.lending.formats import FORMATS, export
-    from nexus_tools.lending.mcp import http_app, mcp_server, serve_http, serve_stdio
-    from nexus_tools.lending.names import export_names
-    from nexus_tools.lending.on_chain import Budget, OnChainCalls
-    from nexus_tools.lending.openapi import callable_by_http
-    from nexus_tools.lending.registered import Calls, Offer, Offers, RegistryCatalogue
-    from nexus_tools.lending.unstract import write_unstract_tool
+    from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool
+    from nexus_tools.lending.export.formats import FORMATS, export_tools
+    from nexus_tools.lending.export.names import export_names
+    from nexus_tools.lending.export.openapi import callable_by_http
+    from nexus_tools.lending.export.systems import LONGEST_NAMES
+    from nexus_tools.lending.export.unstract import write_unstract_tool
+    from nexus_tools.lending.mcp.catalogue import Catalogue, CataloguePage, Progress
+    from nexus_tools.lending.mcp.direct import direct_calls, direct_config
+    from nexus_tools.lending.mcp.on_chain import Budget, OnChainCalls
+    from nexus_tools.lending.mcp.registered import Calls, Offer, Offers, RegistryCatalogue
+    from nexus_tools.lending.mcp.server import http_app, mcp_server, serve_http, serve_stdio
 
 __all__ = [
     "FORMATS",
+    "LONGEST_NAMES",
     "Arguments",
     "Budget",
     "Calls",
@@ -39,8 +41,8 @@ __all__ = [
     "callable_by_http",
     "direct_calls",
     "direct_config",
-    "export",
     "export_names",
+    "export_tools",
     "http_app",
     "mcp_server",
     "serve_http",
@@ -52,15 +54,16 @@ __getattr__ = late_names(
     __name__,
     globals(),
     {
-        "direct": ("direct_calls", "direct_config"),
-        "exported": ("Arguments", "Export", "ExportedTool"),
-        "formats": ("FORMATS", "export"),
-        "catalogue": ("Catalogue", "CataloguePage", "Progress"),
-        "mcp": ("http_app", "mcp_server", "serve_http", "serve_stdio"),
-        "names": ("export_names",),
-        "on_chain": ("Budget", "OnChainCalls"),
-        "openapi": ("callable_by_http",),
-        "registered": ("Calls", "Offer", "Offers", "RegistryCatalogue"),
-        "unstract": ("write_unstract_tool",),
+        "export.exported": ("Arguments", "Export", "ExportedTool"),
+        "export.formats": ("FORMATS", "export_tools"),
+        "export.names": ("export_names",),
+        "export.openapi": ("callable_by_http",),
+        "export.systems": ("LONGEST_NAMES",),
+        "export.unstract": ("write_unstract_tool",),
+        "mcp.catalogue": ("Catalogue", "CataloguePage", "Progress"),
+        "mcp.direct": ("direct_calls", "direct_config"),
+        "mcp.on_chain": ("Budget", "OnChainCalls"),
+        "mcp.registered": ("Calls", "Offer", "Offers", "RegistryCatalogue"),
+        "mcp.server": ("http_app", "mcp_server", "serve_http", "serve_stdio"),
     },
 )

@@ -123,6 +123,7 @@ class _Reader:
         while self._text():
             start = self._position
             prefix = self._prefix()
+            # Only `module a::b` begins another one: what is not understood may have the word, too.
             if self._text() == "module" and self._text(2) == "::":
                 self._position = start
                 return

@@ -91,7 +91,11 @@ def closing(tokens: Sequence[Token], position: int) -> int:
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The parts between commas that stand in no bracket, those of types included."""
+    """The parts between commas that stand in no bracket, those of types included.
+
+    `a: Map<K, V>, f: |u8| -> u8, c` has three: the comma of `Map` is between angles, and the `>` of
+    the arrow closes none.
+    """
     parts: list[list[Token]] = [[]]
     depth = 0
     for place, token in enumerate(tokens):

@@ -1,6 +1,7 @@
 """The Move package that comes with nexus-tools, as Python sees it: `move` has its modules."""
 
-from nexus_tools.package.aborts import abort_reason, code_of, explain_abort, kind_of
+from nexus_tools.package.aborts import code_of, explain_abort, kind_of
+from nexus_tools.package.caps import has_cap, require_cap
 from nexus_tools.package.deployment import (
     CompiledPackage,
     Deployment,
@@ -23,7 +24,6 @@ from nexus_tools.package.publisher import (
     PublishResult,
     UpgradeResult,
     newest,
-    owner_text,
 )
 from nexus_tools.package.views import ToolState
 
@@ -37,21 +37,21 @@ __all__ = [
     "Sent",
     "ToolState",
     "UpgradeResult",
-    "abort_reason",
     "code_of",
     "event_filter",
     "explain_abort",
     "fqn_field_id",
+    "has_cap",
     "kind_of",
     "leader_field_id",
     "load_package",
     "make_ports",
     "newest",
     "owner_cap_id",
-    "owner_text",
     "parse_event",
     "ports_of",
     "publish",
+    "require_cap",
     "responsible",
     "tool_id",
     "upgrade",

@@ -38,7 +38,12 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
 }
 """What a user can do about an error constant; the others say that something given is not right."""
 
-_TIMED = ("EDelayNotOver", "ETooEarly", "ENotExpired")
+_TIMED = {
+    "EAlreadyUnregistered": "claimable at",
+    "EDelayNotOver": "claimable at",
+    "ETooEarly": "possible from",
+    "ENotExpired": "it expires at",
+}
 
 
 def code_of(reason: MoveError) -> str:
@@ -71,13 +76,14 @@ def explain_abort(
 ) -> NexusError:
     """The error in words, in the class that says what can be done; other failures unchanged.
 
-    `possible_at_ms` is when the chain would allow what was tried, where the caller knows.
+    `possible_at_ms` is when the chain would allow what has to wait, where the caller knows.
     """
     reason = abort_reason(error, deployment)
     if reason is None:
         return error
+    details = error.details | {"reason": reason.name}
     message, _, hint = reason.sentence.rstrip(".").partition(": ")
     if reason.name in _TIMED and possible_at_ms is not None:
-        message += f", possible from {utc(possible_at_ms, now_ms)}"
-    details = error.details | {"reason": reason.name}
+        message += f": {_TIMED[reason.name]} {utc(possible_at_ms, now_ms)}"
+        details["possible_at_ms"] = possible_at_ms
     return kind_of(reason)(code_of(reason), message, hint=hint, details=details)

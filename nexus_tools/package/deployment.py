@@ -1,23 +1,25 @@
 """The Move package as bytes that ship with us, and a deployment of it on some chain."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from nexus_tools.bindings.runtime import Field, MoveStruct, Package
+from msgspec import Struct, convert, to_builtins
+from msgspec import ValidationError as MsgspecError
+from msgspec.structs import replace
+
+from nexus_tools.bindings.runtime import Decoder, MoveStruct, Package
 from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotFoundError, ValidationError
+from nexus_tools.package.move import TYPES
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import Codec, u8
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.type_tag import StructTag
 
-K = TypeVar("K")
-V = TypeVar("V")
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 _COMPATIBLE = 0  # `sui::package::COMPATIBLE`
@@ -71,16 +73,10 @@ def upgrade(
 ) -> None:
     """Publish a package as the next version of the deployed one, which it has to be compatible to.
 
-    Afterwards `Deployment.upgraded` names the new version, and `Publisher.migrate` makes older
+    Afterwards `Deployment.at` names the new version, and `Publisher.migrate` makes older
     versions stop. Raises `upgrade_cap_unknown`.
     """
-    if deployment.upgrade_cap is None:
-        raise NotFoundError(
-            "upgrade_cap_unknown",
-            "the deployment does not say which object is the UpgradeCap",
-            hint="add upgrade_cap to the deployment: only its owner can upgrade",
-        )
-    cap = builder.object(deployment.upgrade_cap)
+    cap = builder.object(deployment.require_upgrade_cap())
     policy, digest = builder.pure(u8, _COMPATIBLE), builder.byte_vector(package.digest)
     framework = (SUI_FRAMEWORK, "package")
     ticket = builder.move_call(*framework, "authorize_upgrade", [cap, policy, digest])
@@ -88,8 +84,7 @@ def upgrade(
     builder.move_call(*framework, "commit_upgrade", [cap, receipt])
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(Struct, frozen=True):
     """The package on one chain, with the ids that everyone needs.
 
     `package_id` is the newest version, whose functions are called; `original_id` the first one,
@@ -100,12 +95,12 @@ class Deployment:
     original_id: Address
     tool_registry: Address
     leader_registry: Address
-    admin_cap: Address | None
-    upgrade_cap: Address | None
     chain_id: str
+    admin_cap: Address | None = None
+    upgrade_cap: Address | None = None
 
     @classmethod
-    def of(cls, executed: Executed, chain_id: str) -> "Deployment":
+    def of(cls, executed: Executed, chain_id: str) -> Self:
         """What a transaction with `publish` has made. Raises `deployment_invalid`."""
         package = executed.published()
         return cls(
@@ -113,49 +108,37 @@ class Deployment:
             package,
             _only(executed, "tool_registry", "ToolRegistry"),
             _only(executed, "leader_registry", "LeaderRegistry"),
+            chain_id,
             _only(executed, "admin", "AdminCap"),
             _only(executed, "package", "UpgradeCap"),
-            chain_id,
         )
 
-    def upgraded(self, executed: Executed) -> "Deployment":
-        """The deployment after a transaction with `upgrade`. Raises `nothing_published`."""
-        return replace(self, package_id=executed.published())
+    def at(self, package_id: Address) -> Self:
+        """The deployment with another newest version."""
+        return replace(self, package_id=package_id)
 
     @classmethod
-    def parse(cls, document: object) -> "Deployment":
-        """Read what `as_json` gave. Raises `deployment_invalid`."""
-        if not isinstance(document, Mapping):
-            raise _invalid("it is no JSON object")
+    def parse(cls, document: object) -> Self:
+        """Read what `as_json` gave. Raises `deployment_invalid` or `address_invalid`."""
         try:
-            return cls(
-                _address(document, "package_id"),
-                _address(document, "original_id"),
-                _address(document, "tool_registry"),
-                _address(document, "leader_registry"),
-                _optional_address(document, "admin_cap"),
-                _optional_address(document, "upgrade_cap"),
-                str(document["chain_id"]),
-            )
-        except KeyError as error:
-            raise _invalid(f"{error} is missing") from None
+            return convert(document, cls, dec_hook=_address)
+        except MsgspecError as error:
+            raise _invalid(str(error)) from None
 
     def as_json(self) -> dict[str, str | None]:
         """The deployment as a document of flat texts."""
-        return {
-            "package_id": str(self.package_id),
-            "original_id": str(self.original_id),
-            "tool_registry": str(self.tool_registry),
-            "leader_registry": str(self.leader_registry),
-            "admin_cap": None if self.admin_cap is None else str(self.admin_cap),
-            "upgrade_cap": None if self.upgrade_cap is None else str(self.upgrade_cap),
-            "chain_id": self.chain_id,
-        }
+        document: dict[str, str | None] = to_builtins(self, enc_hook=str)
+        return document
 
     @property
     def package(self) -> Package:
         """The package, as its bindings take it."""
         return Package(self.package_id, self.original_id)
+
+    @property
+    def decoder(self) -> Decoder:
+        """What decodes objects and events of the package."""
+        return _decoder(self.package_id, self.original_id)
 
     def type_of(self, kind: type[MoveStruct]) -> StructTag:
         """The type of a struct of the package."""
@@ -167,13 +150,12 @@ class Deployment:
         decoded: Kind = self._contents(value, kind.type_tag(self.package), codec)
         return decoded
 
-    def decode_entry(self, value: Object, name: Codec[K], entry: Codec[V], kind: StructTag) -> V:
-        """The value of an entry of a table, from the object that it is in.
+    def decode_entry(self, value: Object, kind: StructTag) -> Any:
+        """The value of an entry of a table, from the object of this type that it is in.
 
-        `kind` is the type of that object. Raises `object_of_another_type`.
+        Raises `object_of_another_type`.
         """
-        field: Field[K, V] = self._contents(value, kind, _entry_codec(name, entry))
-        return field.value
+        return self._contents(value, kind, self.decoder.codec(kind)).value
 
     def _contents(self, value: Object, expected: StructTag, codec: Codec[Any]) -> Any:
         if not isinstance(value.data, MoveObject) or value.data.type != expected:
@@ -187,18 +169,26 @@ class Deployment:
 
     def require_admin_cap(self) -> Address:
         """The `AdminCap`. Raises `admin_cap_unknown`."""
-        if self.admin_cap is None:
-            raise NotFoundError(
-                "admin_cap_unknown",
-                "the deployment does not say which object is the AdminCap",
-                hint="add admin_cap to the deployment: only its owner can do this",
-            )
-        return self.admin_cap
+        return _known("AdminCap", "admin_cap", self.admin_cap)
+
+    def require_upgrade_cap(self) -> Address:
+        """The `UpgradeCap`. Raises `upgrade_cap_unknown`."""
+        return _known("UpgradeCap", "upgrade_cap", self.upgrade_cap)
 
 
-@cache  # making a codec costs more than decoding a hundred entries with it
-def _entry_codec(name: Codec[Any], entry: Codec[Any]) -> Codec[Any]:
-    return Field.bcs(name, entry)
+def _known(name: str, field: str, cap: Address | None) -> Address:
+    if cap is None:
+        raise NotFoundError(
+            f"{field}_unknown",
+            f"the deployment does not say which object is the {name}",
+            hint=f"add {field} to the deployment: only its owner can do this",
+        )
+    return cap
+
+
+@cache  # a decoder keeps the codecs that it has made
+def _decoder(package_id: Address, original_id: Address) -> Decoder:
+    return TYPES.at(Package(package_id, original_id))
 
 
 def _only(executed: Executed, module: str, name: str) -> Address:
@@ -208,15 +198,10 @@ def _only(executed: Executed, module: str, name: str) -> Address:
     return found[0]
 
 
-def _address(document: Mapping[str, Any], name: str) -> Address:
-    value = document[name]
-    if not isinstance(value, str):
-        raise _invalid(f"{name} is no text")
-    return Address.parse(value)
-
-
-def _optional_address(document: Mapping[str, Any], name: str) -> Address | None:
-    return None if document.get(name) is None else _address(document, name)
+def _address(_kind: type, text: object) -> Address:
+    if not isinstance(text, str):
+        raise TypeError("an address is a text")  # which `convert` says with the field
+    return Address.parse(text)
 
 
 def _invalid(reason: str) -> NexusError:

@@ -2,14 +2,7 @@
 
 from nexus_tools.client import EventFilter
 from nexus_tools.package.deployment import Deployment
-from nexus_tools.package.move import (
-    TYPES,
-    invocation,
-    leader_registry,
-    tool,
-    tool_registry,
-    version,
-)
+from nexus_tools.package.move import invocation, leader_registry, tool, tool_registry, version
 from nexus_tools.sui.event import Event as ChainEvent
 
 RegistryEvent = (
@@ -27,10 +20,7 @@ def parse_event(deployment: Deployment, event: ChainEvent) -> RegistryEvent | No
 
     Raises `BcsError` if the bytes do not fit the event's name.
     """
-    name = f"{event.type.module}::{event.type.name}"
-    if event.type.address != deployment.original_id or name not in TYPES.events:
-        return None
-    parsed: RegistryEvent = TYPES.class_of(name).bcs.decode(event.contents)
+    parsed: RegistryEvent | None = deployment.decoder.event(event)
     return parsed
 
 

@@ -1,8 +1,9 @@
 """What the three services have in common: reading the package's objects, sending its commands."""
 
-from typing import Self, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Self, TypeVar, TypeVarTuple
 
-from nexus_tools.bindings.runtime import MoveStruct
+from nexus_tools.bindings.runtime import MoveStruct, Package
 from nexus_tools.client import Executed, Simulated, SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.package.aborts import explain_abort
@@ -11,8 +12,10 @@ from nexus_tools.package.events import parse_event
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import Object
+from nexus_tools.sui.transaction import Argument
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 Kind = TypeVar("Kind", bound=MoveStruct)
 
 Sent = Executed | Simulated
@@ -63,6 +66,41 @@ class PackageClient:
                 error, self.deployment, possible_at_ms=possible_at_ms, now_ms=now_ms
             ) from error
 
+    async def call(
+        self,
+        function: Callable[[TransactionBuilder, Package, *Ts], object],
+        *arguments: *Ts,
+        possible_at_ms: int | None = None,
+    ) -> Sent:
+        """Send a transaction with one function of the package."""
+        builder = TransactionBuilder()
+        function(builder, self.deployment.package, *arguments)
+        return await self.send(builder, possible_at_ms=possible_at_ms)
+
+    async def collect(
+        self,
+        function: Callable[[TransactionBuilder, Package, *Ts], Argument],
+        *arguments: *Ts,
+        possible_at_ms: int | None = None,
+    ) -> Sent:
+        """Send a transaction with one function, whose coin goes into the gas coin."""
+        builder = TransactionBuilder()
+        coin = function(builder, self.deployment.package, *arguments)
+        builder.merge_coins(builder.gas, [coin])
+        return await self.send(builder, possible_at_ms=possible_at_ms)
+
+    async def pay(
+        self,
+        function: Callable[[TransactionBuilder, Package, *Ts, Argument], object],
+        *arguments: *Ts,
+        amount_mist: int,
+    ) -> Sent:
+        """Send a transaction with one function, whose last argument is a coin of that amount."""
+        builder = TransactionBuilder()
+        coin = builder.split_coins(builder.gas, [amount_mist])[0]
+        function(builder, self.deployment.package, *arguments, coin)
+        return await self.send(builder)
+
     async def read(self, object_id: Address, kind: type[Kind]) -> Kind:
         """An object of the package that has to exist. Raises `object_unknown`."""
         return self.existing(await self.client.object(object_id), object_id, kind)
@@ -76,6 +114,19 @@ class PackageClient:
                 hint="check the deployment: it may be one of another network, or of a reset one",
             )
         return self.deployment.decode(value, kind)
+
+    def decoded(self, value: Object | None, kind: type[Kind]) -> Kind | None:
+        """What was read as an object of the package; None if it does not exist."""
+        return None if value is None else self.deployment.decode(value, kind)
+
+    async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:
+        """Objects of the package, in the order of their ids; None for those that do not exist."""
+        return [self.decoded(value, kind) for value in await self.client.objects(ids)]
+
+    async def owned(self, owner: Address, kind: type[Kind]) -> list[Kind]:
+        """The objects of a kind that an address owns."""
+        values = await self.client.owned_objects(owner, self.deployment.type_of(kind))
+        return [self.deployment.decode(value, kind) for value in values]
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
         """The first event of a kind that a transaction emitted. Raises `event_missing`."""

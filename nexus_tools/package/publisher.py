@@ -1,32 +1,29 @@
 """Publishing the package, and taking it from one version to the next."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nexus_tools.client import Executed, SuiClient
-from nexus_tools.errors import NotAllowedError, NotNowError, RefusedOnChainError
+from nexus_tools.errors import NotNowError, RefusedOnChainError
 from nexus_tools.package.aborts import abort_reason
+from nexus_tools.package.caps import require_cap
 from nexus_tools.package.deployment import CompiledPackage, Deployment, publish, upgrade
 from nexus_tools.package.move import leader_registry, tool_registry, version
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import AddressOwner, MovePackage, Object
+from nexus_tools.sui.object import MovePackage, Object
 
-Migrate = Callable[[TransactionBuilder, Deployment], None]
-
-
-def _migrate_tools(builder: TransactionBuilder, deployment: Deployment) -> None:
-    registry, cap = deployment.tool_registry, deployment.require_admin_cap()
-    tool_registry.migrate(builder, deployment.package, registry, cap)
+Migrate = Callable[[TransactionBuilder], None]
 
 
-def _migrate_leaders(builder: TransactionBuilder, deployment: Deployment) -> None:
-    registry, cap = deployment.leader_registry, deployment.require_admin_cap()
-    leader_registry.migrate(builder, deployment.package, registry, cap)
-
-
-_MIGRATIONS: tuple[Migrate, ...] = (_migrate_tools, _migrate_leaders)
+def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
+    """What migrates each of the registries. Raises `admin_cap_unknown`."""
+    package, cap = deployment.package, deployment.require_admin_cap()
+    return (
+        lambda builder: tool_registry.migrate(builder, package, deployment.tool_registry, cap),
+        lambda builder: leader_registry.migrate(builder, package, deployment.leader_registry, cap),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +77,17 @@ class Publisher:
         Raises `upgrade_cap_unknown`, `admin_cap_unknown`, `cap_not_yours` or `package_outdated`.
         """
         versions = await self.client.package_versions(deployment.original_id)
-        newest = replace(deployment, package_id=versions[-1])
+        newest = deployment.at(versions[-1])
         if await self._is_published(package, versions):
             return UpgradeResult(None, newest, len(versions))
         builder = TransactionBuilder()
         upgrade(builder, package, newest)
-        await self._require_cap("UpgradeCap", newest.upgrade_cap)
+        await self._require_cap("UpgradeCap", newest.require_upgrade_cap())
         # Until the registries are migrated, they refuse the commands of the next version.
         await self._require_cap("AdminCap", newest.require_admin_cap())
         sent = await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
         if isinstance(sent, Executed):
-            newest = newest.upgraded(sent)
+            newest = newest.at(sent.published())
         return UpgradeResult(sent, newest, len(versions) + 1)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
@@ -98,13 +95,14 @@ class Publisher:
 
         None if no registry asks for it. Raises `admin_cap_unknown` or `cap_not_yours`.
         """
-        waiting = [each for each in _MIGRATIONS if await self._is_waiting(each, deployment)]
+        migrations = _migrations(deployment)
+        waiting = [each for each in migrations if await self._is_waiting(each, deployment)]
         if not waiting:
             return None
         await self._require_cap("AdminCap", deployment.require_admin_cap())
         builder = TransactionBuilder()
         for migrate in waiting:
-            migrate(builder, deployment)
+            migrate(builder)
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
@@ -126,26 +124,23 @@ class Publisher:
     async def _is_waiting(self, migrate: Migrate, deployment: Deployment) -> bool:
         """Whether a registry has an older version than the package, which alone knows its own."""
         builder = TransactionBuilder()
-        migrate(builder, deployment)
+        migrate(builder)
         try:
             (await self.client.inspect(builder)).raise_for_status()
         except RefusedOnChainError as error:
-            reason = abort_reason(error, deployment)
-            if reason is not version.EAlreadyMigrated:
+            if abort_reason(error, deployment) is not version.EAlreadyMigrated:
                 raise
             return False
         return True
 
-    async def _require_cap(self, name: str, cap: Address | None) -> None:
-        value = None if cap is None else await self.client.object(cap)
-        if value is not None and value.owner == AddressOwner(self.client.address):
-            return
-        owner = "nobody" if value is None else owner_text(value)
-        raise NotAllowedError(
+    async def _require_cap(self, name: str, cap: Address) -> None:
+        value = await self.client.object(cap)
+        require_cap(
+            self.client.address,
+            value,
+            f"the {name} of the package",
             "cap_not_yours",
-            f"the {name} of the package belongs to {owner}, not to {self.client.address}",
-            hint="sign with the wallet that has it: by default the one that published the package",
-            details={"cap": str(cap)},
+            "sign with the wallet that has it: by default the one that published the package",
         )
 
 
@@ -162,9 +157,4 @@ def _compiled_modules(package: Object | None, original: Address) -> set[bytes]:
 async def newest(client: SuiClient, deployment: Deployment) -> Deployment:
     """The deployment with the newest version that is published."""
     versions = await client.package_versions(deployment.original_id)
-    return replace(deployment, package_id=versions[-1])
-
-
-def owner_text(cap: Object) -> str:
-    """Who has an owner cap, in words."""
-    return str(cap.owner.address) if isinstance(cap.owner, AddressOwner) else "another object"
+    return deployment.at(versions[-1])

@@ -42,11 +42,6 @@ class CollateralView:
         return self.shortfall_mist == 0
 
     @property
-    def is_in_force(self) -> bool:
-        """Whether its owner is neither suspended nor unregistered."""
-        return self.is_whole and self.unregistered_at_ms is None
-
-    @property
     def claimable_at_ms(self) -> int | None:
         """When it can be claimed; None if its owner is not unregistered."""
         return None if self.unregistered_at_ms is None else self.unregistered_at_ms + self.delay_ms
@@ -143,13 +138,6 @@ class InvocationView:
     def expires_at_ms(self) -> int:
         """When the last window ends."""
         return self.requested_at_ms + len(self.leaders) * self.window_ms
-
-    def window_of(self, leader: Address) -> tuple[int, int] | None:
-        """From when (inclusive) until when (exclusive) a leader may close it; None if never."""
-        if leader not in self.leaders:
-            return None
-        begin = self.requested_at_ms + self.leaders.index(leader) * self.window_ms
-        return begin, self.expires_at_ms
 
 
 class PortsView:

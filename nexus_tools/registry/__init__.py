@@ -11,7 +11,7 @@ from nexus_tools.registry.invocations import (
     quote_mist,
 )
 from nexus_tools.registry.leader_registry import LeaderRegistry, RegisteredLeader
-from nexus_tools.registry.listing import ToolFilter, ToolPage, owned_names, read_fqns
+from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 
@@ -31,7 +31,5 @@ __all__ = [
     "add_request",
     "outcome_bytes",
     "outcome_of",
-    "owned_names",
     "quote_mist",
-    "read_fqns",
 ]

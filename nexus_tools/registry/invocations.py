@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-from nexus_tools.bindings.runtime import Package
 from nexus_tools.client import EventRecord, follow_events, past_events
 from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import (
@@ -33,7 +32,7 @@ from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
-from nexus_tools.units import sui, utc
+from nexus_tools.units import sui
 
 DEFAULT_OUTCOME_BYTES = 4_096
 """How large an outcome may be if nobody says so."""
@@ -182,14 +181,14 @@ class Invocations(PackageClient):
 
     async def get(self, invocation: Address) -> Invocation:
         """An invocation as it is now. Raises `invocation_unknown`."""
-        value = await self.client.object(invocation)
-        if value is None:
+        found = self.decoded(await self.client.object(invocation), Invocation)
+        if found is None:
             raise NotFoundError(
                 "invocation_unknown",
                 f"there is no invocation {invocation}",
                 hint="it was deleted by its requester, or is one of another network",
             )
-        return self.deployment.decode(value, Invocation)
+        return found
 
     async def mine(self, requester: Address | None = None) -> tuple[Invocation, ...]:
         """The invocations of an address that are not deleted, the oldest first.
@@ -205,10 +204,8 @@ class Invocations(PackageClient):
             for each in requested
             if isinstance(each, InvocationRequested) and each.requester == address
         ]
-        found = await self.client.objects(ids)
-        return tuple(
-            self.deployment.decode(value, Invocation) for value in found if value is not None
-        )
+        found = await self.find_all(ids, Invocation)
+        return tuple(invocation for invocation in found if invocation is not None)
 
     async def wait(self, invocation: Address) -> Outcome:
         """What an invocation came to, once it is closed.
@@ -257,17 +254,9 @@ class Invocations(PackageClient):
     async def expire(self, invocation: Address) -> Sent:
         """Close an invocation that no leader closed in time. Raises `closed` or `not_expired`."""
         found = await self.get(invocation)
-        now_ms = await self.client.now_ms()
-        if not found.is_closed and now_ms < found.expires_at_ms:
-            raise NotNowError(
-                "not_expired",
-                f"a leader may still close the invocation: it expires at"
-                f" {utc(found.expires_at_ms, now_ms)}",
-                details={"expires_at_ms": found.expires_at_ms, "now_ms": now_ms},
-            )
-        builder = TransactionBuilder()
-        calls.expire(builder, *self._closed(invocation))
-        return await self.send(builder, possible_at_ms=found.expires_at_ms)
+        return await self.call(
+            calls.expire, *self._closing(invocation), possible_at_ms=found.expires_at_ms
+        )
 
     async def take_refund(self, invocation: Address) -> Sent:
         """Delete an invocation for its refund; one that no leader closed expires first.
@@ -277,9 +266,8 @@ class Invocations(PackageClient):
         found = await self.get(invocation)
         builder = TransactionBuilder()
         if not found.is_closed:
-            calls.expire(builder, *self._closed(invocation))
-        coin = calls.delete(builder, *self._closed(invocation))
-        builder.merge_coins(builder.gas, [coin])
+            calls.expire(builder, self.deployment.package, *self._closing(invocation))
+        self._add_deletion(builder, invocation)
         return await self.send(builder, possible_at_ms=found.expires_at_ms)
 
     async def delete(self, *invocations: Address) -> Sent:
@@ -288,9 +276,13 @@ class Invocations(PackageClient):
         Raises `not_requester` or `not_closed`.
         """
         builder = TransactionBuilder()
-        coins = [calls.delete(builder, *self._closed(each)) for each in invocations]
-        builder.merge_coins(builder.gas, coins)
+        self._add_deletion(builder, *invocations)
         return await self.send(builder)
+
+    def _add_deletion(self, builder: TransactionBuilder, *invocations: Address) -> None:
+        package = self.deployment.package
+        coins = [calls.delete(builder, package, *self._closing(each)) for each in invocations]
+        builder.merge_coins(builder.gas, coins)
 
     async def close(
         self,
@@ -314,6 +306,6 @@ class Invocations(PackageClient):
     async def _leaders(self) -> LeaderRegistry:
         return await self.read(self.deployment.leader_registry, LeaderRegistry)
 
-    def _closed(self, invocation: Address) -> tuple[Package, Address, Address]:
+    def _closing(self, invocation: Address) -> tuple[Address, Address]:
         """What the functions of everybody begin with."""
-        return self.deployment.package, invocation, self.deployment.leader_registry
+        return invocation, self.deployment.leader_registry

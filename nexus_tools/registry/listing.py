@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package import Deployment, ToolState, fqn_field_id, owner_cap_id, tool_id
+from nexus_tools.package import PackageClient, ToolState, fqn_field_id, owner_cap_id, tool_id
 from nexus_tools.package.move.tool import OwnerCap, Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.bcs import string, u64
 from nexus_tools.sui.type_tag import ASCII_STRING, Primitive, field_tag
 from nexus_tools.tool import ToolFqn
 
@@ -40,26 +38,7 @@ class ToolFilter:
         )
 
 
-async def read_fqns(
-    client: SuiClient,
-    deployment: Deployment,
-    registry: ToolRegistry,
-    start: int = 0,
-    stop: int | None = None,
-) -> tuple[ToolFqn, ...]:
-    """The FQNs from the `start`th registration on, up to the `stop`th."""
-    end = registry.fqns.size if stop is None else min(stop, registry.fqns.size)
-    ids = [fqn_field_id(registry.fqns.id, index) for index in range(start, end)]
-    fqns = []
-    for value in await client.objects(ids):
-        if value is None:
-            raise NotFoundError(
-                "registry_incomplete",
-                "the node does not know an entry of the registry's list",
-                hint="it may lag behind: try again, or use another node",
-            )
-        fqns.append(ToolFqn.parse(deployment.decode_entry(value, u64, string, _ENTRY)))
-    return tuple(fqns)
+ALL = ToolFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,41 +49,67 @@ class ToolPage:
     next: int | None
 
 
-async def read_page(
-    client: SuiClient,
-    deployment: Deployment,
-    registry: ToolRegistry,
-    tool_filter: ToolFilter,
-    *,
-    start: int,
-    size: int,
-) -> ToolPage:
-    """At most `size` tools that pass, from the `start`th registration on, in that order."""
-    names = None
-    if tool_filter.owner is not None:
-        names = await owned_names(client, deployment, tool_filter.owner)
-    found: list[tuple[int, Tool]] = []
-    end = registry.fqns.size
-    # A filter may let few pass: look at as many registrations as it takes to fill the page, and
-    # one more, which tells whether there is a next page.
-    while start < end and len(found) <= size:
-        fqns = await read_fqns(client, deployment, registry, start, start + size)
-        wanted = {
-            index: tool_id(deployment.tool_registry, fqn)
-            for index, fqn in enumerate(fqns, start)
-            if tool_filter.admits_name(fqn) and (names is None or fqn.unversioned in names)
-        }
-        for index, value in zip(wanted, await client.objects([*wanted.values()]), strict=True):
-            if value is not None and tool_filter.admits(tool := deployment.decode(value, Tool)):
-                found.append((index, tool))
-        start += size
-    following = found[size:]
-    return ToolPage(tuple(tool for _, tool in found[:size]), following[0][0] if following else None)
+class ToolListing(PackageClient):
+    """The registry's list of tools."""
 
+    async def state(self) -> ToolRegistry:
+        """The registry itself: version, settings, number of tools."""
+        return await self.read(self.deployment.tool_registry, ToolRegistry)
 
-async def owned_names(client: SuiClient, deployment: Deployment, owner: Address) -> frozenset[str]:
-    """The unversioned names that an address owns."""
-    owned = await client.owned_objects(owner, deployment.type_of(OwnerCap))
-    caps = [deployment.decode(value, OwnerCap) for value in owned]
-    registry = deployment.tool_registry
-    return frozenset(cap.name for cap in caps if cap.id == owner_cap_id(registry, cap.name))
+    async def list(self, tool_filter: ToolFilter = ALL) -> tuple[Tool, ...]:
+        """All tools that pass, in the order of their registration, read in parallel."""
+        state = await self.state()
+        return (await self._page(state, tool_filter, 0, max(1, state.fqns.size))).tools
+
+    async def page(
+        self, tool_filter: ToolFilter = ALL, *, start: int = 0, size: int = 100
+    ) -> ToolPage:
+        """At most `size` tools that pass, in the order of their registration.
+
+        The first page begins at 0, each other one at the `next` of the one before.
+        """
+        return await self._page(await self.state(), tool_filter, start, size)
+
+    async def fqns(self, state: ToolRegistry, start: int, stop: int) -> tuple[ToolFqn, ...]:
+        """The FQNs from the `start`th registration on, up to the `stop`th."""
+        indices = range(start, min(stop, state.fqns.size))
+        fqns = []
+        for value in await self.client.objects([fqn_field_id(state.fqns.id, i) for i in indices]):
+            if value is None:
+                raise NotFoundError(
+                    "registry_incomplete",
+                    "the node does not know an entry of the registry's list",
+                    hint="it may lag behind: try again, or use another node",
+                )
+            fqns.append(ToolFqn.parse(self.deployment.decode_entry(value, _ENTRY)))
+        return tuple(fqns)
+
+    async def owned_names(self, owner: Address) -> frozenset[str]:
+        """The unversioned names that an address owns."""
+        caps, registry = await self.owned(owner, OwnerCap), self.deployment.tool_registry
+        return frozenset(cap.name for cap in caps if cap.id == owner_cap_id(registry, cap.name))
+
+    async def _page(
+        self, state: ToolRegistry, tool_filter: ToolFilter, start: int, size: int
+    ) -> ToolPage:
+        owner = tool_filter.owner
+        names = None if owner is None else await self.owned_names(owner)
+        found: list[tuple[int, Tool]] = []
+        # A filter may let few pass: look at as many registrations as it takes to fill the page, and
+        # one more, which tells whether there is a next page.
+        while start < state.fqns.size and len(found) <= size:
+            fqns = await self.fqns(state, start, start + size)
+            wanted = {
+                index: tool_id(self.deployment.tool_registry, fqn)
+                for index, fqn in enumerate(fqns, start)
+                if tool_filter.admits_name(fqn) and (names is None or fqn.unversioned in names)
+            }
+            tools = await self.find_all([*wanted.values()], Tool)
+            for index, tool in zip(wanted, tools, strict=True):
+                if tool is not None and tool_filter.admits(tool):
+                    found.append((index, tool))
+            start += size
+        following = found[size:]
+        return ToolPage(
+            tuple(tool for _, tool in found[:size]), following[0][0] if following else None
+        )

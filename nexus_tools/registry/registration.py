@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
-from nexus_tools.errors import NexusError, NotAllowedError, NotNowError, ValidationError
-from nexus_tools.package import Deployment, ToolState, owner_cap_id, owner_text
+from nexus_tools.errors import NexusError, NotNowError, ValidationError
+from nexus_tools.package import Deployment, ToolState, require_cap
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import AddressOwner, Object
+from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import Argument
 from nexus_tools.tool import ToolDefinition, ToolFqn, ToolType, canonical_json
 
@@ -148,12 +148,9 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
 
 def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
     cap = view.owner_caps.get(fqn.unversioned)
-    if cap is not None and cap.owner != AddressOwner(sender):
-        raise NotAllowedError(
-            "name_taken",
-            f"the name {fqn.unversioned} belongs to {owner_text(cap)}, not to {sender}",
-            hint="choose another domain or name, or sign with the wallet that owns it",
-        )
+    if cap is not None:
+        hint = "choose another domain or name, or sign with the wallet that owns it"
+        require_cap(sender, cap, f"the name {fqn.unversioned}", "name_taken", hint)
 
 
 def _check_same(registration: Registration, existing: calls.Tool) -> None:
@@ -179,8 +176,3 @@ REVIVAL = {
     ToolState.CLAIMED: "re-register it",
 }
 """What makes a tool active again, by its state."""
-
-
-def cap_ids(registry: Address, fqns: Sequence[ToolFqn]) -> dict[str, Address]:
-    """The ids of the owner caps of these tools' names, by name."""
-    return {fqn.unversioned: owner_cap_id(registry, fqn.unversioned) for fqn in fqns}

@@ -5,34 +5,26 @@ from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
-from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package import PackageClient, Sent, owner_cap_id, tool_id
+from nexus_tools.package import Sent, owner_cap_id, tool_id
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
-from nexus_tools.registry.listing import ToolFilter, ToolPage, read_page
+from nexus_tools.registry.checks import (
+    check_owner,
+    check_shortfall,
+    collateral_of,
+    operating_cap,
+)
+from nexus_tools.registry.listing import ToolListing
 from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
     add_registrations,
-    cap_ids,
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
-from nexus_tools.registry.tool_checks import (
-    OwnedTool,
-    check_claimable,
-    check_claimed,
-    check_has_collateral,
-    check_shortfall,
-    check_unregistered,
-    check_unregistrable,
-    operating_cap,
-    owned_tool,
-)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import Object
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 Fqn = ToolFqn | str
@@ -57,23 +49,15 @@ class RegisterResult:
     sent: Sent | None
 
 
-class ToolRegistry(PackageClient):
+class ToolRegistry(ToolListing):
     """The tools of a deployment.
 
-    Every verb first checks what the chain would refuse and says it in words; then it sends one
-    transaction. Owner and operator caps are found on chain. Besides the errors that are named,
+    Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
+    words. Owner and operator caps are found on chain. Besides the errors that are named,
     every method raises as `SuiClient` does, and `object_unknown` for a wrong deployment.
     """
 
     # --- Reading
-
-    async def state(self) -> tool_registry.ToolRegistry:
-        """The registry itself: version, settings, number of tools."""
-        return self._state(await self.client.object(self.deployment.tool_registry))
-
-    def _state(self, value: Object | None) -> tool_registry.ToolRegistry:
-        registry = self.deployment.tool_registry
-        return self.existing(value, registry, tool_registry.ToolRegistry)
 
     async def settings(self) -> tool_registry.ToolSettings:
         """What a new registration has to keep to."""
@@ -81,14 +65,13 @@ class ToolRegistry(PackageClient):
 
     async def find(self, fqn: Fqn) -> calls.Tool | None:
         """The tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
-        name = ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn
-        return self._tool(await self.client.object(self._id(name)))
+        return self.decoded(await self.client.object(self._id(_parsed(fqn))), calls.Tool)
 
     def _id(self, fqn: ToolFqn) -> Address:
         return tool_id(self.deployment.tool_registry, fqn)
 
-    def _tool(self, value: Object | None) -> calls.Tool | None:
-        return None if value is None else self.deployment.decode(value, calls.Tool)
+    def _owner_cap(self, name: str) -> Address:
+        return owner_cap_id(self.deployment.tool_registry, name)
 
     async def get(self, fqn: Fqn) -> calls.Tool:
         """The tool with this FQN, with one request. Raises `tool_unknown`."""
@@ -102,35 +85,6 @@ class ToolRegistry(PackageClient):
                 hint="check the spelling and the version: `tool list` shows what there is",
             )
         return tool
-
-    async def list(self, tool_filter: ToolFilter | None = None) -> tuple[calls.Tool, ...]:
-        """All tools that pass, in the order of their registration, read in parallel."""
-        state = await self.state()
-        page = await read_page(
-            self.client,
-            self.deployment,
-            state,
-            tool_filter or ToolFilter(),
-            start=0,
-            size=max(1, state.fqns.size),
-        )
-        return page.tools
-
-    async def page(
-        self, tool_filter: ToolFilter | None = None, *, start: int = 0, size: int = 100
-    ) -> ToolPage:
-        """At most `size` tools that pass, in the order of their registration.
-
-        The first page begins at 0, each other one at the `next` of the one before.
-        """
-        return await read_page(
-            self.client,
-            self.deployment,
-            await self.state(),
-            tool_filter or ToolFilter(),
-            start=start,
-            size=size,
-        )
 
     # --- Registration
 
@@ -157,33 +111,25 @@ class ToolRegistry(PackageClient):
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view, sender)
             sent = await self.send(builder)
-        caps = cap_ids(self.deployment.tool_registry, fqns)
         new = {registration.fqn for registration in missing}
         registered = [
-            RegisteredTool(
-                fqn,
-                tool_id(self.deployment.tool_registry, fqn),
-                caps[fqn.unversioned],
-                fqn in new,
-            )
+            RegisteredTool(fqn, self._id(fqn), self._owner_cap(fqn.unversioned), fqn in new)
             for fqn in fqns
         ]
         return RegisterResult(tuple(registered), sent)
 
     async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
-        caps = cap_ids(self.deployment.tool_registry, fqns)
-        ids = [tool_id(self.deployment.tool_registry, fqn) for fqn in fqns]
+        """What the chain has of these names, with one request."""
         registry = self.deployment.tool_registry
+        caps = {fqn.unversioned: self._owner_cap(fqn.unversioned) for fqn in fqns}
+        ids = [self._id(fqn) for fqn in fqns]
         first, *found = await self.client.objects([registry, *ids, *caps.values()])
-        state = self._state(first)
-        tools = {
-            fqn: self.deployment.decode(value, calls.Tool)
-            for fqn, value in zip(fqns, found[: len(ids)], strict=True)
-            if value is not None
-        }
+        tools = [self.decoded(value, calls.Tool) for value in found[: len(ids)]]
         owned = zip(caps, found[len(ids) :], strict=True)
         return RegistryView(
-            state.settings, tools, {name: cap for name, cap in owned if cap is not None}
+            self.existing(first, registry, tool_registry.ToolRegistry).settings,
+            {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
+            {name: cap for name, cap in owned if cap},
         )
 
     # --- The end and the return of a tool
@@ -193,50 +139,34 @@ class ToolRegistry(PackageClient):
 
         Raises `not_owner`, `already_unregistered` or `claimed`.
         """
-        owned = await self._owned(fqn)
-        check_unregistrable(owned.tool, await self.client.now_ms())
-        builder = TransactionBuilder()
-        calls.unregister(builder, *self._by_owner(owned))
-        return await self.send(builder)
+        tool = await self._owned(fqn)
+        by_owner, claimable_at_ms = self._by_owner(tool), tool.claimable_at_ms
+        return await self.call(calls.unregister, *by_owner, possible_at_ms=claimable_at_ms)
 
     async def cancel_unregister(self, fqn: Fqn) -> Sent:
         """Stop the timer. Raises `not_owner`, `not_unregistered` or `claimed`."""
-        owned = await self._owned(fqn)
-        check_unregistered(owned.tool)
-        builder = TransactionBuilder()
-        calls.cancel_unregister(builder, *self._by_owner(owned))
-        return await self.send(builder)
+        return await self.call(calls.cancel_unregister, *self._by_owner(await self._owned(fqn)))
 
     async def claim(self, fqn: Fqn) -> Sent:
         """Take the collateral back, into the gas coin.
 
         Raises `not_owner`, `not_unregistered`, `delay_not_over` or `claimed`.
         """
-        owned = await self._owned(fqn)
-        check_claimable(owned.tool, await self.client.now_ms())
-        builder = TransactionBuilder()
-        coin = calls.claim(builder, *self._by_owner(owned))
-        builder.merge_coins(builder.gas, [coin])
-        return await self.send(builder, possible_at_ms=owned.tool.claimable_at_ms)
+        tool = await self._owned(fqn)
+        by_owner, claimable_at_ms = self._by_owner(tool), tool.claimable_at_ms
+        return await self.collect(calls.claim, *by_owner, possible_at_ms=claimable_at_ms)
 
     async def re_register(self, fqn: Fqn) -> Sent:
         """Bring a claimed tool back, with new collateral. Raises `not_owner` or `not_claimed`."""
-        owned = await self._owned(fqn)
-        check_claimed(owned.tool)
-        builder = TransactionBuilder()
+        tool = await self._owned(fqn)
         collateral_mist = (await self.settings()).collateral_mist
-        coin = builder.split_coins(builder.gas, [collateral_mist])[0]
-        calls.re_register(builder, *self._by_owner(owned), coin)
-        return await self.send(builder)
+        return await self.pay(calls.re_register, *self._by_owner(tool), amount_mist=collateral_mist)
 
     async def top_up(self, fqn: Fqn) -> Sent:
         """Bring back what was slashed. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
-        owned = await self._owned(fqn)
-        shortfall_mist = check_shortfall(owned.tool)
-        builder = TransactionBuilder()
-        coin = builder.split_coins(builder.gas, [shortfall_mist])[0]
-        calls.top_up(builder, *self._by_owner(owned), coin)
-        return await self.send(builder)
+        tool = await self._owned(fqn)
+        shortfall_mist = check_shortfall(collateral_of(tool), tool.fqn)
+        return await self.pay(calls.top_up, *self._by_owner(tool), amount_mist=shortfall_mist)
 
     # --- Updates
 
@@ -259,10 +189,10 @@ class ToolRegistry(PackageClient):
         tool = await self.get(fqn)
         changes.check(tool)
         if changes.need_owner:
-            owned = owned_tool(tool, await self.client.object(tool.owner), self.client.address)
-            cap, operator = owned.cap, False
+            check_owner(tool, await self.client.object(tool.owner), self.client.address)
+            cap, operator = tool.owner, False
         else:
-            cap, operator = await operating_cap(self.client, self.deployment, tool)
+            cap, operator = await operating_cap(self, tool)
         builder = TransactionBuilder()
         changes.add(builder, self.deployment, tool.id, cap, operator=operator)
         return await self.send(builder)
@@ -271,69 +201,61 @@ class ToolRegistry(PackageClient):
 
     async def issue_operator_cap(self, fqn: Fqn, operator: Address) -> Sent:
         """Give an address the right to run the tool. Raises `not_owner`."""
-        owned = await self._owned(fqn)
+        tool = await self._owned(fqn)
         builder = TransactionBuilder()
-        cap = calls.issue_operator_cap(builder, *self._by_owner(owned))
+        cap = calls.issue_operator_cap(builder, self.deployment.package, *self._by_owner(tool))
         builder.transfer_objects([cap], operator)
         return await self.send(builder)
 
     async def revoke_operator_cap(self, fqn: Fqn, operator_cap: Address) -> Sent:
         """Take the right from an operator cap. Raises `not_owner` or `unknown_operator`."""
-        owned = await self._owned(fqn)
-        builder = TransactionBuilder()
-        calls.revoke_operator_cap(builder, *self._by_owner(owned), operator_cap)
-        return await self.send(builder)
+        by_owner = self._by_owner(await self._owned(fqn))
+        return await self.call(calls.revoke_operator_cap, *by_owner, operator_cap)
 
     async def burn_operator_cap(self, operator_cap: Address) -> Sent:
         """Delete an operator cap that the wallet has."""
-        builder = TransactionBuilder()
-        calls.burn_operator_cap(builder, self.deployment.package, operator_cap)
-        return await self.send(builder)
+        return await self.call(calls.burn_operator_cap, operator_cap)
 
     # --- Admin
 
     async def verify(self, fqn: Fqn, *, verified: bool = True) -> Sent:
         """Vouch for a tool, or cease to. Raises `admin_cap_unknown`."""
-        tool = await self.get(fqn)
-        builder = TransactionBuilder()
-        calls.verify(builder, *self._by_admin(tool), verified)
-        return await self.send(builder)
+        by_admin = self._by_admin(await self.get(fqn))
+        return await self.call(calls.verify, *by_admin, verified)
 
     async def slash(self, fqn: Fqn, amount_mist: int, reason: str) -> Sent:
         """Take of a tool's collateral, into the gas coin. Raises `claimed` or `empty`."""
         tool = await self.get(fqn)
-        check_has_collateral(tool)
-        builder = TransactionBuilder()
-        coin = calls.slash(builder, *self._by_admin(tool), amount_mist, reason)
-        builder.merge_coins(builder.gas, [coin])
-        return await self.send(builder)
+        return await self.collect(calls.slash, *self._by_admin(tool), amount_mist, reason)
 
     async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
         """Set what new registrations have to keep to. Raises `invalid_settings`."""
-        builder = TransactionBuilder()
-        tool_registry.configure(
-            builder,
-            self.deployment.package,
+        return await self.call(
+            tool_registry.configure,
             self.deployment.tool_registry,
             self.deployment.require_admin_cap(),
             *astuple(settings),
         )
-        return await self.send(builder)
 
     # --- Caps
 
-    def _by_owner(self, owned: OwnedTool) -> tuple[Package, Address, Address, Address]:
+    def _by_owner(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
         """What the owner's functions begin with."""
-        return self.deployment.package, owned.tool.id, owned.cap, self.deployment.tool_registry
+        return tool.id, tool.owner, self.deployment.tool_registry
 
-    def _by_admin(self, tool: calls.Tool) -> tuple[Package, Address, Address, Address]:
+    def _by_admin(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
         """What the admin's functions begin with."""
-        cap = self.deployment.require_admin_cap()
-        return self.deployment.package, tool.id, cap, self.deployment.tool_registry
+        return tool.id, self.deployment.require_admin_cap(), self.deployment.tool_registry
 
-    async def _owned(self, fqn: Fqn) -> OwnedTool:
-        """The tool and the owner cap of its name, with one request."""
-        name = ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn
-        cap_id = owner_cap_id(self.deployment.tool_registry, name.unversioned)
-        value, cap = await self.client.objects([self._id(name), cap_id])
-        return owned_tool(self._registered(self._tool(value), fqn), cap, self.client.address)
+    async def _owned(self, fqn: Fqn) -> calls.Tool:
+        """The tool, if the wallet has the owner cap of its name, with one request."""
+        name = _parsed(fqn)
+        ids = [self._id(name), self._owner_cap(name.unversioned)]
+        value, cap = await self.client.objects(ids)
+        tool = self._registered(self.decoded(value, calls.Tool), fqn)
+        check_owner(tool, cap, self.client.address)
+        return tool
+
+
+def _parsed(fqn: Fqn) -> ToolFqn:
+    return ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn

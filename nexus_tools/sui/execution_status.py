@@ -170,14 +170,14 @@ class Success(Struct, frozen=True):
     """All commands were executed."""
 
 
-class Failure(Struct, frozen=True):
+class ExecutionFailure(Struct, frozen=True):
     """Nothing but the gas was changed; `command` is the index of the command that failed."""
 
     error: ExecutionError
     command: int | None
 
 
-ExecutionStatus = Success | Failure
+ExecutionStatus = Success | ExecutionFailure
 
 
 def _numbered(name: str, kinds: type[IntEnum], payloads: dict[Any, Codec[Any]]) -> tuple[Any, Any]:
@@ -277,5 +277,5 @@ EXECUTION_ERROR: Codec[ExecutionError] = Codec(
 EXECUTION_STATUS: Codec[ExecutionStatus] = choice(
     "ExecutionStatus",
     (Success, struct(Success)),
-    (Failure, struct(Failure, EXECUTION_ERROR, option(u64))),
+    (ExecutionFailure, struct(ExecutionFailure, EXECUTION_ERROR, option(u64))),
 )

@@ -14,7 +14,6 @@ from nexus_tools.tool.example import example_input
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
-from nexus_tools.tool.ports import HasSchemas, InterfaceValidator
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
@@ -32,6 +31,7 @@ from nexus_tools.tool.schema_document import (
 )
 from nexus_tools.tool.strict_json import canonical_json, measure, parse_json, pointer_of
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
+from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
 
 __all__ = [
     "ANCHORS",

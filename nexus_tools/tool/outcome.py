@@ -18,7 +18,7 @@ class FailureReason(StrEnum):
     OUTPUT_TOO_LARGE = "output_too_large"
     UNAUTHORIZED = "unauthorized"
     EXPIRED = "expired"
-    """No leader closed it in time: nobody writes this reason, it is how the invocation ended."""
+    """No leader closed it in time: nobody writes this reason, its state says it."""
 
 
 @dataclass(frozen=True, slots=True)

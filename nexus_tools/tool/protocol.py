@@ -49,7 +49,7 @@ CALL_HEADERS = (
 
 
 def endpoint(url: str, path: str) -> str:
-    """Where `path` is answered for the tool, or the root of a server, at `url`."""
+    """Where the tool serves `path`, or the root of a server, at `url`."""
     return url.rstrip("/") + path
 
 

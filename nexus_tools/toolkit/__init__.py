@@ -1,11 +1,11 @@
-"""Make a tool: `@tool` on a function, `Variant` for its answers, `serving` or `serve` to serve it.
+"""Make a tool: `@tool` on a function, `Variant` for each answer, `serving` or `serve` to serve it.
 
 What serves is imported when it is first asked for: the tests of an author need no web server.
 """
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 from nexus_tools.toolkit.authoring import FunctionTool, tool
 from nexus_tools.toolkit.tool import Call, Health, Tool
 from nexus_tools.toolkit.variant import Variant

@@ -115,7 +115,7 @@ class Probe:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             problem = str(error) or type(error).__name__
             raise FailedError(
-                f"{method} {path} is not answered: {problem}",
+                f"{method} {path} gets no response: {problem}",
                 "is the server running, and is the URL right?",
             ) from error
         return Reply(response.status_code, body, (perf_counter() - started) * 1_000)
@@ -179,7 +179,7 @@ async def _row(name: str, check: Callable[[Probe], Awaitable[str]], probe: Probe
 
 async def _reachable(probe: Probe) -> str:
     probe.health = await probe.get(protocol.HEALTH)
-    return f"answered within {probe.health.elapsed_ms:.0f} ms"
+    return f"responded within {probe.health.elapsed_ms:.0f} ms"
 
 
 async def _tls(probe: Probe) -> str:
@@ -260,9 +260,9 @@ async def _valid_input(probe: Probe) -> str:
         message = (
             f"POST {protocol.INVOKE} answers {reply.status} to {_encoded(example)[:200].decode()}"
         )
-        raise FailedError(message, "an input that the schema allows is answered with a variant")
+        raise FailedError(message, "an input that the schema allows gets a variant")
     answer = InterfaceValidator(definition).check_output(reply.json())
-    return f"answered {answer.variant} after {reply.elapsed_ms:.0f} ms"
+    return f"gave {answer.variant} after {reply.elapsed_ms:.0f} ms"
 
 
 async def _bad_input(probe: Probe) -> str:
@@ -282,7 +282,7 @@ def _wrong_input(input_schema: dict[str, Any]) -> Any:
 
 def _refuse_unauthorized(reply: Reply) -> None:
     if reply.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-        raise SkippedError("the tool answers signed requests only")
+        raise SkippedError("the tool responds to signed requests only")
 
 
 def _encoded(value: Any) -> bytes:

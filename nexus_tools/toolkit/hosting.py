@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from nexus_tools.embedding import embedded, listening_socket, url_of
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import UsageError
 from nexus_tools.logs import log_to_stderr
 from nexus_tools.toolkit.server import ToolServer
@@ -66,7 +66,7 @@ def run(
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running invocations end; the process is the server's.
 
-    Port 0 takes a free one. `on_ready` gets the URL once requests are answered. Events go to
+    Port 0 takes a free one. `on_ready` gets the URL once requests get responses. Events go to
     stderr as JSON unless structlog is configured. Raises `UsageError` for an address that cannot be
     bound and for incomplete TLS settings.
     """

@@ -1,4 +1,4 @@
-"""Recent invocations by key, so that a repeated request is answered and not run again.
+"""Recent invocations by key, so that a repeated request gets a response and is not run again.
 
 Follows the IETF draft "The Idempotency-Key HTTP Header Field": the same key with another request is
 a mistake of the client (422), with one that still runs a conflict (409), and otherwise gets the

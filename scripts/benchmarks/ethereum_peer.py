@@ -1,7 +1,7 @@
 """eth-tester with py-evm: the test network that the figures of `ethereum` stand beside.
 
 It runs in an environment of its own, without this project. It prints a line when it is ready. Each
-line that it reads is `["transfer" | "call", count]`, and is answered with the seconds that so many
+line that it reads is `["transfer" | "call", count]`, and is met with the seconds that so many
 signed transactions took, each a block of its own.
 """
 

@@ -45,7 +45,7 @@ class _Server:
         self.per_cpu_second: list[float] = []
 
     def per_second(self, *, nexus_headers: bool) -> float:
-        """Requests answered per second, in one round."""
+        """Responses per second, in one round."""
         job = {
             "port": self._port,
             "seconds": SECONDS,
@@ -53,9 +53,9 @@ class _Server:
             "nexus_headers": nexus_headers,
         }
         before = self._process.ask("cpu")
-        answered, seconds = self._load.ask(job, timeout_s=SECONDS + 10)
-        self.per_cpu_second.append(answered / (self._process.ask("cpu") - before))
-        return float(answered / seconds)
+        responses, seconds = self._load.ask(job, timeout_s=SECONDS + 10)
+        self.per_cpu_second.append(responses / (self._process.ask("cpu") - before))
+        return float(responses / seconds)
 
 
 def _figures(tools: _Server, bare: _Server, *, nexus_headers: bool) -> Iterator[Figure]:

@@ -1,8 +1,8 @@
 """One server process of the figure `server`: `tools` is a `ToolServer`, `bare` plain Starlette.
 
 Both do the same work with the same settings of uvicorn: two integers in, their sum or an error
-out. Prints the URL once requests are answered, and serves until SIGTERM. Each line that it reads
-is answered with the seconds of CPU that it has used so far.
+out. Prints the URL once requests get responses, and serves until SIGTERM. Each line that it reads
+is met with the seconds of CPU that it has used so far.
 """
 
 import sys

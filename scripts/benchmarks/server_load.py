@@ -1,7 +1,7 @@
 """The load of the figure `server`: raw sockets, one request at a time on each.
 
 Reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each with
-`[answered requests, seconds]`.
+`[responses, seconds]`.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, requests: "Requests") -> None:
         self._requests = requests
         self._buffer = b""
-        self.answered = 0
+        self.responses = 0
         self.failure: str | None = None
         self._transport: asyncio.Transport | None = None
 
@@ -47,7 +47,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
             return
         self._buffer = b""
-        self.answered += 1
+        self.responses += 1
         self._transport.write(self._requests.next())
 
     def connection_lost(self, _: Exception | None) -> None:
@@ -95,7 +95,7 @@ class Requests:
 async def load(
     port: int, seconds: float, connections: int, *, nexus_headers: bool
 ) -> tuple[int, float]:
-    """How many requests are answered in about `seconds` on so many connections, and in how many."""
+    """How many responses come in about `seconds` on so many connections, and in how many."""
     requests = Requests(port, nexus_headers=nexus_headers)
     loop = asyncio.get_running_loop()
     begin = perf_counter()
@@ -103,18 +103,18 @@ async def load(
     for _ in range(connections):
         _, client = await loop.create_connection(lambda: Connection(requests), "127.0.0.1", port)
         clients.append(client)
-    answered = 0
+    responses = 0
     # A machine that is busy with something else may answer nothing in so short a time.
-    while not answered and not any(client.failure for client in clients):
+    while not responses and not any(client.failure for client in clients):
         await asyncio.sleep(seconds)
-        answered = sum(client.answered for client in clients)
+        responses = sum(client.responses for client in clients)
     elapsed = perf_counter() - begin
     failure = next((client.failure for client in clients if client.failure), None)
     for client in clients:
         client.stop()
     if failure is not None:
-        raise RuntimeError(f"the server answered {failure}")
-    return answered, elapsed
+        raise RuntimeError(f"the server responded {failure}")
+    return responses, elapsed
 
 
 def _content_length(head: bytes) -> int:

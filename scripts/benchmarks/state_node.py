@@ -1,6 +1,6 @@
 """A node with many objects, in a process of its own: `state_node COUNT`.
 
-Prints a line when it has them. `"memory"` is answered with the MiB that the process holds,
+Prints a line when it has them. `"memory"` is met with the MiB that the process holds,
 `"revert"` with the seconds that a snapshot and a revert take, without the transaction in between.
 """
 

@@ -15,7 +15,7 @@ from fuzzing.finding import Broken
 from fuzzing.mutation import mutated, weighted
 from fuzzing.network import Network, network
 from nexus_tools.errors import NotAllowedError, ValidationError
-from nexus_tools.localnet.vm import ExecutionFailure
+from nexus_tools.localnet.vm import MoveFailure
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.bcs import BcsError, Codec
 from nexus_tools.sui.checkpoint import ANY_CHECKPOINT_CONTENTS, CHECKPOINT_SUMMARY
@@ -143,7 +143,7 @@ def _move_value(net: Network, tag: TypeTag) -> Callable[[bytes], bytes]:
     def read_and_write(data: bytes) -> bytes:
         try:
             return machine.types.encode(tag, machine.types.decode(tag, data))
-        except ExecutionFailure as error:
+        except MoveFailure as error:
             raise BcsError(str(error)) from error
 
     return read_and_write

@@ -150,7 +150,7 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 def _flood() -> st.SearchStrategy[bytes]:
     """Many streams, each begun and given up, or left open, in one of the ways that there are."""
-    endings = st.sampled_from(
+    ends = st.sampled_from(
         [
             lambda _: b"",
             lambda stream: frame(3, 0, stream, b"\0\0\0\x08"),
@@ -160,7 +160,7 @@ def _flood() -> st.SearchStrategy[bytes]:
             lambda stream: frame(9, 4, stream, b"") + frame(8, 0, stream, b"\x7f\xff\xff\xff"),
         ]
     )
-    return st.builds(_streams, endings, _blocks(), st.sampled_from([2, 20, 150, 1_000]))
+    return st.builds(_streams, ends, _blocks(), st.sampled_from([2, 20, 150, 1_000]))
 
 
 def _streams(ending: Callable[[int], bytes], block: bytes, count: int) -> bytes:

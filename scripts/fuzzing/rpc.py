@@ -1,4 +1,4 @@
-"""The server: whatever it is sent, it answers with a defined status or closes, and stays healthy.
+"""The server: whatever it is sent, it responds with a defined status or closes, and stays healthy.
 
 An input is a byte for the way, and then what is sent: over native gRPC and gRPC-web the number of a
 procedure and a message; else the bytes of a connection of HTTP/1.1 or HTTP/2, which the client
@@ -29,7 +29,7 @@ _NATIVE, _WEB, _WEB_TEXT, _ENDED, _LEFT, _RESET = range(6)
 _SECONDS = 10.0
 _WATCHING_SECONDS = 0.03
 _QUIET_SECONDS = 0.3
-# What no client may be answered: the server did not know what to say.
+# What no client may be told: the server did not know what to say.
 _UNDEFINED = {2, 13}
 
 
@@ -152,7 +152,7 @@ def _post(server: Served, procedure: Procedure, body: bytes, content_type: str) 
         answer = connection.getresponse()
         content = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        raise Broken(f"{procedure.path} is not answered: {error!r}") from error
+        raise Broken(f"{procedure.path} gets no response: {error!r}") from error
     finally:
         connection.close()
     status = answer.headers["grpc-status"]

@@ -52,14 +52,14 @@ class Served:
         self.call(self.network.restart)
 
     def check(self) -> None:
-        """The server answers, has forgotten whoever left, and logged no error."""
+        """The server responds, has forgotten whoever left, and logged no error."""
         try:
             self._health.request("GET", "/health")
             if self._health.getresponse().read()[:1] != b"{":
                 raise Broken("the server is not healthy")
         except (OSError, http.client.HTTPException) as error:
             self._health.close()
-            raise Broken(f"the server does not answer: {error!r}") from error
+            raise Broken(f"the server does not respond: {error!r}") from error
         if self.errors:
             raise Broken(f"the server logged an error: {self.errors[0]}")
         self._check_left()

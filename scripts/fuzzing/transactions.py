@@ -23,7 +23,7 @@ from nexus_tools.sui.effects import (
     InputState,
     ObjectWrite,
 )
-from nexus_tools.sui.execution_status import ErrorKind, Failure
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
 from nexus_tools.sui.object import MoveObject
 from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
 from nexus_tools.sui.type_tag import SUI, balance_tag
@@ -94,7 +94,7 @@ def _signatures(net: Network, mode: int, encoded: bytes) -> list[bytes]:
 
 def _named(executed: ExecutedTransaction) -> str:
     status = executed.effects.status
-    if not isinstance(status, Failure):
+    if not isinstance(status, ExecutionFailure):
         return "success"
     if status.error.kind is ErrorKind.INVARIANT_VIOLATION:
         raise Broken(f"invariant violation: {status.error}")

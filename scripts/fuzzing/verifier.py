@@ -24,7 +24,7 @@ from nexus_tools.localnet.natives import NATIVES
 from nexus_tools.localnet.verifier import VerificationError, verify_module, verify_sui_module
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.execution_status import ErrorKind, Failure
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
 from packages import framework_modules, framework_packages, package_of
 
 _FRAMEWORK = 255
@@ -100,7 +100,7 @@ def _publish(module: CompiledModule, files: dict[str, bytes]) -> None:
     builder.transfer_objects([cap], net.accounts[0].address)
     executed, _ = net.node.simulate(transaction(net.node, net.accounts[0], builder))
     status = executed.effects.status
-    if not isinstance(status, Failure):
+    if not isinstance(status, ExecutionFailure):
         return
     kind = status.error.kind
     # Other modules of the package may name something that the changed one has not any more.

@@ -79,7 +79,7 @@ async def test_a_reason_that_is_longer_than_grpc_takes_by_default_arrives(gatewa
 # --- Time
 
 
-async def test_a_node_that_does_not_answer_in_time_is_unreachable(silent_port):
+async def test_a_node_that_does_not_respond_in_time_is_unreachable(silent_port):
     network = Network("silent", f"http://127.0.0.1:{silent_port}")
     patience = Patience(attempts=2, first_pause_s=0.001, call_timeout_s=0.05)
     async with SuiClient(network, patience=patience) as client:

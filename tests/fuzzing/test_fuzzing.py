@@ -129,3 +129,21 @@ def test_what_the_compiler_refuses_is_no_finding(move_builder):
     assert check(b"module programs::programs { public fun run_0(): u8 { true } }") == (
         "refused by the compiler"
     )
+
+
+def test_money_that_goes_to_an_address_balance_is_not_lost():
+    from fuzzing.network import argument, network, transaction
+    from fuzzing.transactions import check
+    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.builder import TransactionBuilder
+    from nexus_tools.sui.type_tag import GAS_COIN, SUI
+
+    net = network()
+    net.restart()
+    alice = net.accounts[0]
+    _, coin, *_ = net.node.ledger.owned_by(alice.address, GAS_COIN)
+    builder = TransactionBuilder()
+    arguments = [builder.resolved(argument(coin)), builder.address(alice.address)]
+    builder.move_call(Address.of(2), "coin", "send_funds", arguments, [SUI])
+    data = transaction(net.node, alice, builder)
+    assert check(b"\0" + data.encode()) == "success"

@@ -14,8 +14,8 @@ from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closer import Closer
 from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
 from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.judgement import MAX_NAMES_BYTES
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.outcome import MAX_NAMES_BYTES
 from nexus_tools.package.move.invocation import Invocation, InvocationRequested, State
 from nexus_tools.registry import LeaderRegistry, outcome_bytes
 from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed, Closing, ClosingBatch, ClosingQueue
+from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
+from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.package import Deployment, ports_of
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.digest import Digest
@@ -106,7 +107,7 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
     from nexus_tools.sui.object import ObjectReference
     from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
 
-    deployment = Deployment(*[Address.of(n) for n in range(1, 5)], None, None, "chain")
+    deployment = Deployment(*[Address.of(n) for n in range(1, 5)], "chain")
     cap = ObjectReference(Address.of(9), 1, Digest(b"\1" * 32))
     shapes = [
         {"p": "x"},
@@ -131,7 +132,7 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
 # --- The transaction
 
 PACKAGE, REGISTRY, CAP = Address.of(0x10), Address.of(0x14), Address.of(0x20)
-DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), REGISTRY, None, None, "chain")
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), REGISTRY, "chain")
 LEADERS = SharedObject(REGISTRY, 7, mutable=False)
 
 

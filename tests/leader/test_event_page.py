@@ -11,7 +11,7 @@ from nexus_tools.sui.event import Event
 from nexus_tools.sui.type_tag import StructTag
 
 PACKAGE = Address.of(0x10)
-DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), Address.of(0x14), None, None, "chain")
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), Address.of(0x14), "chain")
 ME, OTHER = Address.of(0x21), Address.of(0x22)
 TOOL, REQUESTER = Address.of(0x31), Address.of(0x32)
 FQN = "xyz.example.math.add@1"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
+from msgspec import structs
 
 from nexus_tools.errors import NotAllowedError, UsageError
 from nexus_tools.leader import Leader
@@ -349,7 +350,8 @@ async def test_a_cap_of_another_wallet_is_refused(world):
 
 async def test_a_deployment_of_another_chain_is_refused(world):
     identity = await world.new_leader()
-    other = replace(world.deployment, chain_id="4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S")
+    chain_id = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"
+    other = structs.replace(world.deployment, chain_id=chain_id)
     leader = Leader(world.config(identity), world.client, identity.key, other, identity.cap)
     with pytest.raises(UsageError) as caught:
         await leader.run()

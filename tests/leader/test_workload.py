@@ -4,7 +4,8 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed, ClosingQueue
+from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.workload import Workload
 from nexus_tools.sui.address import Address

@@ -20,7 +20,7 @@ async def health(localnet):
         return (await http.get(f"{localnet.url}/health")).json()
 
 
-async def test_a_network_answers_from_start_to_stop():
+async def test_a_network_responds_from_start_to_stop():
     localnet = Localnet()
     await localnet.start()
     assert (await health(localnet))["status"] == "ok"

@@ -53,7 +53,10 @@ def test_the_time_when_it_will_be_possible_is_told(chain):
     error = abort(package=package, module="collateral", abort=2)
     at = 1_795_857_240_000  # 2026-11-28 09:14:00 UTC
     told = explain_abort(error, chain.deployment, possible_at_ms=at, now_ms=at - 3 * DAY)
-    assert "possible from 2026-11-28 09:14 UTC (in 3 d)" in told.message
+    assert (
+        "The unregister delay is not over: claimable at 2026-11-28 09:14 UTC (in 3 d)"
+        in told.message
+    )
     assert told.hint == "claim later"
 
 

@@ -86,10 +86,8 @@ async def test_a_requested_invocation_has_the_terms_of_its_tool(
     assert (found.tool, found.fqn, found.requester) == (tool.id, str(ADD), user.address)
     assert found.inputs.as_json() == INPUTS
     assert found.state == State.Requested()
-    assert (found.timeout_ms, found.window_ms) == (5_000, WINDOW)
+    assert (found.leaders, found.timeout_ms, found.window_ms) == ((cap,), 5_000, WINDOW)
     assert found.expires_at_ms == found.requested_at_ms + WINDOW
-    assert found.window_of(cap) == (found.requested_at_ms, found.expires_at_ms)
-    assert found.window_of(user.address) is None
 
 
 async def test_an_answer_pays_the_tool_and_the_leader(invocations, closing, requested, cap, owner):

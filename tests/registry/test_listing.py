@@ -5,7 +5,6 @@ from nexus_tools.package import ToolState
 from nexus_tools.package import move as calls
 from nexus_tools.package.move import fqn
 from nexus_tools.registry import Registration, ToolFilter
-from nexus_tools.registry.listing import read_fqns
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
 
@@ -78,13 +77,11 @@ async def test_pages_have_together_what_the_list_has(registry, wanted, sizes):
 @pytest.mark.usefixtures("four")
 async def test_the_list_is_read_in_parts(registry, owner):
     state = await registry.state()
-    assert [fqn.name for fqn in await read_fqns(owner, registry.deployment, state, 1, 3)] == [
+    assert [fqn.name for fqn in await registry.fqns(state, 1, 3)] == [
         "mul",
         "join",
     ]
-    assert [fqn.name for fqn in await read_fqns(owner, registry.deployment, state, 3, 99)] == [
-        "add"
-    ]
+    assert [fqn.name for fqn in await registry.fqns(state, 3, 99)] == ["add"]
 
 
 async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):

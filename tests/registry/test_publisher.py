@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, UsageError
 from nexus_tools.package import Publisher, load_package, newest

@@ -27,7 +27,7 @@ from nexus_tools.sui.effects import (
     ReadOnlyRoot,
     TransactionEffects,
 )
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, Failure, Success
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, Success
 from nexus_tools.sui.object import AddressOwner, Immutable
 from nexus_tools.sui.type_tag import SUI, Primitive, balance_tag
 
@@ -123,7 +123,7 @@ def all_effects(strategies):
         st.just(PerEpochConfig()),
     )
     failure = st.builds(
-        Failure,
+        ExecutionFailure,
         st.builds(ExecutionError, st.just(ErrorKind.INSUFFICIENT_GAS)),
         st.none() | u64,
     )

@@ -12,7 +12,7 @@ from nexus_tools.sui.execution_status import (
     CommandArgumentError,
     ErrorKind,
     ExecutionError,
-    Failure,
+    ExecutionFailure,
     MoveAbort,
     MoveLocation,
     PackageUpgradeError,
@@ -30,7 +30,7 @@ def test_success_is_one_byte():
 
 
 def test_an_abort_carries_its_location_code_and_command():
-    status = Failure(ExecutionError(ErrorKind.MOVE_ABORT, MoveAbort(LOCATION, 2)), 1)
+    status = ExecutionFailure(ExecutionError(ErrorKind.MOVE_ABORT, MoveAbort(LOCATION, 2)), 1)
     expected = (
         b"\1\x0c" + bytes(31) + b"\2" + b"\x07balance" + b"\7\0" + b"\x0a\0" + b"\1\5split"
         b"\2" + bytes(7) + b"\1\1" + bytes(7)
@@ -40,7 +40,7 @@ def test_an_abort_carries_its_location_code_and_command():
 
 
 def test_a_primitive_error_may_have_no_location():
-    status = Failure(ExecutionError(ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None), None)
+    status = ExecutionFailure(ExecutionError(ErrorKind.MOVE_PRIMITIVE_RUNTIME_ERROR, None), None)
     assert EXECUTION_STATUS.encode(status) == b"\1\x0b\0\0"
     assert EXECUTION_STATUS.decode(b"\1\x0b\0\0") == status
 
@@ -96,13 +96,13 @@ def test_an_error_has_the_number_of_its_place_in_the_enum(kind, number):
     ],
 )
 def test_each_error_is_read_back_with_what_it_carries(error):
-    status = Failure(error, 0)
+    status = ExecutionFailure(error, 0)
     assert EXECUTION_STATUS.decode(EXECUTION_STATUS.encode(status)) == status
 
 
 def test_an_error_without_its_data_cannot_be_written():
     with pytest.raises(BcsError):
-        EXECUTION_STATUS.encode(Failure(ExecutionError(ErrorKind.MOVE_ABORT, None), None))
+        EXECUTION_STATUS.encode(ExecutionFailure(ExecutionError(ErrorKind.MOVE_ABORT, None), None))
 
 
 @given(st.binary(max_size=80))

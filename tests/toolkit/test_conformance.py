@@ -22,7 +22,7 @@ def meta(add):
 
 
 def _app(document, **answers):
-    """A tool of foreign make; `answers` replace what it answers at an endpoint."""
+    """A tool of foreign make; `answers` replace its response at an endpoint."""
 
     async def invoke(request):
         ports = await request.json()

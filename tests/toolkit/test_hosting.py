@@ -78,7 +78,7 @@ def certificate(tmp_path):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_answers_on_a_socket_and_stops_when_told(examples_path, stop):
+def test_a_server_responds_on_a_socket_and_stops_when_told(examples_path, stop):
     with _served(str(examples_path)) as (process, url):
         answer = httpx.post(f"{url}/divide/invoke", json={"dividend": 7, "divisor": 2})
         assert answer.json() == {"ok": {"quotient": 3, "remainder": 1}}

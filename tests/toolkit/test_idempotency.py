@@ -11,7 +11,7 @@ pytestmark = pytest.mark.anyio
 KEY = {"idempotency-key": "0x1"}
 
 
-async def test_a_repeated_key_is_answered_with_the_stored_outcome(gate):
+async def test_a_repeated_key_gets_the_stored_outcome(gate):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:
         answers = [await http.post("/invoke", json={"number": 7}, headers=KEY) for _ in range(3)]
@@ -100,7 +100,7 @@ def _answer(size=10):
     return Response(200, (), b"x" * size)
 
 
-def _answered(recent, key, size=10):
+def _responded(recent, key, size=10):
     assert recent.begin(key, b"") is None
     recent.finish(key, _answer(size))
 
@@ -108,7 +108,7 @@ def _answered(recent, key, size=10):
 def test_answers_are_forgotten_after_their_lifetime():
     now = [0.0]
     recent = RecentInvocations(lifetime_s=60, clock=lambda: now[0])
-    _answered(recent, "a")
+    _responded(recent, "a")
     now[0] = 59.9
     assert recent.begin("a", b"") == _answer()
     now[0] = 60.0
@@ -118,22 +118,22 @@ def test_answers_are_forgotten_after_their_lifetime():
 def test_the_oldest_answers_are_forgotten_beyond_a_count():
     recent = RecentInvocations(max_count=2)
     for key in "abc":
-        _answered(recent, key)
+        _responded(recent, key)
     assert recent.begin("b", b"") == _answer()
     assert recent.begin("a", b"") is None
 
 
 def test_the_oldest_answers_are_forgotten_beyond_a_size():
     recent = RecentInvocations(max_bytes=100)
-    _answered(recent, "a", 60)
-    _answered(recent, "b", 60)
+    _responded(recent, "a", 60)
+    _responded(recent, "b", 60)
     assert recent.begin("b", b"") == _answer(60)
     assert recent.begin("a", b"") is None
 
 
 def test_an_answer_larger_than_the_memory_is_not_kept():
     recent = RecentInvocations(max_bytes=10)
-    _answered(recent, "a", 11)
+    _responded(recent, "a", 11)
     assert recent.begin("a", b"") is None
 
 
@@ -141,7 +141,7 @@ def test_a_running_key_is_never_forgotten():
     now = [0.0]
     recent = RecentInvocations(lifetime_s=1, max_count=1, clock=lambda: now[0])
     recent.begin("a", b"")
-    _answered(recent, "b")
+    _responded(recent, "b")
     now[0] = 1_000
     with pytest.raises(ProblemError) as caught:
         recent.begin("a", b"")

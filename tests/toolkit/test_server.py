@@ -38,7 +38,7 @@ def _assert_problem(response, status, code):
     return problem
 
 
-async def test_an_invocation_is_answered_with_its_variant(add):
+async def test_an_invocation_gets_its_variant(add):
     async with client(ToolServer([add])) as http:
         response = await http.post("/invoke", json={"a": 1, "b": 2})
     assert (response.status_code, response.json()) == (200, {"ok": {"result": 3}})

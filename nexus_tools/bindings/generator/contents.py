@@ -162,6 +162,9 @@ def read_contents(
     """What modules have, by the address of their package and in their order.
 
     `sources` are path -> text; those of other modules do no harm.
+
+    The bytecode decides what there is. Sources only add what it has not: comments, the names of
+    parameters and of type parameters; where theirs do not fit in number, they are of other code.
     """
     written = {module.name: module for text in sources.values() for module in read_modules(text)}
     found: dict[Address, list[ModuleContents]] = {}
@@ -225,7 +228,10 @@ class _Reader:
     def _fields(
         self, fields: Sequence[FieldDefinition], written: Sequence[SourceField]
     ) -> tuple[FieldContents, ...]:
-        """Those of a struct without fields are one that its sources do not have."""
+        """Those of a struct without fields are one that its sources do not have.
+
+        The compiler gives `struct Witness has drop {}` the field `dummy_field: bool`.
+        """
         docs = [each.doc for each in written] if len(written) == len(fields) else [""] * len(fields)
         return tuple(
             FieldContents(

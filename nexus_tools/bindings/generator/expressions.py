@@ -151,6 +151,9 @@ def held_parameters(parameters: Sequence[TypeParameter]) -> tuple[int, ...]:
 
 
 def is_nested_option(move_type: Named) -> bool:
-    """Whether this is an option of an option, of which None would say too little."""
+    """Whether this is an option of an option, of which None would say too little.
+
+    `some(none)` and `none` would both be None; as tuples they are `(None,)` and `()`.
+    """
     inner = move_type.arguments[0] if move_type.arguments else None
     return move_type.id == _OPTION and isinstance(inner, Named) and inner.id == _OPTION

@@ -31,6 +31,7 @@ def framework_types(
     """
     reader = _FrameworkReader(framework)
     met: dict[tuple[Address, str], set[str]] = defaultdict(set)
+    # What is found may hold further types: on until nothing new is met.
     waiting = list(held)
     wanted = set(FRAMEWORK_NAMES) - set(ours)
     while waiting:

@@ -73,6 +73,8 @@ def _group_lines(group: Group, indent: int, before: str, after: str) -> list[str
     last = f"{' ' * indent}{end}{group.tail}{after}"
     inner = indent + _INDENT
     on_one = " " * inner + ", ".join(map(_flat, group.items))
+    # As ruff formats: a call has its arguments on one line of their own if they fit, a display has
+    # each item on its own.
     is_display = not group.head or group.brackets != "()"
     if len(on_one) <= WIDTH and not is_display:
         return [first, on_one, last]

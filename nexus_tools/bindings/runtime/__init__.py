@@ -2,7 +2,7 @@
 
 from nexus_tools.bindings.runtime.inputs import ObjectInput
 from nexus_tools.bindings.runtime.package import Package
-from nexus_tools.bindings.runtime.types import Types
+from nexus_tools.bindings.runtime.types import Decoder, Types
 from nexus_tools.bindings.runtime.values import (
     Coin,
     Collection,
@@ -23,6 +23,7 @@ __all__ = [
     "Argument",
     "Coin",
     "Collection",
+    "Decoder",
     "Field",
     "MoveEnum",
     "MoveError",

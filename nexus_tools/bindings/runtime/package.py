@@ -19,6 +19,9 @@ class Package(Struct, frozen=True):
     Calls go to `id`, its newest version. Types are named by the version that first defined them:
     `original_id`, the first one, or for those that came later what `origins` says, by
     `module::Name`.
+
+    After two upgrades, 0xC of 0xA say, calls go to 0xC; a struct of the first version is
+    0xA::m::Old, and one that the second version 0xB added is 0xB::m::New: `origins` has it.
     """
 
     id: Address

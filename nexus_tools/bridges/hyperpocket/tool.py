@@ -81,7 +81,7 @@ class HyperpocketTool(BridgedTool):
         # An authorization server that is slow leaves no time to run: that is not the tool's fault.
         with move_on_after(self.timeout_ms / 2_000):
             return await self._authorisation.environment(declared.name, declared.auth, call)
-        return AuthRequired("the authorization server does not answer in time")
+        return AuthRequired("the authorization server does not respond in time")
 
 
 def less(limits: ProcessLimits, began: float) -> ProcessLimits:

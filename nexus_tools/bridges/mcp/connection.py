@@ -20,7 +20,7 @@ from pydantic import RootModel, ValidationError
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.http import http_link
-from nexus_tools.bridges.mcp.link import ANSWERED_HERE, CallFailedError, Link
+from nexus_tools.bridges.mcp.link import RESPONDED_HERE, CallFailedError, Link
 from nexus_tools.bridges.mcp.listing import ListedTool, Listing
 from nexus_tools.bridges.mcp.sifting import SiftingDispatcher
 from nexus_tools.bridges.mcp.stdio import stdio_link
@@ -82,7 +82,7 @@ async def _explanation(error: MCPError, link: Link) -> CallFailedError:
             async with asyncio.timeout(_REASON_S):
                 await link.closed.wait()
         return CallFailedError.ended(link)
-    if error.code == ANSWERED_HERE:
+    if error.code == RESPONDED_HERE:
         return CallFailedError(error.message)
     if error.message == _SESSION_GONE:
         link.close("the server has forgotten the session")

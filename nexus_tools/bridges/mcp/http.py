@@ -1,6 +1,6 @@
 """A server that is reached by HTTP: the SDK's transports over a client that has bounds.
 
-Redirects are not followed. A request that fails is answered in the server's place, so that one
+Redirects are not followed. A request that fails gets a response in the server's place, so that one
 that breaks does not end the others, which share the connection.
 """
 
@@ -15,7 +15,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from nexus_tools.bridges.mcp.declaration import HttpServer
-from nexus_tools.bridges.mcp.link import ANSWERED_HERE, Link
+from nexus_tools.bridges.mcp.link import RESPONDED_HERE, Link
 
 # Within this time a connection stands, and a request is sent.
 _CONNECT_S = 10.0
@@ -89,7 +89,7 @@ class _ClientFactory:
 
 
 class _BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Bounds each response, and answers in the place of a server that cannot be reached."""
+    """Bounds each response, and responds in the place of a server that cannot be reached."""
 
     def __init__(self, max_bytes: int) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 def _error(request: httpx2.Request, problem: str) -> httpx2.Response:
     """What the SDK reads as an error of this one request."""
-    error = {"code": ANSWERED_HERE, "message": problem}
+    error = {"code": RESPONDED_HERE, "message": problem}
     return httpx2.Response(
         503,
         headers={"content-type": "application/json"},

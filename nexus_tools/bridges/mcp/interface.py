@@ -114,7 +114,7 @@ def _text(blocks: list[Any]) -> str | None:
 
 def _unfinished(kind: Any, result: Mapping[str, Any]) -> str:
     if kind != "input_required":
-        return f"the server answers with a result of the kind {str(kind)[:80]!r}, not the tool's"
+        return f"the server responds with a result of the kind {str(kind)[:80]!r}, not the tool's"
     requests = result.get("inputRequests") or {}
     methods = sorted({str(each.get("method")) for each in requests.values()})
     return f"the tool asks for input that nobody is here to give: {', '.join(methods) or 'unsaid'}"

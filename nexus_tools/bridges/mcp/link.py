@@ -7,8 +7,8 @@ from typing import Any
 from nexus_tools.bridges.sandbox import Limit
 from nexus_tools.bridges.variants import error
 
-ANSWERED_HERE = -32_099
-"""The code of a JSON-RPC error that is not the server's: we answered a request in its place."""
+RESPONDED_HERE = -32_099
+"""The code of a JSON-RPC error that is not the server's: we responded in its place."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class CallFailedError(Exception):
     @classmethod
     def late(cls, seconds: float) -> "CallFailedError":
         """The server took too long."""
-        return cls(f"the server did not answer within {seconds:g} s", limit=Limit.TIME)
+        return cls(f"the server did not respond within {seconds:g} s", limit=Limit.TIME)
 
     @classmethod
     def ended(cls, link: Link) -> "CallFailedError":

@@ -7,7 +7,7 @@ from nexus_tools.bridges.sandbox.process import run
 from nexus_tools.bridges.sandbox.scratch import Scratch
 from nexus_tools.bridges.sandbox.watch.linux import hide_environment
 from nexus_tools.bridges.sandbox.watch.starting import REPLY_DESCRIPTOR
-from nexus_tools.bridges.sandbox.watching import launcher
+from nexus_tools.bridges.sandbox.watcher import launcher
 
 __all__ = [
     "REPLY_DESCRIPTOR",

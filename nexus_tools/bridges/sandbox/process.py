@@ -14,7 +14,7 @@ from nexus_tools.bridges.sandbox.finished import Finished
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.pipes import Budget, Inlet, Outlet
 from nexus_tools.bridges.sandbox.scratch import Scratch, outlast
-from nexus_tools.bridges.sandbox.watching import Watching, watch_command
+from nexus_tools.bridges.sandbox.watcher import Watching, watch_command
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
 
 

@@ -61,7 +61,7 @@ async def _document(config: Path, kind: MessageType, ask: Ask) -> dict[str, Any]
     if kind not in transcript.documents:
         raise ValidationError(
             "declaration_missing",
-            f"there is no {_FILES[kind]}, and the program does not answer {kind}: "
+            f"there is no {_FILES[kind]}, and the program does not print {kind}: "
             f"{transcript.problem or transcript.noise[-500:].strip() or 'it says nothing'}",
         )
     return transcript.documents[kind]

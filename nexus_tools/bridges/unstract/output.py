@@ -1,116 +1,20 @@
-"""What comes out of a run: the variants `ok` and `err`, from what the tool said and left behind."""
+"""What comes out of a run: how it ended, and the variants `ok` and `err` that say so."""
 
-import base64
-import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.redaction import Redaction
+from nexus_tools.bridges.sandbox import Finished
 from nexus_tools.bridges.unstract.message import Cost, Log, LogLevel, SingleStepMessage, Update
 from nexus_tools.bridges.unstract.properties import ResultType, ToolProperties
+from nexus_tools.bridges.unstract.storage import OutputFile
 from nexus_tools.bridges.unstract.transcript import MAX_KEPT, Transcript
-from nexus_tools.bridges.variants import described, error_ports, object_of, output_schema
+from nexus_tools.bridges.variants import described, error, error_ports, object_of, output_schema
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import SchemaDocument, parse_json, relocated
-
-MAX_FILES = 200
-MAX_BYTES = 4 * 2**20
-"""Of all files together: they travel in a response, most of them as base64."""
-
-_MAX_FOLDERS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class OutputFile:
-    """A file by its path relative to the output folder, with `/` between folders."""
-
-    path: str
-    content: bytes
-
-    def as_json(self) -> dict[str, str]:
-        """`{path, text}` where it is UTF-8 without NUL, else `{path, content_base64}`."""
-        try:
-            text = self.content.decode("utf-8")
-        except UnicodeDecodeError:
-            text = "\0"
-        if "\0" in text:
-            return {"path": self.path, "content_base64": base64.b64encode(self.content).decode()}
-        return {"path": self.path, "text": text}
-
-
-def read_output_files(folder: Path) -> list[OutputFile]:
-    """Every file in a folder and below, by path; links and what is no plain file are left out.
-
-    Raises `ValidationError` with code `files_too_large` for more than `MAX_FILES` files or
-    `MAX_BYTES` bytes, and `file_unreadable` for a file that cannot be read, or has a name that is
-    no UTF-8.
-    """
-    if folder.is_symlink():
-        return []
-    files: list[OutputFile] = []
-    left = MAX_BYTES
-    for path in _plain_files(folder):
-        if len(files) == MAX_FILES:
-            raise _too_large(f"it left more than {MAX_FILES} files")
-        content = _content(path, left)
-        if len(content) > left:
-            raise _too_large(f"its files have more than {MAX_BYTES} bytes together")
-        left -= len(content)
-        files.append(OutputFile(_relative(path, folder), content))
-    return sorted(files, key=lambda file: file.path)
-
-
-def _plain_files(folder: Path) -> Iterator[Path]:
-    pending = [folder]
-    for _ in range(_MAX_FOLDERS + 1):
-        if not pending:
-            return
-        current = pending.pop()
-        try:
-            entries = sorted(os.scandir(current), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                pending.append(Path(entry.path))
-            elif entry.is_file(follow_symlinks=False):
-                yield Path(entry.path)
-    raise _too_large(f"it left more than {_MAX_FOLDERS} folders")
-
-
-def _content(path: Path, at_most: int) -> bytes:
-    """The content, and one byte more than `at_most` if there is more; a link is not followed."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        message = f"a file that it left cannot be read: {error.strerror}"
-        raise ValidationError("file_unreadable", message) from error
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return b""
-        return file.read(at_most + 1)
-
-
-def _relative(path: Path, folder: Path) -> str:
-    name = path.relative_to(folder).as_posix()
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError as error:
-        message = f"a file that it left has a name that is no UTF-8: {name!r}"
-        raise ValidationError("file_unreadable", message) from error
-    return name
-
-
-def _too_large(problem: str) -> ValidationError:
-    return ValidationError("files_too_large", problem)
-
-
-# --- The whole output
-
 
 _TEXT = {"type": "string"}
 
@@ -149,25 +53,6 @@ def said_ports(transcript: Transcript) -> dict[str, Any]:
         "messages": [_message(message) for message in transcript.messages],
         "updates": [_update(update) for update in transcript.updates],
     }
-
-
-def ok(
-    transcript: Transcript,
-    files: Iterable[OutputFile],
-    elapsed_ms: int,
-    properties: ToolProperties,
-    redaction: Redaction,
-) -> dict[str, Any]:
-    """The output `{"ok": …}` of a run that has a result; what was said beside it is masked."""
-    result = transcript.result
-    assert result is not None
-    ports = {
-        "output": output_of(result.output, properties),
-        "files": [file.as_json() for file in files],
-        "elapsed_time": elapsed_ms / 1_000 if result.elapsed_s is None else result.elapsed_s,
-        **redaction.value(said_ports(transcript)),
-    }
-    return {"ok": ports | ({"workflow_id": result.workflow_id} if result.workflow_id else {})}
 
 
 def _output(properties: ToolProperties) -> dict[str, Any]:
@@ -234,3 +119,109 @@ def _update(update: Update) -> dict[str, Any]:
 def _said(message: Any, *optional: str) -> dict[str, str]:
     names = (*optional, "emitted_at")
     return {name: getattr(message, name) for name in names if getattr(message, name)}
+
+
+# --- How a run ended: well, or why not
+
+_LOG_BYTES = 4_096
+_TRACEBACK = "Traceback (most recent call last):"
+# The line under a traceback: the class of the exception, and perhaps what it says.
+_EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200})(?::\s*(.*))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolException:
+    """The exception that ended a program in Python, as its standard error shows it."""
+
+    type: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+    @classmethod
+    def last_in(cls, stderr: str) -> "ToolException | None":
+        """The one under the last traceback, None if there is no traceback."""
+        _, mark, after = stderr.rpartition(_TRACEBACK)
+        lines = (line for line in after.splitlines() if line and not line[0].isspace())
+        match = _EXCEPTION.fullmatch(next(lines, "")) if mark else None
+        return cls(match[1].rpartition(".")[2], match[2] or "") if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The process as it finished, and all that it said."""
+
+    finished: Finished
+    transcript: Transcript
+    redaction: Redaction
+
+    def problem(self, *, strict_error_logs: bool) -> str:
+        """Why the run failed, in one sentence; empty if it gave a result.
+
+        It did if the program ended with 0 and a RESULT came. With `strict_error_logs` it must not
+        have logged an ERROR or FATAL, by which the platform judges.
+        """
+        if self.finished.limit is not None:
+            return self.finished.reason()
+        if self.finished.exit_code != 0:
+            return self._cause()
+        if self.transcript.result is None:
+            cause = self.transcript.problem
+            return f"the tool ended without a RESULT{f': {cause}' if cause else ''}"
+        if strict_error_logs and self.transcript.failure is not None:
+            return f"the tool logged an error: {self.transcript.failure.log}"
+        return ""
+
+    def ok(self, files: Iterable[OutputFile], properties: ToolProperties) -> dict[str, Any]:
+        """The output `{"ok": …}` of a run that has a result; what was said beside it is masked."""
+        result = self.transcript.result
+        assert result is not None
+        elapsed_s = self.finished.elapsed_ms / 1_000
+        ports = {
+            "output": output_of(result.output, properties),
+            "files": [file.as_json() for file in files],
+            "elapsed_time": elapsed_s if result.elapsed_s is None else result.elapsed_s,
+            **self.redaction.value(said_ports(self.transcript)),
+        }
+        return {"ok": ports | ({"workflow_id": result.workflow_id} if result.workflow_id else {})}
+
+    def error(self, reason: str) -> dict[str, Any]:
+        """The output `{"err": …}` for that reason, with what is known of the process."""
+        exception = self._exception()
+        return error(
+            self.redaction.text(reason),
+            finished=self.finished,
+            type=exception.type if exception else None,
+            # In place of the process's own: messages stand in ports of their own.
+            log=self.log or None,
+            **self.redaction.value(said_ports(self.transcript)),
+        )
+
+    @property
+    def log(self) -> str:
+        """The end of what was printed beside the messages, standard error last."""
+        parts = (self.transcript.noise.rstrip("\n"), self._stderr.rstrip("\n"))
+        text = self.redaction.text("\n".join(part for part in parts if part)).replace(
+            "\0", "\ufffd"
+        )
+        return text.encode("utf-8", "replace")[-_LOG_BYTES:].decode("utf-8", "ignore")
+
+    @property
+    def _stderr(self) -> str:
+        return self.finished.stderr.decode("utf-8", "replace")
+
+    def _exception(self) -> ToolException | None:
+        failed = self.finished.exit_code not in (None, 0)
+        return ToolException.last_in(self._stderr) if failed else None
+
+    def _cause(self) -> str:
+        """The error that a tool logs last of all is why it ended; else its exception is."""
+        failure, exception = self.transcript.failure, self._exception()
+        if failure is not None and failure is self.transcript.logs[-1]:
+            return f"the tool failed: {failure.log}"
+        if exception is not None:
+            return f"the tool failed: {exception}"
+        if failure is not None:
+            return f"the tool failed: {failure.log}"
+        return self.finished.reason()

@@ -13,7 +13,6 @@ from enum import Enum
 from pathlib import PurePosixPath
 from typing import Any
 
-from nexus_tools.bridges.unstract.adapters import Adapter, read_adapters, wrong_properties
 from nexus_tools.errors import ValidationError
 
 _SIZE = re.compile(r"(\d{1,15})\s*([KMGT]?)(?:I?B)?", re.ASCII | re.IGNORECASE)
@@ -37,7 +36,7 @@ class Restrictions:
         if document is None:
             return cls()
         if not isinstance(document, Mapping):
-            raise wrong_properties("restrictions is no JSON object")
+            raise _wrong("restrictions is no JSON object")
         size = document.get("maxFileSize")
         return cls(
             None if size is None else size_in_bytes(size),
@@ -67,7 +66,7 @@ def size_in_bytes(size: object) -> int:
         return size
     match = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
     if match is None:
-        raise wrong_properties("restrictions.maxFileSize is no size such as 200MB")
+        raise _wrong("restrictions.maxFileSize is no size such as 200MB")
     factor: int = 1024 ** _POWERS[match[2].upper()]
     return int(match[1]) * factor
 
@@ -76,7 +75,7 @@ def _types(allowed: Any) -> tuple[str, ...]:
     if allowed is None:
         return ()
     if not isinstance(allowed, list) or not all(isinstance(name, str) for name in allowed):
-        raise wrong_properties("restrictions.allowedFileTypes is no list of strings")
+        raise _wrong("restrictions.allowedFileTypes is no list of strings")
     names = tuple(name.strip().lower().removeprefix(".") for name in allowed)
     return () if _ANY.intersection(names) else names
 
@@ -86,6 +85,64 @@ def _mime_type(extension: str) -> str | None:
     if "/" in extension:
         return extension
     return _MIME_TYPES.types_map[True].get(f".{extension}") if extension else None
+
+
+# --- The adapters that a tool uses: models, embeddings, vector stores, text extractors, OCR
+#
+# Their ids are settings that are not in the tool's `spec.json`: the platform adds them to the form.
+
+# The name of the setting where a tool does not say another one.
+_DEFAULT_IDS = {
+    "languageModels": ("llmAdapterId", "Language model"),
+    "embeddingServices": ("embeddingAdapterId", "Embedding service"),
+    "vectorStores": ("vectorDbAdapterId", "Vector store"),
+    "textExtractors": ("x2TextAdapterId", "Text extractor"),
+    "ocrs": ("ocrAdapterId", "OCR"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One enabled adapter: the setting that takes its id, and what people are told of it."""
+
+    setting: str
+    title: str
+    description: str
+    is_required: bool
+
+    def schema(self) -> dict[str, Any]:
+        """The schema of the setting."""
+        return {
+            "type": "string",
+            "minLength": 1,
+            "title": self.title,
+            "description": self.description or f"Id of the adapter: {self.title}",
+        }
+
+
+def read_adapters(document: object) -> tuple[Adapter, ...]:
+    """The enabled ones in `adapter`; raises `ValidationError` with code `properties_invalid`."""
+    if document is None:
+        return ()
+    if not isinstance(document, Mapping):
+        raise _wrong("adapter is no JSON object")
+    return tuple(
+        adapter for kind in _DEFAULT_IDS for adapter in _of_kind(kind, document.get(kind, []))
+    )
+
+
+def _of_kind(kind: str, entries: object) -> Iterator[Adapter]:
+    if not isinstance(entries, list) or not all(isinstance(each, Mapping) for each in entries):
+        raise _wrong(f"adapter.{kind} is no list of objects")
+    setting, title = _DEFAULT_IDS[kind]
+    for entry in entries:
+        if entry.get("isEnabled", False) is True:
+            yield Adapter(
+                _text(entry, "adapterId") or setting,
+                _text(entry, "title") or title,
+                _text(entry, "description"),
+                entry.get("isRequired", False) is True,
+            )
 
 
 # --- All of them
@@ -173,11 +230,11 @@ class ToolProperties:
 
 def _function_name(name: object) -> str:
     if not isinstance(name, str) or not name:
-        raise wrong_properties("there is no function_name (functionName)")
+        raise _wrong("there is no function_name (functionName)")
     if name.startswith("<"):
-        raise wrong_properties(f"functionName is the placeholder {name[:80]!r} of a template")
+        raise _wrong(f"functionName is the placeholder {name[:80]!r} of a template")
     if not (name.isascii() and name.isidentifier()) or keyword.iskeyword(name):
-        raise wrong_properties(
+        raise _wrong(
             f"{name[:80]!r} is no name of a Python function",
             hint="give the tool a functionName of letters, digits and '_', as in text_extractor",
         )
@@ -219,22 +276,22 @@ def _needs(document: Mapping[str, Any]) -> Mapping[str, Any]:
 def _kind(document: Mapping[str, Any], name: str) -> str | None:
     kind = document.get(name)
     if kind is not None and kind not in _KINDS:
-        raise wrong_properties(f"{name} is none of {', '.join(_KINDS)}")
+        raise _wrong(f"{name} is none of {', '.join(_KINDS)}")
     return None if kind is None else str(kind)
 
 
 def _parameters(entries: object) -> Iterator[Parameter]:
     if not isinstance(entries, list) or len(entries) > MAX_PARAMETERS:
-        raise wrong_properties(f"parameters is no list of {MAX_PARAMETERS} objects at most")
+        raise _wrong(f"parameters is no list of {MAX_PARAMETERS} objects at most")
     seen: set[str] = set()
     for index, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
-            raise wrong_properties(f"parameters[{index}] is no JSON object")
+            raise _wrong(f"parameters[{index}] is no JSON object")
         name, kind = _text(entry, "name"), entry.get("type")
         if not name or name in seen:
-            raise wrong_properties(f"parameters[{index}].name is missing or stands twice")
+            raise _wrong(f"parameters[{index}].name is missing or stands twice")
         if kind not in _PARAMETER_TYPES:
-            raise wrong_properties(f"parameters[{index}].type is neither string nor number")
+            raise _wrong(f"parameters[{index}].type is neither string nor number")
         seen.add(name)
         yield Parameter(name, str(kind), _text(entry, "description"))
 
@@ -245,7 +302,7 @@ def _result_type(kind: object) -> ResultType:
     for known in (ResultType.JSON, ResultType.TEXT):
         if isinstance(kind, str) and kind.upper() == known.value:
             return known
-    raise wrong_properties("result.type is neither JSON nor TXT")
+    raise _wrong("result.type is neither JSON nor TXT")
 
 
 def _either(document: Mapping[str, Any], *names: str) -> Any:
@@ -268,3 +325,9 @@ def _unsupported(problem: str) -> ValidationError:
         f"the tool cannot be served: {problem}",
         hint="tools that are given a file, settings and parameters can be served",
     )
+
+
+def _wrong(problem: str, *, hint: str = "") -> ValidationError:
+    """A `ValidationError` with code `properties_invalid`."""
+    message = f"the tool's properties are wrong: {problem}"
+    return ValidationError("properties_invalid", message, hint=hint)

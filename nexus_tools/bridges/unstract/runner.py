@@ -166,7 +166,7 @@ class DockerRunner:
         return DATA_PATH
 
     async def checks(self) -> dict[str, bool]:
-        """Whether the daemon answers."""
+        """Whether the daemon responds."""
         async with Scratch(self.host.scratch) as scratch:
             finished = await run(
                 ["docker", "version", "--format", "{{.Server.Version}}"],

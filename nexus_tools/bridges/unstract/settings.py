@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.bridges.older_drafts import as_2020_12
-from nexus_tools.bridges.unstract.adapters import Adapter, with_adapters
+from nexus_tools.bridges.unstract.properties import Adapter
 from nexus_tools.tool import Mismatch, schema_error
 
 # Keywords by which nothing at all may be too little.
@@ -30,7 +30,7 @@ class Settings:
 
         Raises `ValidationError` with code `schema_invalid` if it describes no object.
         """
-        schema = with_adapters(object_schema(spec), adapters)
+        schema = _with_adapters(object_schema(spec), adapters)
         properties = schema.get("properties", {})
         required = [
             name for name in schema.pop("required", ()) if not _has_default(properties.get(name))
@@ -65,6 +65,18 @@ def object_schema(document: Mapping[str, Any]) -> dict[str, Any]:
     required = schema.get("required", [])
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
         raise schema_error([Mismatch("/required", "required is no list of names")])
+    return schema
+
+
+def _with_adapters(settings: Mapping[str, Any], adapters: tuple[Adapter, ...]) -> dict[str, Any]:
+    """The schema of settings with the ids of the adapters; what it says already stays."""
+    schemas = {adapter.setting: adapter.schema() for adapter in adapters}
+    needed = [adapter.setting for adapter in adapters if adapter.is_required]
+    schema = dict(settings)
+    if schemas:
+        schema["properties"] = schemas | settings.get("properties", {})
+    if needed:
+        schema["required"] = list(dict.fromkeys([*settings.get("required", ()), *needed]))
     return schema
 
 

@@ -9,10 +9,9 @@ from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Scratch
 from nexus_tools.bridges.unstract.declarations import Declarations
-from nexus_tools.bridges.unstract.ending import Ending
 from nexus_tools.bridges.unstract.input import INPUT_FILE_PARAMETER, RunInput, ToolInput
 from nexus_tools.bridges.unstract.message import LogLevel
-from nexus_tools.bridges.unstract.output import ok, tool_output_schema
+from nexus_tools.bridges.unstract.output import Ending, tool_output_schema
 from nexus_tools.bridges.unstract.properties import ToolProperties
 from nexus_tools.bridges.unstract.runner import Command, Runner
 from nexus_tools.bridges.unstract.storage import DataDirectory, Storage, StorageMode, storage_in
@@ -136,12 +135,8 @@ class UnstractTool(BridgedTool):
         problem = ending.problem(strict_error_logs=self._options.strict_error_logs)
         if problem:
             return ending.error(problem)
-        properties = self._declarations.properties
         try:
-            files = data.output_files()
-            document = ok(
-                ending.transcript, files, ending.finished.elapsed_ms, properties, ending.redaction
-            )
+            document = ending.ok(data.output_files(), self._declarations.properties)
             self._validator.check_output(document)
         except ValidationError as error:
             return ending.error(f"the tool gave what it may not: {error.message}")

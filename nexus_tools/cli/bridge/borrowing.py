@@ -87,7 +87,7 @@ class Borrowing:
 
     async def discover(self, session: Session, host: "Host") -> "Discovery":
         """The tools in the places. Raises as `nexus_tools.bridges.discover` does."""
-        from nexus_tools.bridges import Naming, discover  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.bridges import Naming, discover
 
         bridges = self.systems.bridges(session.settings)
         with session.output.progress("looking for tools"):
@@ -98,7 +98,7 @@ class Borrowing:
     @contextmanager
     def host(self, session: Session) -> "Iterator[Host]":
         """This machine, with a scratch directory that is removed in the end."""
-        from nexus_tools.bridges import Host  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.bridges import Host
 
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
             yield Host(
@@ -113,7 +113,7 @@ class Borrowing:
             )
 
     def _limits(self) -> "ProcessLimits":
-        from nexus_tools.bridges import ProcessLimits  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.bridges import ProcessLimits
 
         return ProcessLimits(
             time_ms=self.timeout,

@@ -76,7 +76,7 @@ def set_credential(
     thread: str,
 ) -> None:
     """Keep a secret for PROVIDER, as in `github`. It is read from stdin, a line for each."""
-    from nexus_tools.bridges import (  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import (
         Credential,
         CredentialKey,
         CredentialKind,
@@ -99,7 +99,7 @@ def set_credential(
 @local
 def remove_credential(session: Session, *, provider: str, for_profile: str, thread: str) -> None:
     """Forget the credential for PROVIDER."""
-    from nexus_tools.bridges import CredentialKey  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import CredentialKey
 
     key = CredentialKey(provider, for_profile, thread)
     if not credential_store(session.settings).remove(key):
@@ -132,7 +132,7 @@ def sign_in(
     thread: str,
 ) -> None:
     """Sign in to PROVIDER in a browser, and keep the token (OAuth 2.0 device flow)."""
-    from nexus_tools import bridges  # noqa: PLC0415 - not for `--help`
+    from nexus_tools import bridges
 
     store = credential_store(session.settings)
     providers = bridges.auth_providers(HyperpocketSettings.read(settings_file).providers, store)

@@ -50,7 +50,7 @@ class HyperpocketSettings:
 
 def credential_store(settings: Settings) -> "CredentialStore":
     """The operator's credentials, in the data directory."""
-    from nexus_tools.bridges import CredentialStore  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import CredentialStore
 
     return CredentialStore(settings.data_directory / "credentials.json")
 

@@ -7,7 +7,7 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
-from nexus_tools.cli.framework import AMOUNT, Session, writes
+from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, writes
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
 )
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
-@click.option(
-    "--ca-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
-    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
-)
+@CA_FILE
 @borrows
 @writes
 async def command(
@@ -41,8 +36,8 @@ async def command(
 
     They have to be served at URL already, with the same options. None of them is invoked for it.
     """
-    from nexus_tools.cli.tool.register import register  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.toolkit import ToolServer  # noqa: PLC0415
+    from nexus_tools.cli.tool.register import register
+    from nexus_tools.toolkit import ToolServer
 
     with borrowing.host(session) as host:
         found = await borrowing.discover(session, host)
@@ -58,7 +53,7 @@ async def _check_served(
     session: Session, url: str, definitions: "list[ToolDefinition]", ca_file: Path | None
 ) -> None:
     """Raises `tool_unreachable`, `not_a_tool`, or `served_otherwise`."""
-    from nexus_tools.cli.tool.served import open_http, served_definitions  # noqa: PLC0415
+    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):

@@ -15,8 +15,8 @@ from nexus_tools.cli.framework import Serving, Session, local, serves
 @local
 def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None:
     """Serve the tools in PATH... until Ctrl-C, each call in a process of its own."""
-    from nexus_tools.bridges import hide_environment  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.toolkit import ToolServer  # noqa: PLC0415
+    from nexus_tools.bridges import hide_environment
+    from nexus_tools.toolkit import ToolServer
 
     hide_environment()
     with borrowing.host(session) as host:

@@ -80,7 +80,7 @@ def _refusal(refusal: "Refusal") -> dict[str, str]:
 
 
 def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
-    from nexus_tools.tool import variants  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import variants
 
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None

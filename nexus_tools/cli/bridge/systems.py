@@ -34,7 +34,7 @@ class System:
 
 
 def _unstract(given: Given, _: "Settings") -> "Bridge":
-    from nexus_tools.bridges import UnstractBridge  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import UnstractBridge
 
     return UnstractBridge(
         image=given["image"],
@@ -98,7 +98,7 @@ UNSTRACT = System(
 
 
 def _sos(given: Given, _: "Settings") -> "Bridge":
-    from nexus_tools.bridges import SosBridge  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import SosBridge
 
     return SosBridge(
         allow_dangerous=given["allow_dangerous"],
@@ -135,7 +135,7 @@ SOS = System(
 
 
 def _nora(given: Given, _: "Settings") -> "Bridge":
-    from nexus_tools.bridges import NoraBridge  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import NoraBridge
 
     return NoraBridge(
         error_pattern=given["error_pattern"], allow_dangerous=given["allow_dangerous"]
@@ -158,7 +158,7 @@ NORA = System(
 
 
 def _hyperpocket(given: Given, settings: "Settings") -> "Bridge":
-    from nexus_tools.bridges import (  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import (
         HyperpocketBridge,
         auth_providers,
     )
@@ -197,7 +197,7 @@ HYPERPOCKET = System(
 
 
 def _mcp(given: Given, settings: "Settings") -> "Bridge":
-    from nexus_tools.bridges import McpBridge, Pins  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bridges import McpBridge, Pins
 
     pins = Pins(settings.data_directory / "mcp-pins.json")
     return McpBridge(pins, accept_changes=given["accept_changes"])

@@ -5,14 +5,17 @@ from pathlib import Path
 import click
 
 from nexus_tools.cli.framework import Selection, Session, reads, selects
-
-FORMATS = ("openai", "openai-responses", "anthropic", "mcp", "openapi", "unstract")
+from nexus_tools.lending import LONGEST_NAMES
 
 
 @click.command()
 @click.argument("fqn", nargs=-1)
 @click.option(
-    "--format", "system", type=click.Choice(FORMATS), required=True, help="For which system."
+    "--format",
+    "system",
+    type=click.Choice(tuple(LONGEST_NAMES)),
+    required=True,
+    help="For which system.",
 )
 @selects
 @click.option("--all", "every", is_flag=True, help="All active tools.")
@@ -44,8 +47,8 @@ async def command(
     The names in the document are made of the FQNs; --names prints which tool has which. Whatever a
     reader would not expect is said on stderr.
     """
-    from nexus_tools.cli.export.definitions import file_definitions, registered  # noqa: PLC0415
-    from nexus_tools.cli.export.written import write  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.export.definitions import file_definitions, registered
+    from nexus_tools.cli.export.written import write
 
     if from_meta is not None:
         definitions = file_definitions(from_meta, fqn, selection)

@@ -5,14 +5,14 @@ Each name is imported when it is first asked for, so that `--help` is there at o
 
 from typing import TYPE_CHECKING
 
-from nexus_tools.late import late_names
+from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
-    from nexus_tools.cli.framework.parameters import AMOUNT, DURATION
+    from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION
     from nexus_tools.cli.framework.reaching import reach, reaches
     from nexus_tools.cli.framework.selection import Selection, selects
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AMOUNT",
+    "CA_FILE",
     "DURATION",
     "LazyGroup",
     "Output",
@@ -53,7 +54,7 @@ __getattr__ = late_names(
         "documents": ("read_bytes", "read_json", "read_option"),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
-        "parameters": ("AMOUNT", "DURATION"),
+        "parameters": ("AMOUNT", "CA_FILE", "DURATION"),
         "reaching": ("reach", "reaches"),
         "selection": ("Selection", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),

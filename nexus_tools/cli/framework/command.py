@@ -63,6 +63,6 @@ def writes(function: Command) -> Command:
 def _finish(result: Any) -> Any:
     if not inspect.iscoroutine(result):
         return result
-    import asyncio  # noqa: PLC0415 - 40 ms that `--help` does not need
+    import asyncio
 
     return asyncio.run(result)

@@ -31,7 +31,7 @@ def read_bytes(name: str) -> bytes:
 
 
 def _parse(data: bytes, source: str) -> Any:
-    from nexus_tools.tool import parse_json  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import parse_json
 
     try:
         return parse_json(data)

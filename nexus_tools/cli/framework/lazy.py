@@ -59,6 +59,6 @@ class LazyGroup(click.Group):
 
 
 def _closest(word: str, names: list[str]) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a misspelt word
+    from difflib import get_close_matches
 
     return next(iter(get_close_matches(word, names, n=1)), None)

@@ -32,8 +32,8 @@ class Output:
         if not rows:
             self.note(empty)
             return
-        from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - 60 ms, and not needed for `--json`
-        from rich.table import Table  # noqa: PLC0415
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
 
         table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
         for heading in columns.values():
@@ -94,7 +94,7 @@ class Output:
         if self.quiet or self.as_json or not sys.stderr.isatty():
             yield
             return
-        from rich.console import Console  # noqa: PLC0415
+        from rich.console import Console
 
         with Console(stderr=True).status(text):
             yield
@@ -119,7 +119,7 @@ def plain(text: str, *, lines: bool = False) -> str:
 
 
 def _console() -> Any:
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
     width = None if sys.stdout.isatty() else 200
     return Console(width=width, highlight=False, markup=False, emoji=False)

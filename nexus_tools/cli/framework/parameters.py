@@ -1,11 +1,12 @@
-"""Types of options: amounts in SUI, durations."""
+"""What options of several commands have in common: amounts in SUI, durations, files."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
+from nexus_tools import environment, units
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,3 +39,14 @@ AMOUNT = _Written("sui", units.parse_sui)
 
 DURATION = _Written("duration", units.parse_duration)
 """A span such as `7d`, `1h30m` or `500ms`, in milliseconds."""
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that is there."""
+
+CA_FILE = click.option(
+    "--ca-file",
+    type=FILE,
+    envvar=environment.TLS_ROOT_PEM_PATH,
+    help=f"Trust these certificates besides, PEM. [env: {environment.TLS_ROOT_PEM_PATH}]",
+)
+"""The option of commands that call tools over HTTPS."""

@@ -28,7 +28,7 @@ def reaches(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def reach(options: Mapping[str, Any]) -> dict[str, Any]:
     """What the address guard lets pass, as settings of a Leader; what is not said is None."""
-    from nexus_tools.leader import LOOPBACK  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.leader import LOOPBACK
 
     loopback = options["allow_loopback"]
     return {

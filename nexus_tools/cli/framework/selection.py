@@ -34,7 +34,7 @@ class Selection:
 
     def tool_filter(self, session: Session, state: "ToolState | None") -> "ToolFilter":
         """The filter for tools in a state; an owner may be a key of the session's wallet."""
-        from nexus_tools.registry import ToolFilter  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.registry import ToolFilter
 
         return ToolFilter(
             owner=None if self.owner is None else session.address_of(self.owner),

@@ -48,7 +48,7 @@ def asked(done: str, rehearsed: "Sent") -> str:
 
 def sent_record(sent: "Sent") -> dict[str, Any]:
     """The transaction as JSON: amounts in MIST, events by their names."""
-    from nexus_tools.client import Executed  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.client import Executed
 
     cost = sent.cost
     return {
@@ -67,7 +67,7 @@ def sent_record(sent: "Sent") -> dict[str, Any]:
 
 def _effects(effects: "TransactionEffects") -> dict[str, list[str]]:
     """The ids of the objects that a transaction created, changed and deleted."""
-    from nexus_tools.sui.effects import Absent, IdOperation  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.effects import Absent, IdOperation
 
     found: dict[str, list[str]] = {"created": [], "changed": [], "deleted": []}
     for object_id, change in effects.changed_objects:

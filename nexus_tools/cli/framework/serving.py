@@ -9,33 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nexus_tools import environment
 from nexus_tools.cli.framework.output import Output
-from nexus_tools.embedding import host_and_port
+from nexus_tools.cli.framework.parameters import FILE
+from nexus_tools.embedded_server import host_and_port
 
 if TYPE_CHECKING:
     from nexus_tools.toolkit import ToolServer
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OPTIONS = (
     click.option(
         "--bind",
         default="127.0.0.1:8080",
         show_default=True,
-        envvar="BIND_ADDR",
-        help="Host and port to listen on; port 0 takes a free one. [env: BIND_ADDR]",
+        envvar=environment.BIND_ADDR,
+        help=f"Host and port to listen on; port 0 takes a free one. [env: {environment.BIND_ADDR}]",
     ),
     click.option("--public-url", help="Where the server is reached from outside."),
     click.option(
         "--tls-cert",
-        type=_FILE,
-        envvar="NEXUS_TOOL_TLS_CERT_PATH",
-        help="Certificate chain, PEM. [env: NEXUS_TOOL_TLS_CERT_PATH]",
+        type=FILE,
+        envvar=environment.TLS_CERT_PATH,
+        help=f"Certificate chain, PEM. [env: {environment.TLS_CERT_PATH}]",
     ),
     click.option(
         "--tls-key",
-        type=_FILE,
-        envvar="NEXUS_TOOL_TLS_KEY_PATH",
-        help="The certificate's key, PEM. [env: NEXUS_TOOL_TLS_KEY_PATH]",
+        type=FILE,
+        envvar=environment.TLS_KEY_PATH,
+        help=f"The certificate's key, PEM. [env: {environment.TLS_KEY_PATH}]",
     ),
     click.option("--meta", is_flag=True, help="Print the definitions, and do not serve."),
 )
@@ -53,8 +54,8 @@ class Serving:
 
     def run(self, server: "ToolServer", output: Output) -> None:
         """Serve until Ctrl-C, or print the definitions. Raises `address_invalid`."""
-        from nexus_tools.tool import protocol  # noqa: PLC0415 - not for `--help`
-        from nexus_tools.toolkit import run  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.tool import protocol
+        from nexus_tools.toolkit import run
 
         host, port = host_and_port(self.bind)
         if self.meta:

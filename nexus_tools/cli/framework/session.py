@@ -35,7 +35,7 @@ class Session:
 
     def address_of(self, who: str) -> "Address":
         """An address as it stands, or that of a key by its alias."""
-        from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
+        from nexus_tools.sui.address import Address
 
         if who.startswith("0x"):
             return Address.parse(who)
@@ -48,7 +48,7 @@ class Session:
     @asynccontextmanager
     async def client(self, *, signing: bool = False) -> AsyncIterator["SuiClient"]:
         """A connection to the network; `signing` with the key."""
-        from nexus_tools.client import SuiClient  # noqa: PLC0415
+        from nexus_tools.client import SuiClient
 
         signer = self.signer() if signing else None
         async with SuiClient(self.network(), signer) as client:
@@ -61,7 +61,7 @@ class Session:
     @asynccontextmanager
     async def nexus(self, *, signing: bool = True) -> AsyncIterator["Nexus"]:
         """The tools, leaders and invocations on the network."""
-        from nexus_tools.nexus import Nexus  # noqa: PLC0415
+        from nexus_tools.nexus import Nexus
 
         async with self.client(signing=signing) as client:
             yield Nexus(client, await self.deployment(client), dry_run=self.dry_run)

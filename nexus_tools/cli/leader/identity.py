@@ -96,7 +96,7 @@ async def unregister(session: Session, which: str | None) -> None:
     """Deactivate the leader and start the timer; its collateral can be claimed after the delay."""
 
     def tell(leaders: "LeaderRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.leader_registry import LeaderUnregistered  # noqa: PLC0415
+        from nexus_tools.package.move.leader_registry import LeaderUnregistered
 
         claimable_at_ms = leaders.emitted(sent, LeaderUnregistered).claimable_at_ms
         claimable = units.utc(claimable_at_ms)
@@ -126,7 +126,7 @@ async def top_up(session: Session, which: str | None) -> None:
     """Bring back what was slashed of a suspended leader; it stays inactive."""
 
     def tell(leaders: "LeaderRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.leader_registry import LeaderToppedUp  # noqa: PLC0415
+        from nexus_tools.package.move.leader_registry import LeaderToppedUp
 
         amount = leaders.emitted(sent, LeaderToppedUp).amount_mist
         return f"topped the leader up: {units.sui(amount)} locked", {"amount_mist": amount}
@@ -141,7 +141,7 @@ async def claim(session: Session, which: str | None) -> None:
     """Claim the collateral of the unregistered leader; its identity ends."""
 
     def tell(leaders: "LeaderRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.leader_registry import LeaderCollateralClaimed  # noqa: PLC0415
+        from nexus_tools.package.move.leader_registry import LeaderCollateralClaimed
 
         amount = leaders.emitted(sent, LeaderCollateralClaimed).amount_mist
         return f"claimed {units.sui(amount)}: the leader is gone", {"amount_mist": amount}
@@ -154,8 +154,8 @@ async def chosen(leaders: "LeaderRegistry", which: str | None) -> "Address":
 
     Raises `leader_missing` or `leader_ambiguous`.
     """
-    from nexus_tools.errors import NotFoundError, UsageError  # noqa: PLC0415
-    from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.errors import NotFoundError, UsageError
+    from nexus_tools.sui.address import Address
 
     if which is not None:
         return Address.parse(which)

@@ -41,7 +41,7 @@ async def command(
     The rest of its configuration is read from NEXUS_TOOLS_LEADER_… in the environment. It
     remembers in its journal what it has seen and sent, by default in the data directory.
     """
-    from nexus_tools.logs import log_to_stderr  # noqa: PLC0415
+    from nexus_tools.logs import log_to_stderr
 
     log_to_stderr(log_format or ("json" if session.output.as_json else None))
     async with session.nexus() as nexus:
@@ -56,9 +56,9 @@ async def _run(
 
     Raises what keeps the Leader from starting.
     """
-    import asyncio  # noqa: PLC0415 - 40 ms that `--help` does not need
+    import asyncio
 
-    from nexus_tools.leader import Leader  # noqa: PLC0415 - as above
+    from nexus_tools.leader import Leader
 
     async with session.client() as client:
         config = _config(session, cap, options)
@@ -82,7 +82,7 @@ async def _once_ready(session: Session, leader: "Leader", cap: "Address") -> Non
 
 def _config(session: Session, cap: "Address", options: dict[str, Any]) -> "LeaderConfig":
     """What the environment sets, overruled by what was given as options."""
-    from nexus_tools.leader import LeaderConfig  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.leader import LeaderConfig
 
     journal = session.settings.data_directory / "leaders" / f"{cap}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}

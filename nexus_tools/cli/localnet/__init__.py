@@ -17,10 +17,10 @@ COMMANDS = {
     "trace": "Show what a transaction did or would do, call by call.",
 }
 PLACES = {
-    "start": "running:start",
-    "status": "running:status",
-    "stop": "running:stop",
-    "reset": "running:reset",
+    "start": "lifecycle:start",
+    "status": "lifecycle:status",
+    "stop": "lifecycle:stop",
+    "reset": "lifecycle:reset",
     "advance-clock": "control:advance_clock",
     "advance-epoch": "control:advance_epoch",
     "snapshot": "control:snapshot",

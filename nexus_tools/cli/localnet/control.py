@@ -74,7 +74,7 @@ async def _move_clock(network: "Network", duration_ms: int) -> int:
 
     Raises `node_unreachable`, and `node_unsupported` for a network whose clock cannot be moved.
     """
-    from nexus_tools.client import Connection  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.client import Connection
 
     connection = Connection(network)
     connection.open()
@@ -104,7 +104,7 @@ async def _post(
 
     Raises `localnet_unreachable`, and an error with the code `refusal` if it is not accepted.
     """
-    import httpx  # noqa: PLC0415 - 60 ms, for few commands
+    import httpx
 
     url = running.url + path
     try:

@@ -16,8 +16,8 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
     A localnet gives exactly the amount. The faucets of devnet and testnet give whole portions: as
     many are sent as it takes to have the amount at least.
     """
-    from nexus_tools.client import request_sui  # noqa: PLC0415
-    from nexus_tools.sui.address import Address  # noqa: PLC0415
+    from nexus_tools.client import request_sui
+    from nexus_tools.sui.address import Address
 
     recipient = Address.parse(address) if address else session.signer().address
     given, digests = 0, dict[str, None]()

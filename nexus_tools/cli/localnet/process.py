@@ -45,7 +45,7 @@ async def run_localnet(
     folder = _absolute(state)
     become_the_localnet()
     with _collecting_little_garbage(), _hint_at_free_port():
-        from nexus_tools.localnet import Localnet  # noqa: PLC0415 - the whole network
+        from nexus_tools.localnet import Localnet
 
         localnet = Localnet(port=port, state=folder)
         await localnet.start()
@@ -165,7 +165,7 @@ def stop_localnet(running: RunningLocalnet) -> None:
 
 def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     """Stop, delete the state, start at the same port. Raises `localnet_in_foreground`."""
-    from nexus_tools.localnet.ledger import STATE_FILE_NAME  # noqa: PLC0415
+    from nexus_tools.localnet.ledger import STATE_FILE_NAME
 
     if not running.detached:
         raise NotNowError(

@@ -90,7 +90,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
 
     Raises `digest_invalid`, `file_unreadable`, `transaction_invalid`.
     """
-    from nexus_tools.sui.digest import Digest  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.digest import Digest
 
     if digest is not None and file is None:
         return {"digest": str(Digest.parse(digest))}
@@ -100,7 +100,7 @@ def _subject(digest: str | None, file: str | None) -> Subject:
 
 
 def _unsent(name: str) -> Subject:
-    from nexus_tools.sui.transaction import TRANSACTION_DATA  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.transaction import TRANSACTION_DATA
 
     try:
         data = b64decode(b"".join(read_bytes(name).split()), validate=True)
@@ -122,28 +122,28 @@ async def _fetch_trace(network: "Network", subject: Subject, *, values: str) -> 
     if the network is no localnet.
     """
     url = f"{network.url.rstrip('/')}/trace"
-    status, answer = await _post(url, {**subject, "values": values})
-    if status == HTTPStatus.OK and isinstance(answer, dict):
-        return answer
-    if not isinstance(answer, dict) or "code" not in answer:
+    status, found = await _post(url, {**subject, "values": values})
+    if status == HTTPStatus.OK and isinstance(found, dict):
+        return found
+    if not isinstance(found, dict) or "code" not in found:
         raise NotNowError("trace_unsupported", f"{network.name} is no localnet that can trace")
     kind = _ERRORS.get(status, NexusError)
-    raise kind(str(answer["code"]), str(answer.get("error")))
+    raise kind(str(found["code"]), str(found.get("error")))
 
 
 async def _post(url: str, document: dict[str, str]) -> tuple[int, Any]:
-    """Status and JSON of the answer; None if it is no JSON."""
-    import httpx  # noqa: PLC0415 - 60 ms, and not for `--help`
+    """Status and JSON of the response; None if it is no JSON."""
+    import httpx
 
     try:
         async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
-            answer = await http.post(url, json=document)
+            response = await http.post(url, json=document)
     except httpx.HTTPError as error:
         raise UnreachableError("localnet_unreachable", f"{url} does not respond: {error}") from None
     try:
-        return answer.status_code, answer.json()
+        return response.status_code, response.json()
     except ValueError:
-        return answer.status_code, None
+        return response.status_code, None
 
 
 def show_trace(output: Output, trace: Document, view: View) -> None:

@@ -104,7 +104,7 @@ def _lifted(step: Document) -> Iterator[Document]:
 
 def command_tree(command: Document, status: Document, view: View) -> "Tree":
     """A command, and below it the calls and events that the view shows."""
-    from rich.tree import Tree  # noqa: PLC0415 - 60 ms, and not needed for `--json`
+    from rich.tree import Tree
 
     tree = Tree(_command_label(command, status, view), guide_style="dim")
     _add_steps(tree, command, 1, status, view)
@@ -124,7 +124,7 @@ def _add_steps(tree: "Tree", parent: Document, level: int, status: Document, vie
 
 
 def _label(*parts: tuple[str, str]) -> "Text":
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich.text import Text
 
     return Text.assemble(*((plain(text), style) for text, style in parts))
 

@@ -36,6 +36,6 @@ async def command(session: Session, *, selection: Selection, **options: Any) -> 
     A call goes to the tool's URL, within a Leader's bounds, and nobody is paid. With --on-chain it
     is an invocation that a Leader carries and closes, paid from the wallet.
     """
-    from nexus_tools.cli.mcp.serving import serve  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.mcp.serving import serve
 
     await serve(session, selection, options)

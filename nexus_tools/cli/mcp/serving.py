@@ -9,7 +9,7 @@ from typing import Any
 from nexus_tools import units
 from nexus_tools.cli.framework import Selection, Session, reach
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
-from nexus_tools.embedding import host_and_port
+from nexus_tools.embedded_server import host_and_port
 from nexus_tools.errors import UsageError
 from nexus_tools.lending import (
     Budget,

@@ -48,12 +48,12 @@ async def command(
 
     The package is in a folder, with sources or compiled, or published on the network.
     """
-    from nexus_tools.bindings.generator import (  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.bindings.generator import (
         PackageSource,
         generate,
         write_bindings,
     )
-    from nexus_tools.cli.package.reading import (  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.package.reading import (
         read_other,
         read_place,
         sources_in,

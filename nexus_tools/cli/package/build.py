@@ -24,8 +24,8 @@ def command(
 
     The compiler is the genuine one as WebAssembly; the first time it is fetched with `npm`.
     """
-    from nexus_tools.bytecode import deserialize  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.localnet.compiler import read_sources  # noqa: PLC0415
+    from nexus_tools.bytecode import deserialize
+    from nexus_tools.localnet.compiler import read_sources
 
     source = folder or our_sources()
     with session.output.progress(f"compiling {source}"):
@@ -51,7 +51,7 @@ def command(
 
 
 def _compare(session: Session, modules: tuple[bytes, ...]) -> None:
-    from nexus_tools.package import load_package  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.package import load_package
 
     if modules != load_package().modules:
         raise ValidationError(

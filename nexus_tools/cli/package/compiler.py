@@ -16,7 +16,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 def move_builder(session: Session) -> "MoveBuilder":
     """The compiler; the first time it is fetched with `npm`."""
-    from nexus_tools.localnet.compiler import MoveBuilder, install_builder  # noqa: PLC0415
+    from nexus_tools.localnet.compiler import MoveBuilder, install_builder
 
     cache = session.settings.cache_directory
     return MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")

@@ -20,7 +20,7 @@ async def publish(session: Session, *, again: bool) -> None:
 
     The key that signs gets the AdminCap and the UpgradeCap.
     """
-    from nexus_tools.package import Publisher, load_package  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.package import Publisher, load_package
 
     async with session.client(signing=True) as client:
         if not again:
@@ -80,8 +80,8 @@ async def use(session: Session, package: str) -> None:
 
     Its registries and its newest version are found.
     """
-    from nexus_tools.package import Deployment, newest  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.sui.address import Address  # noqa: PLC0415
+    from nexus_tools.package import Deployment, newest
+    from nexus_tools.sui.address import Address
 
     async with session.client() as client:
         with session.output.progress("looking for the registries"):

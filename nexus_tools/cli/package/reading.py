@@ -119,7 +119,7 @@ def _read_folder(session: Session, folder: Path, framework: Path | None) -> Foun
 
 
 def _compile(session: Session, folder: Path, framework: Path | None) -> Found:
-    from nexus_tools.localnet.compiler import build_package  # noqa: PLC0415
+    from nexus_tools.localnet.compiler import build_package
 
     compiled = build_package(move_builder(session), folder, framework)
     return Found(
@@ -163,7 +163,7 @@ def sources_in(folder: Path) -> dict[str, str]:
 
 
 def _origin(folder: Path) -> str:
-    import tomllib  # noqa: PLC0415 - not for other places
+    import tomllib
 
     manifest: dict[str, Any] = tomllib.loads((folder / _MANIFEST).read_text("utf-8"))
     return _named(str(manifest["package"]["name"]))
@@ -174,7 +174,7 @@ def _named(name: str) -> str:
 
 
 def _framework(address: Address) -> Sequence[bytes]:
-    from nexus_tools.localnet.framework import load_framework  # noqa: PLC0415 - if it is needed
+    from nexus_tools.localnet.framework import load_framework
 
     package = load_framework().get(bytes(address))
     return package.modules if package else ()

@@ -101,8 +101,8 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted) -> None:
 
     Raises `ValidationError` if one does not pass.
     """
-    from nexus_tools.localnet.compiler import read_package  # noqa: PLC0415
-    from nexus_tools.localnet.move_test import (  # noqa: PLC0415
+    from nexus_tools.localnet.compiler import read_package
+    from nexus_tools.localnet.move_test import (
         MoveTestRunner,
         build_dependencies,
         build_marked,
@@ -153,7 +153,7 @@ def _list(session: Session, tests: Sequence["MoveTest"]) -> None:
 def _run(
     session: Session, runner: "MoveTestRunner", tests: Sequence["MoveTest"]
 ) -> list["MoveTestResult"]:
-    from nexus_tools.localnet.move_test import result_line  # noqa: PLC0415
+    from nexus_tools.localnet.move_test import result_line
 
     results = []
     for result in runner.run(tests):
@@ -169,7 +169,7 @@ def _report(
     seed: int | None,
     coverage: "Coverage | None",
 ) -> None:
-    from nexus_tools.localnet.move_test import (  # noqa: PLC0415
+    from nexus_tools.localnet.move_test import (
         coverage_record,
         coverage_rows,
         failure_lines,
@@ -193,20 +193,20 @@ def _report(
 
 
 def _failed(results: Sequence["MoveTestResult"]) -> list["MoveTestResult"]:
-    from nexus_tools.localnet.move_test import Verdict  # noqa: PLC0415
+    from nexus_tools.localnet.move_test import Verdict
 
     return [result for result in results if result.verdict is not Verdict.PASS]
 
 
 def _write_lcov(session: Session, coverage: "Coverage", folder: Path, target: Path) -> None:
-    from nexus_tools.localnet.move_test import coverage_lcov  # noqa: PLC0415
+    from nexus_tools.localnet.move_test import coverage_lcov
 
     target.write_text(coverage_lcov(coverage, folder), "utf-8")
     session.output.note(f"the coverage is in {target}")
 
 
 def _judge(session: Session, results: Sequence["MoveTestResult"]) -> None:
-    from nexus_tools.localnet.move_test import summary_line  # noqa: PLC0415
+    from nexus_tools.localnet.move_test import summary_line
 
     if not results:
         session.output.note("there are no such tests")

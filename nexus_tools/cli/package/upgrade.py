@@ -21,7 +21,7 @@ async def command(session: Session) -> None:
     Then it migrates the registries: from then on they refuse the commands of older versions. It
     needs the key with the UpgradeCap and the AdminCap.
     """
-    from nexus_tools.package import Publisher, load_package  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.package import Publisher, load_package
 
     async with session.client(signing=True) as client:
         known, network = await session.deployment(client), client.network.name

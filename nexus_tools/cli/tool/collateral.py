@@ -27,7 +27,7 @@ async def unregister(session: Session, fqn: str) -> None:
     """
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolUnregistered  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolUnregistered
 
         event = tools.emitted(sent, ToolUnregistered)
         claimable = units.utc(event.claimable_at_ms)
@@ -59,7 +59,7 @@ async def claim(session: Session, fqn: str) -> None:
     """Claim the collateral of the unregistered tool FQN, once the delay is over."""
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolCollateralClaimed  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolCollateralClaimed
 
         amount = tools.emitted(sent, ToolCollateralClaimed).amount_mist
         return f"claimed {units.sui(amount)} from {fqn}", {"amount_mist": amount}
@@ -74,7 +74,7 @@ async def re_register(session: Session, fqn: str) -> None:
     """Bring the claimed tool FQN back, with new collateral."""
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolReRegistered  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolReRegistered
 
         amount = tools.emitted(sent, ToolReRegistered).collateral_mist
         return f"re-registered {fqn}: {units.sui(amount)} locked", {"amount_mist": amount}
@@ -89,7 +89,7 @@ async def top_up(session: Session, fqn: str) -> None:
     """Bring back what was slashed of the suspended tool FQN."""
 
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolToppedUp  # noqa: PLC0415
+        from nexus_tools.package.move.tool import ToolToppedUp
 
         amount = tools.emitted(sent, ToolToppedUp).amount_mist
         return f"topped {fqn} up: {units.sui(amount)} locked", {"amount_mist": amount}
@@ -99,7 +99,7 @@ async def top_up(session: Session, fqn: str) -> None:
 
 async def _act(session: Session, fqn: str, verb: Verb, tell: Tell) -> None:
     """Do a verb as `carry_out` does, and report what `tell` says about it."""
-    from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:

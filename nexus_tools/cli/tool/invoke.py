@@ -59,7 +59,7 @@ async def command(
     Afterwards the invocation is deleted, which brings the refund: what was prepaid and not spent.
     An error variant is an answer like any other; if the invocation fails, the exit code is 1.
     """
-    from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolFqn
 
     inputs = read_option(input_text, "--input")
     name = ToolFqn.parse(fqn)
@@ -86,7 +86,7 @@ async def command(
 
 def _check_inputs(tool: "Tool", inputs: Any) -> None:
     """Raises `input_invalid` for what the leader would refuse."""
-    from nexus_tools.tool import InterfaceValidator  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import InterfaceValidator
 
     if not isinstance(inputs, dict):
         raise ValidationError("input_invalid", "the input is no JSON object of ports")
@@ -103,8 +103,8 @@ async def _finish(
     keep: bool,
 ) -> None:
     """Wait for the outcome, print it, and take the refund. Raises `InvocationFailedError`."""
-    from nexus_tools.registry import InvocationFailedError  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.tool import Failure  # noqa: PLC0415
+    from nexus_tools.registry import InvocationFailedError
+    from nexus_tools.tool import Failure
 
     with session.output.progress("waiting for a leader"):
         outcome = await invocations.wait(place)

@@ -1,4 +1,4 @@
-"""`nexus-tools tool list`: the registered tools."""
+"""`nexus-tools tool list`: the registered tools; `record.py` says which columns they have."""
 
 from typing import Any
 
@@ -39,8 +39,8 @@ async def command(
     reverse: bool,
 ) -> None:
     """List the registered tools."""
-    from nexus_tools.cli.tool.record import COLUMNS, for_people, tool_document  # noqa: PLC0415
-    from nexus_tools.package import ToolState  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.tool.record import COLUMNS, for_people, tool_document
+    from nexus_tools.package import ToolState
 
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     async with session.nexus(signing=False) as nexus:

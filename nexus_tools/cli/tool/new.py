@@ -28,7 +28,7 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
 
     It passes its tests and `tool validate` as it is.
     """
-    from nexus_tools.tool import ToolFqn, protocol  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolFqn, protocol
 
     tool = ToolFqn.parse(fqn or f"{_DEFAULT_DOMAIN}.{name}@1")
     folder = directory or Path(name)
@@ -51,7 +51,7 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
 
 def _write(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
     """Fill in the templates of a folder; returns the files that were written."""
-    from string import Template  # noqa: PLC0415 - not for `--help`
+    from string import Template
 
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []

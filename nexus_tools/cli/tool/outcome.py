@@ -34,7 +34,7 @@ _LABELS = {
 @writes
 async def command(session: Session, invocation: str, *, wait: bool, delete: bool) -> None:
     """Show the INVOCATION and its outcome, as the chain has them."""
-    from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.sui.address import Address
 
     place = Address.parse(invocation)
     async with session.nexus(signing=delete) as nexus:
@@ -75,7 +75,7 @@ async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str
 
 
 def _state(found: "Invocation") -> dict[str, Any]:
-    from nexus_tools.package.move.invocation import State  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.package.move.invocation import State
 
     state = found.state
     document: dict[str, Any] = {"state": type(state).__name__.lower()}

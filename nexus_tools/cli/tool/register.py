@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, carry_out, report, writes
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,12 +28,7 @@ if TYPE_CHECKING:
     "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
 )
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
-@click.option(
-    "--ca-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
-    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
-)
+@CA_FILE
 @writes
 async def command(
     session: Session,
@@ -60,7 +55,7 @@ async def command(
 
 async def register(session: Session, definitions: "Sequence[ToolDefinition]", price: int) -> None:
     """Register definitions at a price in MIST, asking before, and print what was done."""
-    from nexus_tools.registry import Registration  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.registry import Registration
 
     async with session.nexus() as nexus:
         settings = await nexus.tools.settings()
@@ -117,8 +112,8 @@ def _report(session: Session, result: "RegisterResult", settings: "ToolSettings"
 
 def _from_file(name: str) -> "tuple[ToolDefinition, ...]":
     """Definitions from a file or stdin. Raises as `ToolDefinition.parse` does."""
-    from nexus_tools.cli.framework import read_json  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.tool import ToolDefinition  # noqa: PLC0415
+    from nexus_tools.cli.framework import read_json
+    from nexus_tools.tool import ToolDefinition
 
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
@@ -131,9 +126,9 @@ async def _from_server(
     session: Session, url: str, ca_file: Path | None, *, every: bool, unchecked: bool
 ) -> "tuple[ToolDefinition, ...]":
     """Definitions from a running server, whose tools are checked unless `unchecked`."""
-    from nexus_tools.cli.tool.served import open_http, served_definitions  # noqa: PLC0415
-    from nexus_tools.cli.tool.validate import require_passed  # noqa: PLC0415
-    from nexus_tools.toolkit import check_tool  # noqa: PLC0415
+    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
+    from nexus_tools.cli.tool.validate import require_passed
+    from nexus_tools.toolkit import check_tool
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):

@@ -26,7 +26,7 @@ def command(session: Session, *, target: str, serving: Serving) -> None:
 
 def _load(target: str, public_url: str | None) -> "ToolServer":
     """The server of a target. Raises as `load` does, and `target_broken`."""
-    from nexus_tools.toolkit import load  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.toolkit import load
 
     try:
         return load(target, public_url=public_url)

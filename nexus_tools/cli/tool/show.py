@@ -23,7 +23,7 @@ async def command(session: Session, fqn: str, *, watch: bool) -> None:
 
     With --json and --watch, a document is printed on a line of its own for each change.
     """
-    from nexus_tools.tool import ToolFqn  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus(signing=False) as nexus:
@@ -36,21 +36,21 @@ async def command(session: Session, fqn: str, *, watch: bool) -> None:
 
 
 async def _read(tools: "ToolRegistry", name: "ToolFqn") -> dict[str, object]:
-    from nexus_tools.cli.tool.record import tool_document  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.tool.record import tool_document
 
     return tool_document(await tools.get(name), await tools.client.now_ms())
 
 
 def _print(output: Output, document: dict[str, object]) -> None:
-    from nexus_tools.cli.tool.record import LABELS, for_people  # noqa: PLC0415 - not for `--help`
+    from nexus_tools.cli.tool.record import LABELS, for_people
 
     output.record(document if output.as_json else for_people(document), LABELS)
 
 
 async def _watch(output: Output, tools: "ToolRegistry", name: "ToolFqn") -> None:
     """Print the tool now, and again after each event that concerns it."""
-    from nexus_tools.client import EventRecord, follow_events  # noqa: PLC0415
-    from nexus_tools.package import event_filter, parse_event  # noqa: PLC0415
+    from nexus_tools.client import EventRecord, follow_events
+    from nexus_tools.package import event_filter, parse_event
 
     events = follow_events(tools.client, event_filter(tools.deployment), timestamps=True)
     shown = False

@@ -30,8 +30,8 @@ async def command(
     The owner may change everything; an operator the URL, the timeout and the price. Schemas never
     change: register the next version instead.
     """
-    from nexus_tools.sui.address import Address  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.tool import ToolFqn  # noqa: PLC0415
+    from nexus_tools.sui.address import Address
+    from nexus_tools.tool import ToolFqn
 
     given = {
         "url": url,

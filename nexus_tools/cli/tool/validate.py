@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, local, plain
+from nexus_tools.cli.framework import CA_FILE, Session, local, plain
 from nexus_tools.errors import UnreachableError, ValidationError
 
 if TYPE_CHECKING:
@@ -16,20 +16,15 @@ _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-",
 
 @click.command()
 @click.argument("url")
-@click.option(
-    "--ca-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    envvar="NEXUS_TOOL_TLS_ROOT_PEM_PATH",
-    help="Trust these certificates besides, PEM. [env: NEXUS_TOOL_TLS_ROOT_PEM_PATH]",
-)
+@CA_FILE
 @local
 async def command(session: Session, url: str, ca_file: Path | None) -> None:
     """Check whether the tool at URL keeps the protocol, with real tool calls.
 
     It is called twice: with an example of a valid input, and with an input that it has to refuse.
     """
-    from nexus_tools.cli.tool.served import open_http  # noqa: PLC0415 - not for `--help`
-    from nexus_tools.toolkit import check_tool  # noqa: PLC0415
+    from nexus_tools.cli.tool.served_definitions import open_http
+    from nexus_tools.toolkit import check_tool
 
     checks = []
     async with open_http(ca_file) as http:

@@ -65,6 +65,8 @@ class Scalars:
 SCALARS = Scalars()
 
 
+# The highest bits of the first byte, which are free: a number below the prime takes 381 bits of
+# 384. `_LARGER` says which of y and -y is meant of a point that is only its x.
 _COMPRESSED, _INFINITY, _LARGER = 0x80, 0x40, 0x20
 _FLAGS = _COMPRESSED | _INFINITY | _LARGER
 
@@ -206,7 +208,11 @@ class PointGroup(Struct, frozen=True):
         return point
 
     def _swapped(self, data: bytes) -> bytes:
-        """Both coordinates with their coefficients the other way round: the library's are."""
+        """Both coordinates with their coefficients the other way round: the library's are.
+
+        Of a point of G2 the library has x0, x1, y0, y1, with x = x0 + x1·u, and Zcash x1, x0, y1,
+        y0.
+        """
         numbers = [data[at : at + NUMBER_BYTES] for at in range(0, len(data), NUMBER_BYTES)]
         ends = range(self.degree, len(numbers) + 1, self.degree)
         return b"".join(one for end in ends for one in reversed(numbers[end - self.degree : end]))
@@ -237,6 +243,9 @@ def verifies_min_sig(key: bytes, signature: bytes, message: bytes) -> bool:
         public, signed = _public_key(G2, key), _in_group(G1, signature)
     except InvalidElement:
         return False
+    # e(hash, key) = e(signature, generator) holds if the signature is the hash times the secret
+    # number by which the key is a multiple of the generator. Written as
+    # e(hash, key) · e(-signature, generator) = 1, it takes one final exponentiation instead of two.
     return is_pairing_one([(G1.hash_to(message), public), (-signed, G2.generator())])
 
 
@@ -267,6 +276,7 @@ def _in_group(group: PointGroup, data: bytes) -> Point:
 
 def _public_key(group: PointGroup, data: bytes) -> Point:
     point = _in_group(group, data)
+    # With the key at infinity, the signature at infinity would be right for every message.
     if group.is_identity(point):
         raise InvalidElement
     return point

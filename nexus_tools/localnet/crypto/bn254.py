@@ -14,6 +14,7 @@ ORDER = 0x30644E72E131A029B85045B68181585D2833E84879B9709143E1F593F0000001
 NUMBER_BYTES = 32
 G1_BYTES, G2_BYTES = NUMBER_BYTES, 2 * NUMBER_BYTES
 
+# All points of this curve are in G1: it has r of them. The twisted curve has many more than G2.
 G1 = Curve(PRIME, 0, 3, ORDER, (1, 2))
 XI: Pair = (9, 1)
 _TWIST_B = fp2.scale(fp2.inverse(XI), 3)
@@ -38,6 +39,7 @@ def decode_g1(data: bytes) -> Point:
     x = decode_number(bare, PRIME)
     if flags == _INFINITY:
         return None
+    # Every x of a point has y and -y. The flag says which, since the bytes have only x.
     y = square_root(x * x * x + G1.b)
     return x, y if _is_larger((y, 0)) == (flags == _LARGER) else -y % PRIME
 
@@ -121,6 +123,8 @@ def _sum(first: TwistPoint, second: TwistPoint) -> TwistPoint:
 
 
 def _has_order_r(point: TwistPoint) -> bool:
+    # Times r gives infinity for the points of G2 alone. From the highest bit down, as in `_LOOP` of
+    # the pairing.
     total: TwistPoint = None
     for bit in f"{ORDER:b}":
         total = _sum(total, total)

@@ -44,11 +44,13 @@ def negate(number: Pair) -> Pair:
 
 def conjugate(number: Pair) -> Pair:
     """An element of Fp2 to the power of p."""
+    # The prime is 3 modulo 4, so that -1 is no square and u to the power of p is -u.
     return number[0], -number[1] % PRIME
 
 
 def inverse(number: Pair) -> Pair:
     """What gives one, multiplied by an element of Fp2 that is not zero."""
+    # 1 / (2 + u) = (2 - u) / ((2 + u)(2 - u)) = (2 - u) / 5, for u² = -1.
     norm = number[0] * number[0] + number[1] * number[1]
     return scale(conjugate(number), pow(norm, -1, PRIME))
 

@@ -29,7 +29,10 @@ from nexus_tools.localnet.crypto.extension_field import (
 from nexus_tools.localnet.crypto.weierstrass import Point
 
 _FIELD = ExtensionField(PRIME, XI[0])
+# The number from which the curve is made: p = 36x⁴ + 36x³ + 24x² + 6x + 1, and the order of its
+# groups r = 36x⁴ + 36x³ + 18x² + 6x + 1.
 _X = 4965661367192848881
+# Without the highest bit: the loop begins with the point itself.
 _LOOP = bin(6 * _X + 2)[3:]
 
 TARGET_BYTES = 12 * NUMBER_BYTES
@@ -41,7 +44,8 @@ def pairing(pairs: Iterable[tuple[Point, TwistPoint]]) -> Element:
     """The product of the pairings of points of G1 with points of G2."""
     # A Miller loop: a point of G2 is multiplied by 6x + 2, bit by bit, and the lines that are met
     # on the way are evaluated at the point of G1 and multiplied. All pairs go together, because
-    # the squarings, the dear part, are then shared, and so is the final exponentiation.
+    # the squarings, the dear part, are then shared, and so is the final exponentiation. A pair with
+    # a point at infinity has the pairing 1.
     whole = [(one, other) for one, other in pairs if one is not None and other is not None]
     value = ONE
     points = [other for _, other in whole]
@@ -93,14 +97,21 @@ def _final_exponentiation(value: Element) -> Element:
     value = field.multiply(field.conjugate(value), field.inverse(value))
     value = field.multiply(field.frobenius(value, 2), value)
     # From here on, conjugates are inverses.
+    # What is left is the exponent 2x(6x² + 3x + 1)(p⁴ - p² + 1) / r. In powers of p it has small
+    # coefficients, polynomials of x of degree three:
+    #
+    #     (12x³ + 12x² + 6x + 1) + (12x³ + 6x² + 4x)p
+    #     + (12x³ + 6x² + 6x)p² + (12x³ + 6x² + 4x - 1)p³
+    #
+    # The comments say to which power `value` has been raised.
     inverse = field.conjugate(value)
-    twice = field.power(value, 2 * _X)
-    six = field.multiply(field.multiply(twice, twice), twice)
-    six_squared = field.power(six, _X)
-    twelve_cubed = field.power(six_squared, 2 * _X)
-    middle = field.multiply(field.multiply(twelve_cubed, six_squared), six)
-    outer = field.multiply(middle, field.conjugate(twice))
-    result = field.multiply(field.multiply(middle, six_squared), value)
+    twice = field.power(value, 2 * _X)  # 2x
+    six = field.multiply(field.multiply(twice, twice), twice)  # 6x
+    six_squared = field.power(six, _X)  # 6x²
+    twelve_cubed = field.power(six_squared, 2 * _X)  # 12x³
+    middle = field.multiply(field.multiply(twelve_cubed, six_squared), six)  # 12x³ + 6x² + 6x
+    outer = field.multiply(middle, field.conjugate(twice))  # 12x³ + 6x² + 4x
+    result = field.multiply(field.multiply(middle, six_squared), value)  # 12x³ + 12x² + 6x + 1
     for times, factor in ((1, outer), (2, middle), (3, field.multiply(outer, inverse))):
         result = field.multiply(result, field.frobenius(factor, times))
     return result

@@ -11,6 +11,13 @@ from typing import Any
 
 from msgspec import Struct
 
+# A value begins with a byte: three bits of kind, and a code of five, which is the number itself up
+# to 23, or says in how many bytes it follows:
+#
+#     83 01 41ff 6161    [1, b"\xff", "a"], a list of three
+#     1903e8             1000, in two bytes
+#     9f 01 02 ff        [1, 2], a list of indefinite length with its end
+#
 _MAX_DEPTH = 256
 _INDEFINITE = 31
 _BREAK = 0xFF

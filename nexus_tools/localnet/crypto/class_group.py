@@ -54,7 +54,10 @@ class QuadraticForm(Struct, frozen=True):
         return self.a > 0 and self.b * self.b - 4 * self.a * self.c == DISCRIMINANT
 
     def reduced(self) -> "QuadraticForm":
-        """The reduced form of the same element: -a < b <= a <= c, and b >= 0 if a = c."""
+        """The reduced form of the same element: -a < b <= a <= c, and b >= 0 if a = c.
+
+        So 195751x² + 37615xy + 1807y², of discriminant -3, becomes x² + xy + y².
+        """
         a, b, c = self.a, self.b, self.c
         shift = (a - b) // (2 * a)
         b, c = b + 2 * shift * a, a * shift * shift + b * shift + c
@@ -64,7 +67,11 @@ class QuadraticForm(Struct, frozen=True):
         return QuadraticForm(a, b, c)
 
     def __add__(self, other: "QuadraticForm") -> "QuadraticForm":
-        """The composition of two forms, reduced (algorithm 6.1.1)."""
+        """The composition of two forms, reduced (algorithm 6.1.1).
+
+        With the discriminant -23 there are three reduced forms: (1, 1, 6), which is the identity,
+        (2, 1, 3) and (2, -1, 3). (2, 1, 3) twice is (2, -1, 3), and three times the identity.
+        """
         half_sum, half_difference = (self.b + other.b) // 2, (other.b - self.b) // 2
         common = math.gcd(self.a, other.a, half_sum)
         s, t, u = self.a // common, other.a // common, half_sum // common
@@ -84,6 +91,7 @@ def combine(
     first: QuadraticForm, times: int, second: QuadraticForm, second_times: int
 ) -> QuadraticForm:
     """The sum of two elements, each `times` itself, for numbers that are not negative."""
+    # Both numbers bit by bit at once: the doublings, half of the work or more, are shared.
     table = (IDENTITY, first, second, first + second)
     total = IDENTITY
     for place in reversed(range(max(times.bit_length(), second_times.bit_length()))):
@@ -95,13 +103,19 @@ def combine(
 
 
 def signed_bytes(number: int) -> bytes:
-    """A number big-endian in two's complement, as short as can be."""
+    """A number big-endian in two's complement, as short as can be.
+
+    127 is 7f, 128 is 0080, for its highest bit would say that it is negative, and -128 is 80.
+    """
     bits = number.bit_length() if number >= 0 else (number + 1).bit_length()
     return number.to_bytes(bits // 8 + 1, "big", signed=True)
 
 
 def _solve(factor: int, result: int, modulus: int) -> tuple[int, int]:
-    """A solution of `factor` x = `result` modulo `modulus`, and how far the next one is."""
+    """A solution of `factor` x = `result` modulo `modulus`, and how far the next one is.
+
+    Of 4x = 2 modulo 6 that is 2, and 3 to the next one, 5.
+    """
     common = math.gcd(factor, modulus)
     step = modulus // common
     return result // common * pow(factor // common, -1, step) % step, step

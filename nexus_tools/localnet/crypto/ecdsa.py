@@ -7,6 +7,8 @@ from msgspec import Struct
 
 from nexus_tools.localnet.crypto.weierstrass import SECP256K1, SECP256R1, Curve
 
+# Bit 0 is whether the nonce point's y is odd, bit 1 whether its x was at least the order, which r
+# is less than.
 _RECOVERY_IDS = range(4)
 
 
@@ -35,6 +37,7 @@ class Ecdsa(Struct, frozen=True):
     def verifies(self, public_key: bytes, signature: bytes, digest: bytes) -> bool:
         """Whether the signature of 64 bytes is the key's. Whatever is malformed is not."""
         r, s = int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")
+        # If (r, s) is right for a message, so is (r, order - s): only one of them is accepted.
         return s <= self.curve.order // 2 and _verifies(self.name, public_key, r, s, digest)
 
     def _is_scalar(self, data: bytes) -> bool:

@@ -44,6 +44,9 @@ class EcvrfProof(Struct, frozen=True):
             return False
         point = ristretto255.hash_to_element(key + alpha, _DOMAIN)
         challenge = int.from_bytes(self.challenge, "little")
+        # U = response · B - challenge · key, V = response · point - challenge · gamma. They are
+        # what the challenge was made of if, and only if, gamma is the point times the same secret
+        # number by which the key is a multiple of B.
         u, v = (
             combine(self.response, base, challenge, negate(image))
             for base, image in ((BASE, public_key), (point, self.gamma))

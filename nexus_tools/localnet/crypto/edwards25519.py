@@ -23,6 +23,8 @@ def add(first: Point, second: Point) -> Point:
     """The sum of two points; they may be the same."""
     x1, y1, z1, t1 = first
     x2, y2, z2, t2 = second
+    # Nothing is divided, and no pair of points needs a formula of its own: not equal ones, not
+    # inverses.
     a = (y1 - x1) * (y2 - x2) % PRIME
     b = (y1 + x1) * (y2 + x2) % PRIME
     c = 2 * t1 * t2 * D % PRIME

@@ -32,6 +32,7 @@ class ExtensionField:
     def from_powers(self, coefficients: Sequence[int]) -> Element:
         """The element with these coefficients in Fp2 of w⁰ to w⁵, as pairs of 1 and u."""
         real, imaginary = coefficients[::2], coefficients[1::2]
+        # As w⁶ = ξ = a + u, u is w⁶ - a: c + du is (c - ad) + d·w⁶.
         pairs = zip(real, imaginary, strict=True)
         return (*[(one - self._a * other) % self.prime for one, other in pairs], *imaginary)
 
@@ -80,6 +81,8 @@ class ExtensionField:
     def frobenius(self, element: Element, times: int = 1) -> Element:
         """The element to the power of p, so many times."""
         for _ in range(times):
+            # In a field of characteristic p, a sum to the power of p is the sum of the powers, and
+            # numbers of Fp stay as they are: only the powers of w change.
             images = zip(element, self._images, strict=True)
             scaled = [[one * part for part in image] for one, image in images]
             element = tuple([sum(parts) % self.prime for parts in zip(*scaled, strict=True)])

@@ -70,10 +70,13 @@ def verifies_bls12381(key: PreparedKey, inputs: bytes, proof: bytes) -> bool:
     abc = [G1.validate(point) for point in chunks(key.gamma_abc_g1, G1.size)]
     if len(abc) != len(scalars) + 1:
         raise InvalidElement
+    # The public inputs enter by one point: abc[0] + inputs[0] · abc[1] + inputs[1] · abc[2] + ...
     total = G1.add(abc[0], G1.combine(scalars, abc[1:]))
     a, b, c, rest = _pieces(proof, G1.size, G2.size, G1.size)
     if rest:
         raise InvalidElement
+    # e(A, B) = e(alpha, beta) · e(total, gamma) · e(C, delta), with all but the prepared factor on
+    # one side: gamma and delta are kept negated for that.
     return key.alpha_g1_beta_g2 == pairing(
         [
             (G1.validate(a), G2.validate(b)),

@@ -3,6 +3,7 @@
 Source: the Keccak reference, version 3.0, and FIPS 202 for the permutation.
 """
 
+# The 1 600 bits of the state less twice the 256 of the hash, in bytes.
 _RATE = 136
 KECCAK_PADDING, SHA3_PADDING = 0x01, 0x06
 _PADDING_END = 0x80
@@ -11,7 +12,10 @@ _LANE = (1 << 64) - 1
 
 
 def _round_constants() -> tuple[int, ...]:
-    """The constants of the step iota, made by a linear feedback shift register (section 1.2)."""
+    """The constants of the step iota, made by a linear feedback shift register (section 1.2).
+
+    The first ones are 0x1, 0x8082 and 0x800000000000808a.
+    """
     constants, register = [], 1
     for _ in range(_ROUNDS):
         constant = 0

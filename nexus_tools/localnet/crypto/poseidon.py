@@ -17,6 +17,8 @@ BN254_ORDER = 218882428718392752222464057452572750885483644004160343436982041865
 MAX_INPUTS = 16
 
 _FIELD_BITS = 254
+# Full rounds raise all elements to the fifth power, half of them before the partial rounds and half
+# behind; partial ones raise the first alone, which costs less in a circuit.
 _FULL_ROUNDS = 8
 # For states of 2 to 17 elements.
 _PARTIAL_ROUNDS = (56, 57, 56, 60, 60, 63, 64, 63, 60, 66, 60, 65, 70, 60, 64, 68)
@@ -27,6 +29,7 @@ _STATE_BITS, _STEP = 80, 16
 _TAPS = (0, 13, 23, 38, 51, 62)
 _WARM_UP_STEPS = 160 // _STEP
 # What comes out for the eight bits of a byte, lowest first: the second of each pair with a first.
+# Of the byte 00001101, lowest bit first, the pairs are 1 0, 1 1, 0 0 and 0 0: "01" comes out.
 _OUTPUTS = tuple(
     "".join(str(byte >> place + 1 & 1) for place in range(0, 8, 2) if byte >> place & 1)
     for byte in range(256)

@@ -30,7 +30,11 @@ def _is_probable_prime(number: int, base: int, odd: int, twos: int) -> bool:
 
 
 def is_square_modulo(number: int, modulus: int) -> bool:
-    """Whether the Jacobi symbol of a number and an odd modulus is 1."""
+    """Whether the Jacobi symbol of a number and an odd modulus is 1.
+
+    Modulo a prime that says whether the number is a square, of those that it does not divide: 2 is
+    one modulo 17, 3 is none. Modulo a composite number it may be 1 without a square: 2 modulo 15.
+    """
     number %= modulus
     symbol = 1
     while number:
@@ -44,7 +48,10 @@ def is_square_modulo(number: int, modulus: int) -> bool:
 
 
 def square_root_modulo(number: int, prime: int) -> int:
-    """One of the roots of a square modulo an odd prime: the one that the algorithm 2.3.8 finds."""
+    """One of the roots of a square modulo an odd prime: the one that the algorithm 2.3.8 finds.
+
+    So 6 for 2 modulo 17, though 11 is one as well: the forms that are made of roots differ.
+    """
     number %= prime
     if prime % 4 == 3:
         return pow(number, (prime + 1) // 4, prime)

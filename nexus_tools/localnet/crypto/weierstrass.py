@@ -28,7 +28,10 @@ class Curve(Struct, frozen=True):
     generator: tuple[int, int]
 
     def add(self, first: Point, second: Point) -> Point:
-        """The sum of two points."""
+        """The sum of two points.
+
+        On y² = x³ + 2x + 2 modulo 17, (5, 1) and (5, 1) are (6, 3), and with (5, 1) again (10, 6).
+        """
         if first is None or second is None:
             return first or second
         (x1, y1), (x2, y2) = first, second
@@ -65,6 +68,8 @@ class Curve(Struct, frozen=True):
         if not (0 < r < self.order and 0 < s < self.order):
             raise NoPublicKey
         nonce_point = self.lift(r + self.order * (recovery_id >> 1), odd=bool(recovery_id & 1))
+        # A signature is made with s = (message + r · secret) / nonce. So the key, secret · G, is
+        # (s · nonce point - message · G) / r.
         inverse = pow(r, -1, self.order)
         message = int.from_bytes(digest, "big")
         key = self.add(

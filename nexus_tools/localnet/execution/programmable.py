@@ -49,7 +49,7 @@ from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM, Addr
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.event import Event
-from nexus_tools.sui.execution_status import ExecutionStatus, Failure, Success
+from nexus_tools.sui.execution_status import ExecutionFailure, ExecutionStatus, Success
 from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import Command, ProgrammableTransaction, TransactionData
 
@@ -161,7 +161,7 @@ class ProgrammableExecution:
             changes = ChangeCollector(context, inputs, payment, version).collect()
             events = tuple(context.events)
         except EXECUTION_FAILURES as error:
-            status = Failure(execution_error(error), context.command_index)
+            status = ExecutionFailure(execution_error(error), context.command_index)
             changes = untouched(inputs, payment, version)
             failure = str(error)
         packages = tuple([package.id for package in context.new_packages])

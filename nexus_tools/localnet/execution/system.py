@@ -43,6 +43,7 @@ from nexus_tools.sui.type_tag import SUI
 
 _FIRST_VERSION = 1  # of what genesis made
 
+# The flag of Ed25519, which is 0, a signature of 64 bytes and a key of 32.
 SYSTEM_SIGNATURE = bytes(97)
 """Stands where others have a signature: Ed25519, all zeros."""
 

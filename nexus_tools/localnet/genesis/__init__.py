@@ -1,4 +1,4 @@
-"""The world at checkpoint 0."""
+"""Genesis: the world at checkpoint 0."""
 
 from nexus_tools.localnet.genesis.genesis import (
     COINS,

@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol, ABC):
         return None
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than it is answered: it is not heard until it has read."""
+        """The client reads more slowly than it is written to: it is not heard until it has read."""
         self._is_writable = False
         self._listen()
 

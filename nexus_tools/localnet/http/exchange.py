@@ -17,7 +17,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class ClientGoneError(Exception):
-    """Nobody is there any more who could be answered."""
+    """Nobody is there any more who could get a response."""
 
 
 class Head(Struct, frozen=True):

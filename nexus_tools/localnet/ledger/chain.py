@@ -52,6 +52,7 @@ def write_checkpoint(state: State, checkpoint: Checkpoint) -> None:
 
 
 def _write_transaction(state: State, number: int, transaction: ExecutedTransaction) -> None:
+    # The objects themselves are in the log already, as what an earlier transaction wrote.
     inputs = tuple((value.id, value.version) for value in transaction.input_objects)
     state.write(
         "INSERT INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)",

@@ -221,6 +221,8 @@ def _number(state: State, position: EventPosition) -> int:
     )
     if row is None:  # behind the last checkpoint, and so behind every event
         return _BEHIND_ALL
+    # Behind the last transaction of its checkpoint, where a page may end, it is the first one of
+    # the next: numbers go on over the whole chain.
     transaction: int = row[0] + position.transaction
     return min((transaction << PLACE_BITS) + position.event, _BEHIND_ALL)
 

@@ -32,7 +32,11 @@ _PRIMITIVES = {
 
 
 def place_of(data: MoveObject) -> bytes:
-    """The place of an object among those of its type; it ends with the id."""
+    """The place of an object among those of its type; it ends with the id.
+
+    The place of a coin of 7 begins with fffffffffffffff8, that of a coin of 5 with
+    fffffffffffffffa: the larger comes first.
+    """
     if not is_coin(data.type):
         return data.id
     return (_MAX_U64 - coin_balance(data)).to_bytes(_U64, "big") + data.id
@@ -51,6 +55,7 @@ def type_order(tag: TypeTag) -> bytes:
     """
     if not isinstance(tag, StructTag):
         return _order_of(tag)
+    # `0x2::sui::SUI` is the address, 3 "sui", 3 "SUI" and 0, each number in eight bytes.
     params = b"".join(map(_order_of, tag.type_params))
     count = len(tag.type_params).to_bytes(_U64, "big")
     return tag.address + _text(tag.module) + _text(tag.name) + count + params
@@ -115,6 +120,8 @@ def is_instance(tag: StructTag, type_filter: StructTag | None) -> bool:
 
 def _after(places: list[bytes], order: bytes, after: bytes) -> Iterable[bytes]:
     """The places of one type behind a place of the listing."""
+    # No order is the beginning of another one, for each says its lengths: this is a place of the
+    # type.
     if after.startswith(order):
         return islice(places, bisect_right(places, after[len(order) :]), None)
     return places if after < order else ()

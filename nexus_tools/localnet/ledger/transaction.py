@@ -53,6 +53,8 @@ def balance_changes(
 
     `accumulators` are what the effects say of address balances. The changes are sorted by owner
     and type; what did not change in sum is left out. A coin that was only read must be in neither.
+
+    Ann's coin of 20 is written as 17, 1 of it in a coin for Bob: Ann has -3, gas included, Bob +1.
     """
     amounts: defaultdict[tuple[Address, TypeTag], int] = defaultdict(int)
     for sign, objects in ((-1, inputs), (1, outputs)):
@@ -174,6 +176,7 @@ class ExecutedTransaction(Struct, frozen=True):
             for object_id, change in self.effects.changed_objects
             if isinstance(change.input, InputState)
         }
+        # Inputs that were only read are not written again: they would seem to be spent.
         before = (value for value in self.input_objects if (value.id, value.version) in changed)
         accumulators = (
             change.output

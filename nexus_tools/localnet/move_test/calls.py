@@ -10,9 +10,10 @@ from msgspec import Struct
 from nexus_tools.localnet.move_test.failure import Failure, failure_of
 from nexus_tools.localnet.move_test.scenario import Scenario
 from nexus_tools.localnet.natives import NativeGas, UnsupportedNative
-from nexus_tools.localnet.vm import Context, ExecutionFailure, Function, Machine, Meter, Value
+from nexus_tools.localnet.vm import Context, Function, Machine, Meter, MoveFailure, Value
 from nexus_tools.sui.address import Address
 
+# Natives have a budget of their own, which no test is to use up: its limit is for instructions.
 _NATIVE_BUDGET = 10**12
 _CHECK_S = 0.05
 
@@ -50,7 +51,7 @@ class TestCaller:
         with _deadline(meter, self._timeout_s) as expired:
             try:
                 self._machine.call(function, (), copy.deepcopy(list(arguments)), context)
-            except (ExecutionFailure, UnsupportedNative) as error:
+            except (MoveFailure, UnsupportedNative) as error:
                 failure = failure_of(error)
         return TestCall(failure, tuple(scenario.printed), expired.is_set())
 
@@ -68,6 +69,8 @@ def _deadline(meter: Meter, timeout_s: float) -> Iterator[Event]:
         while not done.wait(_CHECK_S):
             meter.exhaust()
 
+    # Translated code runs in this thread and looks at nothing but its meter: so that is how another
+    # thread ends it, without a check of the time in the code.
     thread = Thread(target=watch, name="move-test-deadline", daemon=True)
     thread.start()
     try:

@@ -38,7 +38,10 @@ class ModuleCoverage(Struct, frozen=True):
         return sum(1 for count in self.lines.values() if count)
 
     def missed(self) -> list[tuple[int, int]]:
-        """First and last lines of what was not passed; lines without statements do not divide."""
+        """First and last lines of what was not passed; lines without statements do not divide.
+
+        With statements on 3, 5, 6, 9 and 12, of which 6 alone was passed, 3-5 and 9-12 are missed.
+        """
         ranges = []
         for is_missed, lines in groupby(sorted(self.lines), lambda line: not self.lines[line]):
             if is_missed:
@@ -96,8 +99,10 @@ def _module(
         if (path, body.line) in marked.unmarked:
             unmeasured.append(body.name)
         for statement, count in statements:
+            # Several statements may begin on a line; it was passed as often as the one passed most.
             lines[statement.line] = max(lines[statement.line], count)
         if statements:
+            # The first statement of a body is passed once for each call.
             functions.append(FunctionCoverage(body.name, body.line, statements[0][1]))
     return ModuleCoverage(bodies[0].module, path, lines, tuple(functions), tuple(unmeasured))
 
@@ -153,7 +158,10 @@ def _row(module: str, lines: int, covered: int, missed: str) -> dict[str, Any]:
 
 
 def _percent(covered: int, lines: int) -> float:
-    """With one digit, and 100 only if all are covered."""
+    """With one digit, and 100 only if all are covered.
+
+    999 of 1000 and 9999 of 10000 are both 99.9: rounded down.
+    """
     return 1000 * covered // lines / 10 if lines else 100.0
 
 

@@ -90,6 +90,7 @@ class Explainer:
         begins = self._names.functions.get((constant[0], failure.frames[0].function))
         if begins is None:
             return None
+        # A function ends, as far as this is known, where the next one of the module begins.
         others = [line for line in self._names.lines_of(constant[0]) if line > begins]
         pattern = re.compile(rf"\b{re.escape(constant[1])}\b")
         found = [

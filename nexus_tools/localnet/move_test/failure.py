@@ -52,6 +52,7 @@ class Failure(Struct, frozen=True):
 
 def failure_of(error: Exception) -> Failure:
     """What ended a call of the machine."""
+    # Python's traceback goes from the caller to the callee, a call stack in Move the other way.
     frames = tuple(reversed(list(_frames(error.__traceback__))))
     if isinstance(error, MoveAbort):
         frames = _from(error.location, frames)

@@ -62,6 +62,7 @@ def _tested(modules: Sequence[bytes], others: Iterable[Address]) -> dict[Address
 
 def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
     compiled = [deserialize(data) for data in modules]
+    # They were compiled at 0x0, and are to be called at the address of the release's package.
     moved = [
         relocate_module(data, module, package.id)[0]
         for data, module in zip(modules, compiled, strict=True)

@@ -47,7 +47,13 @@ class SourceLines:
         return self._found[key].get(frame.instruction)
 
     def _of_function(self, module: CompiledModule, name: str) -> Mapping[int, Statement]:
-        """The statement of each instruction. Markers of macros belong to other functions."""
+        """The statement of each instruction. Markers of macros belong to other functions.
+
+        An instruction belongs to the last marker before it in its block, or else to the one that
+        holds at the end of the block's immediate dominator. In `f(if (a) { x } else { y })` both
+        branches may have markers; the call of `f` is in a block behind them, which the block of the
+        condition dominates: so it belongs to the statement itself, as it should.
+        """
         definition = _definition(module, name)
         if definition is None or definition.code is None:
             return {}
@@ -75,6 +81,7 @@ class SourceLines:
             operand = instruction.operand
             if instruction.opcode is not Opcode.CALL or not isinstance(operand, int):
                 continue
+            # `passed(7)` is `LdU64 7`, `Call passed`.
             number = instructions[offset - 1].operand
             if module.function_id(operand) == _MARKER and isinstance(number, int):
                 statement = self._statements[number]

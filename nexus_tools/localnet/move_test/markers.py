@@ -2,6 +2,10 @@
 
 They stand on the lines of the statements, so that all lines keep their numbers. What the compiler
 refuses with them stays without.
+
+`let y = 1; if (x) { y } else 2` becomes, with m for the function that tells a number,
+`m(0); let y = 1; m(1); if (x) { m(2); y } else 2`. An arm `_ => x` of a `match` becomes
+`_ => { m(3); x }`.
 """
 
 import re
@@ -123,6 +127,9 @@ def build_marked(
         except ValidationError as error:
             if unmarked >= _functions(read):
                 break
+            # A marker may be refused where its function is not: words of the compiler without a
+            # known place take the markers out of all functions. Each round takes some more out, so
+            # that it ends.
             unmarked |= (refused_functions(str(error), read) - unmarked) or _functions(read)
         else:
             return MarkedBuild(build, marked.statements, frozenset(unmarked))

@@ -151,6 +151,7 @@ def _addresses(manifest: str) -> Iterator[tuple[str, bytes]]:
     names = {parsed.get("package", {}).get("name", ""): "0x0"}
     names |= {**parsed.get("addresses", {}), **parsed.get("dev-addresses", {})}
     for name, value in (names | _FRAMEWORK).items():
+        # `_` leaves an address to whoever depends on the package.
         if value != "_":
             yield name, int(value, 16).to_bytes(32, "big")
 
@@ -171,6 +172,7 @@ def framework_constants() -> MoveTestSource:
         for data in load_framework()[address].modules:
             module = deserialize(data)
             path = f"{package}::{module.name}"
+            # No number: their codes name them, see `clever_error`.
             constants |= {(path, name): () for name in _named_errors(module)}
     for path, errors in FRAMEWORK_ERRORS.items():
         constants |= {(path, name): (str(code),) for name, code in errors.items()}

@@ -149,6 +149,7 @@ class MoveTestRunner:
 
     def _argument_lists(self, test: MoveTest, function: Function) -> Iterator[list[Value]]:
         if test.is_random:
+            # Each test has its own arguments, whichever others run.
             source = Random(f"{self._seed} {test.title}")  # noqa: S311 - for tests
             for _ in range(RANDOM_RUNS):
                 yield random_arguments(test.title, function.parameters, source)

@@ -97,6 +97,11 @@ class Scenario:
         """Put what the transaction wrote into the inventories, and begin the next one.
 
         Aborts if a shared or an immutable object was treated as no transaction may.
+
+        Example: a test takes the shared object 0x5 and the coin 0x6, returns 0x5, and wraps 0x6
+        into a new object that it transfers. Then 0x5 is among `transfers`, and no longer `taken`;
+        0x6 is `wrapped`, because its id is found in the new object, and counts as deleted; being
+        owned by an address, it is not `common`, so that nothing is wrong.
         """
         runtime, effects = self.runtime, Effects()
         effects.events = len(runtime.take_events())
@@ -159,6 +164,7 @@ class Scenario:
 
     def _store(self, owner: Owner, tag: StructTag, contents: bytes) -> None:
         data = MoveObject(tag, False, self._version, contents)
+        # Out and in again, to the end: inventories are in the order of the last writes.
         self.objects.pop(data.id, None)
         self.objects[data.id] = Object(data, owner, _NO_DIGEST, 0)
 

@@ -104,6 +104,8 @@ class _Body:
 
     def _is_after(self, opening: int, words: frozenset[str]) -> bool:
         """Whether a condition in parentheses stands before, and one of the words before that."""
+        # In `if (a) {` the token before the brace closes the condition, before which the word
+        # stands.
         condition = self._openings.get(opening - 1)
         return condition is not None and self._text(condition - 1) in words
 

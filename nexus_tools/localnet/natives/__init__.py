@@ -25,22 +25,18 @@ from nexus_tools.localnet.natives import (
     sui_object,
     sui_poseidon,
     sui_protocol_config,
+    sui_system_validator,
     sui_transfer,
     sui_tx_context,
     sui_types,
     sui_vdf,
     sui_zklogin,
-    validator_metadata,
 )
 from nexus_tools.localnet.natives.accumulators import Accumulators, StreamedEvent
 from nexus_tools.localnet.natives.child_objects import ChildObject
+from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas, charge
-from nexus_tools.localnet.natives.limits import (
-    MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
-    LimitExceeded,
-    MalformedArgument,
-    UnsupportedNative,
-)
+from nexus_tools.localnet.natives.limits import MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS
 from nexus_tools.localnet.natives.object_runtime import (
     EmittedEvent,
     ObjectRuntime,
@@ -83,7 +79,7 @@ _MODULES = (
     sui_types,
     sui_vdf,
     sui_zklogin,
-    validator_metadata,
+    sui_system_validator,
 )
 
 NATIVES: NativeTable = {

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from nexus_tools.localnet.natives.errors import LimitExceeded
 from nexus_tools.localnet.natives.limits import (
     OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS,
     OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES,
-    LimitExceeded,
 )
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import Address
@@ -94,6 +94,8 @@ class ChildObjects:
         if used is None or not used.cell:
             return None
         used.writable = True
+        # The record stays, with an empty cell: the child is gone, and not to be read from the
+        # ledger again.
         cell, used.cell = used.cell, []
         return cell
 
@@ -102,6 +104,8 @@ class ChildObjects:
         earlier = self._used.get(child)
         if earlier is None:
             self._check_entries()
+        # What comes back replaces what is stored. Of what is new nothing is stored: the Move
+        # function has asserted that there is no such child.
         stored = earlier.stored if earlier else None
         self._used[child] = ChildObject(Address(parent), tag, [value], stored, writable=True)
 

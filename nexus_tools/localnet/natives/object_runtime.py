@@ -15,6 +15,7 @@ from nexus_tools.localnet.natives.child_objects import (
     FindObject,
     MismatchedType,
 )
+from nexus_tools.localnet.natives.errors import LimitExceeded
 from nexus_tools.localnet.natives.gas import NativeGas
 from nexus_tools.localnet.natives.limits import (
     MAX_EVENT_EMIT_SIZE,
@@ -23,7 +24,6 @@ from nexus_tools.localnet.natives.limits import (
     MAX_NUM_EVENT_EMIT,
     MAX_NUM_NEW_MOVE_OBJECT_IDS,
     MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
-    LimitExceeded,
 )
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import (

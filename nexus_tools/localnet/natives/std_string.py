@@ -21,6 +21,7 @@ def internal_check_utf8(string: bytearray) -> bool:
 def internal_is_char_boundary(string: bytearray, place: int) -> bool:
     """Whether a character begins at this byte, or the string ends."""
     size = len(string)
+    # Bytes 10xxxxxx continue a character in UTF-8.
     return place == size or (place < size and string[place] & 0xC0 != 0x80)
 
 

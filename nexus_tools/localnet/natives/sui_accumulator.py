@@ -4,8 +4,8 @@ Money goes into address balances and comes out of them. Balances are those of th
 `sui::balance`: a struct of one `u64`.
 """
 
+from nexus_tools.localnet.natives.errors import MalformedArgument
 from nexus_tools.localnet.natives.gas import charge
-from nexus_tools.localnet.natives.limits import MalformedArgument
 from nexus_tools.localnet.natives.table import NativeTable, natives_of, runtime_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address

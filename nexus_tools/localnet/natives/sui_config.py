@@ -34,7 +34,10 @@ def read_setting_impl(
 
 
 def _value_in(field: Value, epoch: int) -> Value:
-    """From `Field { id, name, value: Setting { data: Option<SettingData> } }`, as a vector."""
+    """From `Field { id, name, value: Setting { data: Option<SettingData> } }`, as a vector.
+
+    Of a setting that was changed from 3 to 5 in epoch 7, 3 holds in epoch 7 and 5 from epoch 8 on.
+    """
     data = field[2][0][0]
     if not data:
         return None

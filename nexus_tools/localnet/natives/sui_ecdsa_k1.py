@@ -26,6 +26,7 @@ _FAIL_TO_RECOVER_PUBLIC_KEY, _INVALID_SIGNATURE = 0, 1
 _SIGNATURE_LENGTH = 64
 _COST_INVALID = 100
 
+# `KECCAK256` and `SHA256` of `sui::ecdsa_k1`, and the bytes of their blocks, by which they cost.
 _HASHES: dict[int, Callable[[bytes], bytes]] = {
     0: keccak256,
     1: lambda message: hashlib.sha256(message).digest(),
@@ -95,6 +96,7 @@ def decompress_pubkey(
     """A public key of 33 bytes as 65. Aborts if it is no point of the curve."""
     charge(context, _COST)
     data = bytes(public_key.read())
+    # SEC 1, 2.3.3: a first byte of 2 or 3 says that y is even or odd, and 4 that y follows x.
     if len(data) != _COMPRESSED_LENGTH or data[0] not in (2, 3):
         raise NativeAbort(_INVALID_PUBLIC_KEY)
     try:

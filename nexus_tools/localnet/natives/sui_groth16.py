@@ -34,6 +34,7 @@ class _Curve(Struct, frozen=True):
     cost_per_input: int
 
 
+# By the `id` of a `sui::groth16::Curve`: `bls12381()` has 0, `bn254()` has 1.
 _CURVES = {
     0: _Curve(prepare_bls12381_key, verifies_bls12381, 53_838, 72_090, 8_213),
     1: _Curve(prepare_bn254_key, verifies_bn254, 82_010, 115_502, 9_484),

@@ -1,8 +1,8 @@
 """`sui::transfer`: who owns an object from now on."""
 
 from nexus_tools.localnet.natives.child_objects import MismatchedType
+from nexus_tools.localnet.natives.errors import UnsupportedNative
 from nexus_tools.localnet.natives.gas import charge
-from nexus_tools.localnet.natives.limits import UnsupportedNative
 from nexus_tools.localnet.natives.object_runtime import object_id_of
 from nexus_tools.localnet.natives.table import natives_of, object_type, runtime_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Value
@@ -23,6 +23,7 @@ _UNABLE_TO_RECEIVE_OBJECT = 3
 UNASSIGNED_VERSION = 0
 """Stands for the version that the object gets when the transaction's effects are known."""
 
+# Of `sui::party`: a bit each for reading, writing, deleting and transferring.
 _NO_PERMISSIONS, _ALL_PERMISSIONS = 0b0000, 0b1111
 
 

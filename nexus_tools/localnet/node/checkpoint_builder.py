@@ -106,6 +106,7 @@ class CheckpointBuilder:
         Raises `epoch_change_failed`.
         """
         epoch = self._environment.epoch
+        # What the whole epoch has cost is shared out, that of this checkpoint so far included.
         costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
         change = ChangeEpoch(
             epoch=epoch + 1,
@@ -132,6 +133,7 @@ class CheckpointBuilder:
         clock = self._objects.get(CLOCK)
         assert clock is not None
         assert isinstance(clock.data, MoveObject)
+        # `Clock { id: UID, timestamp_ms: u64 }`
         return int.from_bytes(clock.data.contents[32:40], "little") >= self.timestamp_ms
 
     def execute(

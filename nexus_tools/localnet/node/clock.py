@@ -58,6 +58,8 @@ class NetworkClock:
                 f"the clock cannot be moved by {milliseconds} ms",
                 hint="it runs forwards, and no further than the year 9999",
             )
+        # Offsets are from the machine's clock, not from each other: of ((3, 500), (7, 800)) the
+        # last holds.
         return (*self._advances, (checkpoint, self._offset_ms + milliseconds))
 
     def until(self, checkpoint: int) -> tuple[tuple[int, int], ...]:

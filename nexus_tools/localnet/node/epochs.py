@@ -85,6 +85,8 @@ class Epochs:
     def starts_until(self, checkpoint: int) -> bytes:
         """The setting as it was when this checkpoint was the latest one."""
         # An epoch begins with the checkpoint behind the one that ended the epoch before.
+        # With starts (0, 40), checkpoint 39 is the last of epoch 0 and has ended it: back there it
+        # is epoch 1, and 40 stays; back at 38 it is epoch 0, and 40 goes.
         return EPOCH_STARTS.encode(
             tuple(start for start in self._starts if start <= checkpoint + 1)
         )

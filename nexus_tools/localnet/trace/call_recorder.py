@@ -22,7 +22,11 @@ MAX_DEPTH = 100
 
 
 class Running(Struct):
-    """A call or a command that has not ended; `left_out` counts calls in it that are not kept."""
+    """A call or a command that has not ended; `left_out` counts calls in it that are not kept.
+
+    `values` are the arguments themselves, `arguments` what they were when the call began: when it
+    ends, those behind `&mut` are read again.
+    """
 
     gas_before: int
     callee: LinkedFunction | None = None
@@ -35,7 +39,11 @@ class Running(Struct):
     left_out: int = 0
 
     def gas(self, meter: Meter) -> GasUse:
-        """What was used since it began."""
+        """What was used since it began.
+
+        A call that used 100 units, of which the functions that it called used 70, has 30 of its
+        own.
+        """
         total = meter.spent - self.gas_before
         return GasUse(total, total - self.gas_of_callees)
 

@@ -99,4 +99,5 @@ def _kind(change: ObjectChange) -> ChangeKind:
         return ChangeKind.MUTATED if same else ChangeKind.TRANSFERRED
     existed = isinstance(change.input, InputState)
     exists = isinstance(change.output, ObjectWrite)
+    # What exists before and after was decided above; other combinations are in no effects.
     return _KINDS[existed, exists, change.operation]

@@ -22,7 +22,7 @@ from nexus_tools.localnet.trace.transaction_trace import TraceFailure, Transacti
 from nexus_tools.localnet.trace.value_reader import ValueReader
 from nexus_tools.localnet.vm import ObservedMachine
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.execution_status import Failure, MoveAbort
+from nexus_tools.sui.execution_status import ExecutionFailure, MoveAbort
 from nexus_tools.sui.transaction import ProgrammableTransaction, TransactionData
 
 
@@ -88,7 +88,9 @@ def _trace(
     executed: ExecutedTransaction, result: ExecutionResult, executor: TracingExecutor
 ) -> TransactionTrace:
     status, kind = result.effects.status, executed.data.kind
-    failure = _failure(status, result.failure, executor) if isinstance(status, Failure) else None
+    failure = (
+        _failure(status, result.failure, executor) if isinstance(status, ExecutionFailure) else None
+    )
     commands = kind.commands if isinstance(kind, ProgrammableTransaction) else ()
     failed = failure.command if failure else None
     return TransactionTrace(
@@ -101,7 +103,7 @@ def _trace(
     )
 
 
-def _failure(status: Failure, message: str, executor: TracingExecutor) -> TraceFailure:
+def _failure(status: ExecutionFailure, message: str, executor: TracingExecutor) -> TraceFailure:
     data = status.error.data
     clever = None
     if isinstance(data, MoveAbort):

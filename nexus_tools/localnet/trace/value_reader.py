@@ -67,6 +67,7 @@ class ValueReader:
             type_, value = type_.target, value.read()
         granted = self._left = min(MAX_NODES, self._left_in_total)
         result = self._reader(type_)(value)  # type: ignore[arg-type]  # no type parameters
+        # `_left` may be below 0 by now: only vectors are cut, and a struct is read to its end.
         self._left_in_total -= granted - self._left
         return result
 

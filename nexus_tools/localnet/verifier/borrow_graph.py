@@ -19,6 +19,7 @@ _Path = tuple[Label, ...]
 # Whether the edge is strong, and its path.
 _Edge = tuple[bool, _Path] | tuple[bool, _Path, str]
 
+# `MAX_EDGE_SET_SIZE` of `references.rs`.
 _EDGES_MAX = 10
 # Where there were more edges than are kept, the borrow may be of anything.
 _ANYTHING: _Edge = (False, (), "overflown")
@@ -112,7 +113,10 @@ class BorrowGraph:
         self._add_edge(parent, child, (True, path))
 
     def release(self, ref: int) -> int:
-        """Forget a reference: its borrowers borrow from its lenders. The number of new edges."""
+        """Forget a reference: its borrowers borrow from its lenders. The number of new edges.
+
+        They are counted before equal ones are joined, as the genuine verifier charges for them.
+        """
         children = self._borrowed_by.pop(ref)
         parents = self._borrows_from.pop(ref)
         del self._mutable[ref]
@@ -153,6 +157,7 @@ class BorrowGraph:
 
     def _covers(self, parent: int, child: int, edge: _Edge) -> bool:
         # The same edge, or a weak one that ends before it: that says less, and so includes it.
+        # A weak edge with the path [left] covers the strong one [left, x], not the other way round.
         mine = self._borrowed_by[parent].get(child, ())
         return any(
             own[:2] == edge[:2] or (not own[0] and edge[1][: len(own[1])] == own[1]) for own in mine
@@ -183,5 +188,7 @@ class BorrowGraph:
         if parent == child:
             return
         # Behind a weak edge, nobody knows where the second one begins.
+        # From p -[]-> a, weak, and a -[left]-> b comes p -[]-> b, weak: b is the field `left` of
+        # something inside of what p leads to.
         path = first[1] + second[1] if first[0] else first[1]
         self._add_edge(parent, child, (first[0] and second[0], path))

@@ -106,7 +106,10 @@ class _Bounds:
             self._within(variant.tag, len(variants), "an enum")
 
     def _arity(self, token: SignatureToken) -> int:
-        """How many type parameters must be declared around a type, whose own indices are right."""
+        """How many type parameters must be declared around a type, whose own indices are right.
+
+        That is 3 for `Map<T0, vector<T2>>`.
+        """
         if isinstance(token, str) and token in PRIMITIVES:
             return 0
         arity = 0

@@ -60,6 +60,8 @@ class _Dependencies:
         declared = self._declarations[handle.module].datatypes.get(name)
         if declared is None:
             raise self._refused("LOOKUP_FAILED", f"{owner} has no type {name}")
+        # A module may know less of a type than its owner declares: fewer abilities, and more that
+        # is asked of type arguments. It may not take it for more.
         is_compatible = (
             not handle.abilities & ~declared.abilities
             and len(handle.type_parameters) == len(declared.type_parameters)

@@ -13,6 +13,7 @@ from nexus_tools.localnet.verifier.context import FunctionContext
 from nexus_tools.localnet.verifier.control_flow import Block
 
 _State = TypeVar("_State")
+# `ANALYZE_FUNCTION_BASE_COST`; `EXECUTE_BLOCK_BASE_COST` and `PER_SUCCESSOR_COST` are the same.
 _BASE_UNITS = 10
 _STEP_UNITS = 10
 

@@ -35,6 +35,7 @@ FUNCTION_UNITS_MAX = 16_000_000
 MODULE_UNITS_MAX = 16_000_000
 
 # What a datatype or a type parameter stands for may be larger than itself.
+# `STRUCT_SIZE_WEIGHT` and `PARAM_SIZE_WEIGHT`. `vector<Coin<T>>` counts 1 + 4 + 4 = 9.
 _OPEN_TYPE_WEIGHT = 4
 
 

@@ -1,6 +1,10 @@
 """Locals are read only while they have a value, and none is lost that may not be dropped.
 
 Source: `move-bytecode-verifier/src/locals_safety`.
+
+For `let x; if (a) { x = 1 }; use(x)` x is there on one of two ways: the join of both says "on
+some", and reading x is refused. Had the value of another local no `drop`, returning while it is
+perhaps there were refused as well.
 """
 
 from nexus_tools.bytecode import DROP, Opcode
@@ -20,7 +24,7 @@ _READS = {
     Opcode.IMM_BORROW_LOC: "BORROWLOC_UNAVAILABLE_ERROR",
 }
 _JOIN_UNITS = 10
-_RETURN_UNITS = 10
+_RETURN_UNITS = 10  # `RET_COST`, for each local
 
 
 def verify_locals(context: FunctionContext) -> None:

@@ -22,6 +22,7 @@ def _copy(checker: ReferenceChecker, operand: object) -> None:
     state = checker.state
     value = state.locals[operand]
     if value != VALUE:
+        # Of two `&mut` to the same, the original may not be used until the copy is gone.
         value = state.copied(value, mutable=state.graph.is_mutable(value))
     elif state.is_local_borrowed(operand, mutably=True):
         message = f"local {operand} is borrowed mutably"
@@ -57,6 +58,8 @@ def _freeze(checker: ReferenceChecker, _: object) -> None:
     if not checker.state.is_readable(ref):
         message = "what the reference leads to is borrowed mutably"
         raise checker.refused("FREEZEREF_EXISTS_MUTABLE_BORROW_ERROR", message)
+    # The frozen reference takes the place of the mutable one: who borrowed from that borrows from
+    # it.
     checker.stack.append(checker.state.copied(ref, mutable=False))
     checker.state.release(ref)
 
@@ -107,6 +110,8 @@ def _refuse_part(
     checker: ReferenceChecker, ref: int, label: Label | None, *, mutable: bool
 ) -> None:
     """Refuse to borrow a part of what cannot be borrowed from."""
+    # Field by field: `&mut s.a` and `&mut s.b` may live together, so only a reference to s itself,
+    # or to an unknown part of it, is in the way of another one.
     if mutable:
         is_refused = checker.state.graph.is_fully_borrowed(ref)
     else:
@@ -221,6 +226,8 @@ def _vector(values: int, *, writes: bool, result: bool) -> Rule:
     return rule
 
 
+# Elements have no labels, for an index is known only when the code runs: a reference to one borrows
+# from the vector as a whole, so that `&mut v[0]` and `&mut v[1]` exclude each other.
 def _element(*, mutable: bool) -> Rule:
     def rule(checker: ReferenceChecker, _: object) -> None:
         checker.stack.pop()

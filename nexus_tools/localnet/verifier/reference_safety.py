@@ -18,6 +18,8 @@ from nexus_tools.localnet.verifier.reference_rules import REFERENCE_RULES
 from nexus_tools.localnet.verifier.reference_state import VALUE, ReferenceChecker, ReferenceState
 from nexus_tools.localnet.verifier.stack_usage import stack_effect
 
+# `JOIN_BASE_COST`, `JOIN_ITEM_COST` and `JOIN_ITEM_QUADRATIC_THRESHOLD`: graphs of up to ten items
+# cost by their size, larger ones by its square.
 _JOIN_UNITS = 10
 _JOIN_ITEM_UNITS = 4
 _JOIN_MANY = 10

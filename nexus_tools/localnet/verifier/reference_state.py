@@ -12,6 +12,8 @@ from nexus_tools.localnet.verifier.errors import VerificationError
 VALUE = -1
 """Stands for a value that is no reference; references are numbers from 0."""
 
+# `PER_GRAPH_ITEM_COST`, `ADD_BORROW_COST`, `RELEASE_ITEM_COST` and
+# `RELEASE_ITEM_QUADRATIC_THRESHOLD`.
 _GRAPH_UNITS = 4
 _BORROW_UNITS = 3
 _RELEASE_UNITS = 3
@@ -39,7 +41,12 @@ class ReferenceState:
         return ReferenceState(list(self.locals), self.graph.copy(), self.meter)
 
     def settled(self) -> "ReferenceState":
-        """The state with each reference numbered by its local."""
+        """The state with each reference numbered by its local.
+
+        Two ways to a block may have made references of other numbers for the same locals: what is
+        known at the end of each can only be compared, and joined, under numbers that they share.
+        Nothing else is alive there, for the stack is empty.
+        """
         numbers = {ref: local for local, ref in enumerate(self.locals) if ref != VALUE}
         values = [VALUE if ref == VALUE else local for local, ref in enumerate(self.locals)]
         return ReferenceState(values, self.graph.renumbered(numbers), self.meter)
@@ -52,7 +59,11 @@ class ReferenceState:
         return ref
 
     def copied(self, ref: int, *, mutable: bool) -> int:
-        """A new reference to the same."""
+        """A new reference to the same.
+
+        Every path begins with the empty one: all that was borrowed from `ref` is borrowed from the
+        new reference from now on, and `ref` has no borrower but that one.
+        """
         return self.borrowed_at(ref, None, mutable=mutable)
 
     def borrowed_at(self, ref: int, label: Label | None, *, mutable: bool) -> int:

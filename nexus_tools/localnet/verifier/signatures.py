@@ -116,7 +116,11 @@ class _Signatures:
     def _verify_phantom(
         self, token: SignatureToken, parameters: tuple[DatatypeTypeParameter, ...]
     ) -> None:
-        """A phantom type parameter is nowhere but in the place of a phantom one."""
+        """A phantom type parameter is nowhere but in the place of a phantom one.
+
+        With `struct Coin<phantom T>`, `struct Purse<phantom T> { coin: Coin<T> }` is as it should
+        be, and `struct Purse<phantom T> { value: T }` is refused.
+        """
         if isinstance(token, VectorToken):
             self._verify_phantom(token.element, parameters)
         elif isinstance(token, TypeParameterToken):
@@ -212,6 +216,7 @@ def _verify_abilities(
     module: CompiledModule, types: TypeTable, handle: int, fields: Iterable[FieldDefinition]
 ) -> None:
     datatype = module.datatype_handles[handle]
+    # An ability asks the same of the parts, but for `key`, which asks for `store`.
     required = required_of_parts(int(datatype.abilities))
     # Type parameters are asked for their abilities where the datatype is instantiated.
     abilities = types.abilities((ALL,) * len(datatype.type_parameters))

@@ -24,6 +24,7 @@ def _verify_block(context: FunctionContext, block: Block) -> None:
     instructions, returns = context.code.instructions, len(context.returns)
     for offset in range(block.start, block.end + 1):
         pops, pushes = stack_effect(context.module, returns, instructions[offset])
+        # Counted without what is popped: a block is to be read in little time, whatever it leaves.
         pushed += pushes
         if pushed > PUSHES_MAX:
             message = f"a block pushes more than {PUSHES_MAX} values"

@@ -11,6 +11,7 @@ from nexus_tools.bytecode import (
 from nexus_tools.localnet.verifier.context import FunctionContext
 from nexus_tools.localnet.verifier.errors import VerificationError
 
+# `TYPE_PUSH_COST` and `TYPE_NODE_COST`; the limit below is `TYPE_NODE_QUADRATIC_THRESHOLD`.
 _PUSH_UNITS = 3
 _TYPE_UNITS = 6
 # Types larger than this are paid for by the square of their size.
@@ -45,7 +46,10 @@ class TypeChecker:
         self.push(type_)
 
     def charge(self, type_: SignatureToken) -> None:
-        """Pay for writing out a type."""
+        """Pay for writing out a type.
+
+        A type made of 5 types is 5 * 6 = 30 units, one made of 20 is 20 * 20 // 10 * 6 = 240.
+        """
         size = self.types.size(type_)
         self.context.meter.add(_TYPE_UNITS * max(size, size * size // _LARGE_TYPE))
 

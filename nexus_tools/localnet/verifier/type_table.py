@@ -5,6 +5,10 @@ types, and replacing type parameters in a type seen before, takes the same short
 What values of a type may be used for is found by its identity, too.
 
 Source of the abilities: `move-bytecode-verifier/src/ability_cache.rs`.
+
+Two signatures with `vector<Coin<T0>>` have two tokens, and `intern` gives one object for both. With
+the signature `[u64]` for the type parameters, `substitute` makes `vector<Coin<u64>>` of it, the
+same object each time.
 """
 
 from collections.abc import Sequence

@@ -11,11 +11,11 @@ from nexus_tools.localnet.vm.definitions import (
 )
 from nexus_tools.localnet.vm.errors import (
     ErrorKind,
-    ExecutionFailure,
     InvalidCode,
     LinkError,
     Location,
     MoveAbort,
+    MoveFailure,
     NativeAbort,
     NativeLimit,
     OutOfGas,
@@ -49,7 +49,6 @@ __all__ = [
     "ControlFlowGraph",
     "Datatype",
     "ErrorKind",
-    "ExecutionFailure",
     "Function",
     "HashNative",
     "InvalidCode",
@@ -62,6 +61,7 @@ __all__ = [
     "Meter",
     "ModuleId",
     "MoveAbort",
+    "MoveFailure",
     "Native",
     "NativeAbort",
     "NativeLimit",

@@ -1,6 +1,6 @@
 """How the execution of Move code ends early.
 
-ExecutionFailure             the transaction fails, and what it did is undone
+MoveFailure             the transaction fails, and what it did is undone
 ├── MoveAbort                the code said so, with a number
 ├── PrimitiveError           an instruction cannot be executed: overflow, index out of bounds, ...
 ├── OutOfGas                 the budget is used up
@@ -16,11 +16,11 @@ from nexus_tools.sui.execution_status import MoveLocation as Location
 
 __all__ = [
     "ErrorKind",
-    "ExecutionFailure",
     "InvalidCode",
     "LinkError",
     "Location",
     "MoveAbort",
+    "MoveFailure",
     "NativeAbort",
     "NativeLimit",
     "OutOfGas",
@@ -41,11 +41,11 @@ class ErrorKind(StrEnum):
     MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"
 
 
-class ExecutionFailure(Exception):  # noqa: N818 - the failure of a transaction is no program error
+class MoveFailure(Exception):  # noqa: N818 - the failure of a transaction is no program error
     """Execution ended before the function returned."""
 
 
-class MoveAbort(ExecutionFailure):
+class MoveAbort(MoveFailure):
     """ABORT was executed, or a native function aborted; `code` is a u64."""
 
     def __init__(self, code: int, location: Location) -> None:
@@ -54,7 +54,7 @@ class MoveAbort(ExecutionFailure):
         self.location = location
 
 
-class PrimitiveError(ExecutionFailure):
+class PrimitiveError(MoveFailure):
     """An instruction cannot be executed.
 
     `sub_status` of a vector error: 1 index out of bounds, 2 pop of an empty vector, 3 unpack of a
@@ -70,11 +70,11 @@ class PrimitiveError(ExecutionFailure):
         self.location = location
 
 
-class OutOfGas(ExecutionFailure):
+class OutOfGas(MoveFailure):
     """The budget of the meter is used up."""
 
 
-class LinkError(ExecutionFailure):
+class LinkError(MoveFailure):
     """A package, module, function, datatype or native function is not there."""
 
 

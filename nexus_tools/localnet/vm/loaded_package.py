@@ -2,6 +2,11 @@
 
 Code names a package by its original id. Which version of the package that is, the linkage of the
 naming package says; which version first defined a type, the type origins of that version say.
+
+Example: 0xA defines `m::Old`, its upgrade 0xB adds `m::New`, and 0xC is a further upgrade. All
+three have the original id 0xA, by which the bytecode of each names itself. The type origins of 0xC
+are `m::Old` -> 0xA and `m::New` -> 0xB: so the types are 0xA::m::Old and 0xB::m::New wherever
+values of them are. A package whose linkage has 0xA -> 0xC means code of 0xC when it calls 0xA::m.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -6,9 +6,9 @@ from typing import Any
 from nexus_tools.localnet.vm.definitions import Function, ReferenceType
 from nexus_tools.localnet.vm.errors import (
     ErrorKind,
-    ExecutionFailure,
     InvalidCode,
     LinkError,
+    MoveFailure,
     OutOfGas,
     PrimitiveError,
 )
@@ -43,7 +43,7 @@ class Machine:
     ) -> list[Value]:
         """Call a function; the values are moved into it, and its results out of it.
 
-        Raises `ExecutionFailure`. The linkage of the function's package decides which versions of
+        Raises `MoveFailure`. The linkage of the function's package decides which versions of
         its dependencies are called.
         """
         if len(arguments) != len(function.parameters):
@@ -63,7 +63,7 @@ class Machine:
             raise InvalidCode(f"{function.name} cannot be executed: {error}") from error
         except OutOfGas:
             raise  # with the functions that were running
-        except ExecutionFailure:
+        except MoveFailure:
             context.meter.settle()  # what was out of gas before it failed is out of gas
             raise
         finally:

@@ -44,7 +44,13 @@ class Tiers:
         self._below = [0, *accumulate(costs)]
 
     def cost(self, amount: int) -> int:
-        """The cost of the first `amount`, each at the price of its tier."""
+        """The cost of the first `amount`, each at the price of its tier.
+
+        With tiers of 1 from the start and of 2 above 20 000, the first 20 010 cost
+        20 000 · 1 + 10 · 2 = 20 020.
+        """
+        # The start of a tier still has the price of the one below: the 20 000th costs 1, the next
+        # one 2.
         tier = max(bisect_left(self._starts, amount) - 1, 0)
         return self._below[tier] + (amount - self._starts[tier]) * self._prices[tier]
 
@@ -58,6 +64,7 @@ class Tiers:
         return self._starts[following] - amount if following < len(self._starts) else _ENDLESS
 
 
+# The room in the last tier.
 _ENDLESS = 1 << 62
 
 # `initial_cost_schedule_v5`.
@@ -70,6 +77,9 @@ STACK_BYTE_TIERS = Tiers((0, 1), (100_000, 2), (500_000, 5), (1_000_000, 100), (
 # instructions, pushes and bytes, which is the highest and so decides when the meter is looked at.
 # A float, because Python is quicker with it than with an integer of this size; 53 bits are exact.
 # 18 instructions with 13 pushes of 70 bytes are 18 + (13 << 18) + (101 << 35) = 3470336983058.
+#
+# bits      0 to 17         18 to 34    35 to 52
+#           instructions    pushes      their sum with the bytes
 _PUSHES_AT = 18
 _TOTAL_AT = 35
 _INSTRUCTION_MASK = (1 << _PUSHES_AT) - 1
@@ -124,7 +134,11 @@ class Work(Struct, frozen=True):
 
     @property
     def left(self) -> float:
-        """What to take from `Meter.left`."""
+        """What to take from `Meter.left`.
+
+        Of work that is given back, all fields are negative: of 11 instructions, 9 pushes and 52
+        bytes it is -(11 + (9 << 18) + (72 << 35)) = -2473903521803.
+        """
         return float(self.instructions + (self.pushes << _PUSHES_AT) + (self.total << _TOTAL_AT))
 
 
@@ -214,6 +228,9 @@ class Meter:
             return
         # All of the bytes have the price of the last one; what they cost as so many single bytes,
         # which `_count` adds for them as for any, is taken off again.
+        # Example: 99 500 bytes were pushed before, at 1 each, and from 100 000 on a byte costs 2.
+        # Then 2 000 more at once cost 2 000 · 2 = 4 000, though one by one they would cost 500 · 1
+        # + 1 500 · 2 = 3 500. The difference of 500 goes to `_extra`.
         self._count()
         before = self._bytes
         self._bytes += size
@@ -230,6 +247,9 @@ class Meter:
         """Charge for the work of a native function. Raises `OutOfGas`."""
         if self.native_calls <= FREE_NATIVE_CALLS:
             self.charge(units)
+        # Taken from `left` only where all of them surely have the price of the present tier: there
+        # is room for more than a window, or, looked at closely, for what this window has done and
+        # these units.
         elif units < LARGE and (
             self._instruction_room > _FAR
             or self._instruction_room > units + _instructions(self._start - self.left)
@@ -243,6 +263,8 @@ class Meter:
     def exhaust(self) -> None:
         """Leave nothing: the next look raises `OutOfGas`. Another thread may call it."""
         self.budget = -1
+        # The running thread may write its own difference over it. The budget is gone all the same,
+        # and noticed at the end of the window.
         self.left = -1.0
 
     def _charge_as_instructions(self, units: int) -> None:
@@ -257,6 +279,9 @@ class Meter:
     def _count(self) -> int:
         """Read what was counted in the window, and open another; gives the cost so far."""
         # The biases make a field that is below zero positive, so that it borrows from no other.
+        # Example: after 11 instructions, 9 pushes and 52 bytes were given back, `start - left` is
+        # -2473903521803, of which the lowest 18 bits are 262133, not -11. With the bias of 131072
+        # they are 131061, and 131061 - 131072 = -11.
         done = int(self._start - self.left) + _BIASES
         instructions = (done & _INSTRUCTION_MASK) - _INSTRUCTION_BIAS
         pushes = (done >> _PUSHES_AT & _PUSH_MASK) - _PUSH_BIAS
@@ -266,6 +291,8 @@ class Meter:
         cost = self._pushes + self._extra
         cost += INSTRUCTION_TIERS.cost(self._instructions) + STACK_BYTE_TIERS.cost(self._bytes)
         remaining = max(self.budget - cost, 0)
+        # A window ends no later than the budget does at the lowest prices. At higher ones more is
+        # done than is paid for, until that is noticed: what fails then is undone anyway.
         # Every unit of a window costs one internal unit at least.
         self._start = self.left = min(_WINDOW, remaining) * _BYTE
         self._extra_max = self._extra + remaining

@@ -130,6 +130,7 @@ class Program:
         for symbol_name, symbol in translation.symbols.items():
             names[symbol_name] = self._resolve(names, symbol_name, symbol, function, type_arguments)
         linked = FunctionType(translation.code, names, name)
+        # Code that has no room left on the stack is called again by this name: see `go_deeper`.
         names["this"] = linked
         checked = self._checked(linked, translation, function, type_arguments)
         return checked if self.wrapper is None else self.wrapper(checked, function, type_arguments)

@@ -93,6 +93,8 @@ class Codecs:
 def _read_bytes(data: bytes, position: int) -> tuple[bytearray, int]:
     size, position = read_uleb128(data, position)
     end = position + size
+    # A slice of Python would be shorter without a word. `Codec` takes an IndexError for data that
+    # end too early, as reading a single byte behind them gives one.
     if end > len(data):
         raise IndexError
     return bytearray(data[position:end]), end

@@ -153,7 +153,7 @@ class Types:
         return copier(self._sizes, type_)
 
     def depth(self, type_: TypeTag) -> int:
-        """How deeply values of a type are nested, 1 for an integer. Raises `ExecutionFailure`."""
+        """How deeply values of a type are nested, 1 for an integer. Raises `MoveFailure`."""
         return self._depth.of(type_)
 
     def _check_depth(self, type_: TypeTag) -> None:

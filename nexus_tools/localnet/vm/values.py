@@ -12,6 +12,10 @@
 | & and &mut          | Reference                                     |
 
 A struct without fields has the field `dummy_field: bool` that the Move compiler adds.
+
+A coin is `struct Coin { id: UID { id: ID { bytes: address } }, balance: Balance { value: u64 } }`;
+one of 5 MIST is `[[[b"..."]], [5]]`, and `&mut coin.balance.value` is `Reference(coin[1], 0)`. No
+two places share a container: so a write through a reference is seen nowhere else.
 """
 
 from typing import Any

@@ -23,7 +23,7 @@ _CHALLENGE_LENGTH = 32
 
 
 class Passkey(Struct, frozen=True):
-    """What an authenticator answered when it was asked to sign.
+    """The response of an authenticator that was asked to sign.
 
     `public_key` is a compressed point of secp256r1, `signature` is r || s.
     """

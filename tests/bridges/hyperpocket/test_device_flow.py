@@ -20,17 +20,17 @@ def server(authorization_server):
 
 
 @pytest.fixture
-def answering(server, monkeypatch):
+def responding(server, monkeypatch):
     """A server that answers with a document of the test's."""
 
-    def answering(**document):
+    def responding(**document):
         async def post(*_):
             return document
 
         monkeypatch.setattr(AuthorizationServer, "post", post)
         return server
 
-    return answering
+    return responding
 
 
 class Elapsing:
@@ -148,8 +148,10 @@ async def test_a_server_that_is_gone_is_asked_less_and_less_often(elapsing, serv
     assert elapsing.turned.slept[:6] == [5, 10, 20, 40, 60, 60]
 
 
-async def test_a_lifetime_without_end_is_not_waited_for(answering, turned):
-    server = answering(device_code="d", user_code="U", verification_uri="https://x", expires_in=1e9)
+async def test_a_lifetime_without_end_is_not_waited_for(responding, turned):
+    server = responding(
+        device_code="d", user_code="U", verification_uri="https://x", expires_in=1e9
+    )
     authorization = await authorize_device(server, REPO, turned.time)
     assert authorization.expires_at == turned.time + 3600
     assert authorization.interval == 5
@@ -171,7 +173,7 @@ async def test_a_lifetime_without_end_is_not_waited_for(answering, turned):
     ],
     ids=str,
 )
-async def test_an_answer_that_cannot_be_used_is_refused(answering, turned, change):
+async def test_an_answer_that_cannot_be_used_is_refused(responding, turned, change):
     answer = {
         "device_code": "d",
         "user_code": "U",
@@ -179,7 +181,7 @@ async def test_an_answer_that_cannot_be_used_is_refused(answering, turned, chang
         "expires_in": 60,
     }
     with pytest.raises(ValidationError) as caught:
-        await authorize_device(answering(**answer | change), REPO, turned.time)
+        await authorize_device(responding(**answer | change), REPO, turned.time)
     assert caught.value.code == "auth_response_invalid"
 
 

@@ -127,7 +127,7 @@ async def test_outside_of_its_time_nobody_is_sent_to_sign_in(provider, authoriza
     assert authorization_server.forms == []
 
 
-async def test_a_server_that_does_not_answer_is_a_reason_and_no_failure(
+async def test_a_server_that_does_not_respond_is_a_reason_and_no_failure(
     device_flow, store, turned, authorization_server
 ):
     port = authorization_server.url.rpartition(":")[2]
@@ -136,7 +136,7 @@ async def test_a_server_that_does_not_answer_is_a_reason_and_no_failure(
     async with provider.running():
         required = await provider.authorise(AuthRequest(REPO))
     assert port != "1"
-    assert "does not answer" in required.reason
+    assert "does not respond" in required.reason
     assert required.url == ""
 
 

@@ -124,7 +124,7 @@ async def test_a_server_that_takes_too_long_is_err(odd, served, host):
     file = await odd(lambda _, __: StreamingResponse(never(), media_type="text/event-stream"))
     tools = await served(file, host=replace(host, timeout_ms=1_000))
     outcome = await tools["greet"].invoke({})
-    assert outcome.ports == {"reason": "the server did not answer within 0.5 s", "limit": "time"}
+    assert outcome.ports == {"reason": "the server did not respond within 0.5 s", "limit": "time"}
 
 
 async def test_an_address_where_nobody_listens_is_refused(plain, host):

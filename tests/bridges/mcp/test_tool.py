@@ -147,7 +147,7 @@ async def test_a_call_that_takes_too_long_is_err_and_others_go_on(plain, served,
     plain.tell("greet", TEXT)
     tools = await served(plain.file, host=replace(host, timeout_ms=1_000))
     late, soon = await asyncio.gather(tools["hang"].invoke({}), tools["greet"].invoke({}))
-    assert late.ports == {"reason": "the server did not answer within 0.5 s", "limit": "time"}
+    assert late.ports == {"reason": "the server did not respond within 0.5 s", "limit": "time"}
     assert soon.variant == "ok"
 
 

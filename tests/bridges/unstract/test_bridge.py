@@ -6,8 +6,8 @@ from nexus_tools.bridges import Naming
 from nexus_tools.bridges.unstract import UnstractBridge
 from nexus_tools.errors import UsageError
 
-# Answers each command as the protocol's document shows it, documents as objects.
-ANSWERING = """#!/bin/sh
+# Responds to each command as the protocol's document shows it, documents as objects.
+RESPONDING = """#!/bin/sh
 [ "$1" = --command ] || exit 9
 case "$2" in
 PROPERTIES) echo '{"type": "PROPERTIES", "properties": {"function_name": "echoes"}}' ;;
@@ -51,7 +51,7 @@ async def test_a_tool_is_described_by_its_files_and_nothing_is_run(serve, tmp_pa
 
 
 async def test_what_the_files_do_not_say_the_program_is_asked(serve):
-    tool = await serve(ANSWERING, config=NOTHING, options={"entrypoint": ["./main.sh"]})
+    tool = await serve(RESPONDING, config=NOTHING, options={"entrypoint": ["./main.sh"]})
     assert str(tool.fqn) == "com.example.echoes@1"
     assert "loud" in tool.input_schema["properties"]["settings"]["properties"]
     assert tool.icon == "<svg>echo</svg>"
@@ -79,7 +79,7 @@ async def test_a_tool_that_writes_into_an_index_and_is_cacheable_says_so(serve, 
     assert "Its results may be cached." in tool.description
 
 
-async def test_a_program_that_does_not_answer_is_refused_with_what_it_printed(refusal):
+async def test_a_program_that_does_not_respond_is_refused_with_what_it_printed(refusal):
     program = "#!/bin/sh\necho 'ModuleNotFoundError: No module named sorter' >&2\nexit 1\n"
     reason = (await refusal(program, config={"properties.json": None})).reason
     assert "PROPERTIES" in reason

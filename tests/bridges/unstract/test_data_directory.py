@@ -5,8 +5,12 @@ import os
 import pytest
 
 from nexus_tools.bridges.unstract.input import InputFile
-from nexus_tools.bridges.unstract.output import MAX_BYTES, MAX_FILES, read_output_files
-from nexus_tools.bridges.unstract.storage import DataDirectory
+from nexus_tools.bridges.unstract.storage import (
+    MAX_BYTES,
+    MAX_FILES,
+    DataDirectory,
+    read_output_files,
+)
 from nexus_tools.errors import ValidationError
 
 FILE = InputFile("in.txt", b"hello")

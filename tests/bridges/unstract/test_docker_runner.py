@@ -102,7 +102,7 @@ async def test_a_container_has_its_variables_and_no_other_of_the_operator(docker
     assert not any(line.startswith("PRIVATE") for line in environment)
 
 
-async def test_a_daemon_that_does_not_answer_is_an_error_of_the_host(docker, tmp_path):
+async def test_a_daemon_that_does_not_respond_is_an_error_of_the_host(docker, tmp_path):
     message = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock."
     host, _ = docker(run=f"echo '{message}' >&2; exit 125")
     async with Scratch(tmp_path) as scratch:
@@ -135,10 +135,10 @@ async def test_a_run_that_ended_by_itself_removes_nothing(docker, tmp_path):
     assert len(calls()) == 1
 
 
-@pytest.mark.parametrize(("version", "answers"), [("echo 27.0", True), ("exit 1", False)])
-async def test_health_asks_whether_the_daemon_answers(docker, version, answers):
+@pytest.mark.parametrize(("version", "responds"), [("echo 27.0", True), ("exit 1", False)])
+async def test_health_asks_whether_the_daemon_responds(docker, version, responds):
     host, _ = docker(version=version)
-    assert await DockerRunner(host, "image").checks() == {"docker": answers}
+    assert await DockerRunner(host, "image").checks() == {"docker": responds}
 
 
 async def test_the_image_of_a_folder_is_run_and_its_files_come_back(docker, folder_of):

@@ -4,7 +4,7 @@ import pytest
 
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, Limit
-from nexus_tools.bridges.unstract.ending import Ending, ToolException
+from nexus_tools.bridges.unstract.output import Ending, ToolException
 from nexus_tools.bridges.unstract.transcript import Transcript
 
 RESULT = {"type": "RESULT", "result": {"output": 1}}

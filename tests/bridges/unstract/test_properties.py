@@ -1,7 +1,7 @@
 import pytest
 
-from nexus_tools.bridges.unstract.adapters import Adapter
 from nexus_tools.bridges.unstract.properties import (
+    Adapter,
     FileInput,
     Parameter,
     ResultType,

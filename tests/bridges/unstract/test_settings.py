@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.bridges.unstract.adapters import read_adapters
+from nexus_tools.bridges.unstract.properties import read_adapters
 from nexus_tools.bridges.unstract.settings import Settings
 from nexus_tools.errors import ValidationError
 

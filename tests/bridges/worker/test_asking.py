@@ -258,7 +258,7 @@ def reply(_):
     assert reply.error.type == "BadReply"
 
 
-async def test_a_forked_copy_of_a_tool_does_not_answer(ask_module):
+async def test_a_forked_copy_of_a_tool_does_not_respond(ask_module):
     code = """
 import os
 def reply(_):
@@ -277,23 +277,23 @@ import atexit, threading
 def reply(_):
     atexit.register(threading.Event().wait)
     threading.Thread(target=threading.Event().wait).start()
-    return "answered"
+    return "responded"
 """
     reply = await ask_module(code)
 
-    assert (reply.value, reply.finished.limit) == ("answered", None)
+    assert (reply.value, reply.finished.limit) == ("responded", None)
 
 
-async def test_a_tool_that_closes_and_replaces_its_streams_is_answered(ask_module):
+async def test_a_tool_that_closes_and_replaces_its_streams_has_its_response(ask_module):
     code = """
 import os, sys
 def reply(_):
     sys.stdout.close(); sys.stderr = None; os.closerange(0, 3)
-    return "answered"
+    return "responded"
 """
     reply = await ask_module(code)
 
-    assert reply.value == "answered"
+    assert reply.value == "responded"
 
 
 async def test_a_large_request_and_a_large_answer_pass(ask_module):

@@ -2,9 +2,7 @@ import json
 
 import pytest
 
-from nexus_tools.cli.export import FORMATS as CHOICES
 from nexus_tools.lending import FORMATS
-from nexus_tools.lending.names import LONGEST_NAMES
 
 ADD = "xyz.test.math.add@1"
 NAME = "xyz_test_math_add_v1"
@@ -204,7 +202,3 @@ def test_tools_of_unstract_are_folders_by_their_names(offline, tmp_path):
 def test_options_that_do_not_fit_are_refused(offline, arguments, code):
     result = offline(*arguments, "--json")
     assert (result.code, result.error["code"]) == (2, code)
-
-
-def test_the_choices_are_the_formats_that_there_are():
-    assert set(CHOICES) == {*FORMATS, "unstract"} == set(LONGEST_NAMES)

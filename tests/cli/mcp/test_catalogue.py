@@ -90,9 +90,9 @@ async def test_tools_that_do_not_pass_take_no_place_on_a_page(registry):
 
 
 async def test_more_names_than_are_read_at_once_make_no_difference(registry, monkeypatch):
-    monkeypatch.setattr("nexus_tools.lending.registered._NAMES_AT_ONCE", 2)
+    monkeypatch.setattr("nexus_tools.lending.mcp.registered._NAMES_AT_ONCE", 2)
     assert await pages(catalogue(registry), 3) == [NAMES[:3], [*NAMES[3:], CUT]]
-    monkeypatch.setattr("nexus_tools.lending.registered._NAMES_PER_PAGE", 4)
+    monkeypatch.setattr("nexus_tools.lending.mcp.registered._NAMES_PER_PAGE", 4)
     assert await pages(catalogue(registry), 5) == [NAMES[:4], [NAMES[4], CUT]]
 
 

@@ -34,7 +34,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 @pytest.fixture
 async def exchange(stdio_program):
-    """Sends messages to the server over stdio; gives what it answers to each request, by id."""
+    """Sends messages to the server over stdio; gives its response to each request, by id."""
     process = await asyncio.create_subprocess_exec(
         *stdio_program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
@@ -67,7 +67,7 @@ async def test_each_version_with_a_handshake_is_spoken(exchange, version):
     assert answers[2]["result"]["structuredContent"] == {"ok": {"quotient": 0.5}}
 
 
-async def test_an_unknown_version_is_answered_with_the_newest_that_has_a_handshake(exchange):
+async def test_an_unknown_version_is_met_with_the_newest_that_has_a_handshake(exchange):
     answers = await exchange(initialize("1999-01-01"))
     assert answers[0]["result"]["protocolVersion"] == "2025-11-25"
 

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from nexus_tools.lending.catalogue import ToolNames
-from nexus_tools.lending.names import mcp_name
+from nexus_tools.lending.export.names import mcp_name
+from nexus_tools.lending.mcp.catalogue import ToolNames
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 EMPTY = None  # a catalogue that is not asked: all names have been given out
@@ -60,7 +60,7 @@ def test_a_name_is_one_that_models_take(length):
 
 async def test_a_name_keeps_the_fqn_that_it_had_first(monkeypatch):
     """Should two tools have the same name after all, the later one is not called in its place."""
-    monkeypatch.setattr("nexus_tools.lending.catalogue.mcp_name", lambda _: "same")
+    monkeypatch.setattr("nexus_tools.lending.mcp.catalogue.mcp_name", lambda _: "same")
     names = ToolNames(EMPTY, page_size=1)
     names.give([defined("xyz.example.math.add@1")])
     names.give([defined("xyz.example.math.sub@1")])

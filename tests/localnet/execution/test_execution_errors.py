@@ -1,6 +1,6 @@
 """Every kind of `ExecutionFailureStatus` by a transaction that ends with it, or why none is here.
 
-What the errors carry, and in which command, is what Sui's own node answers.
+What the errors carry, and in which command, is what Sui's own node says.
 """
 
 import pytest

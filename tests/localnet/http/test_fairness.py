@@ -25,13 +25,13 @@ async def test_a_flood_is_read_in_parts_between_which_others_have_their_turn(wir
     connection = await opened(wire)
     connection.data_received(PING * PINGS)
     assert not wire.reads
-    answered = []
+    responses = []
     while not wire.reads:
-        answered.append(wire.written.count(PONG))
+        responses.append(wire.written.count(PONG))
         await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert wire.written.count(PONG) == PINGS
-    steps = [after - before for before, after in pairwise(answered)]
+    steps = [after - before for before, after in pairwise(responses)]
     assert max(steps) <= 4096 // len(PING) + 1
     assert len(steps) > 10
     connection.connection_lost(None)

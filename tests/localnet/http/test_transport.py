@@ -299,7 +299,7 @@ async def test_a_large_request_comes_as_its_windows_are_given_back(app, serve, c
 
 
 async def upload(client, stream, connection_room, left):
-    """Send a body as far as both windows allow, and give what is answered."""
+    """Send a body as far as both windows allow, and give what comes back."""
     rooms = {0: connection_room, stream: 65_535}
     initial = client.settings
     while left:

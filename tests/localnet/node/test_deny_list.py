@@ -7,7 +7,7 @@ import pytest
 from nexus_tools.sui.address import DENY_LIST, SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.effects import PerEpochConfig
-from nexus_tools.sui.execution_status import ErrorKind, Failure, Success
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure, Success
 from nexus_tools.sui.transaction import OwnedObject, ReceivingObject, SharedObject
 from nexus_tools.sui.type_tag import StructTag, coin_tag
 
@@ -144,7 +144,7 @@ def test_a_denied_address_receives_nothing_from_the_next_epoch_on(node, alice, c
     assert mint(node, alice, currency, bob) == Success()
     node.advance_epoch()
     status = mint(node, alice, currency, bob)
-    assert isinstance(status, Failure)
+    assert isinstance(status, ExecutionFailure)
     assert status.error.kind is ErrorKind.ADDRESS_DENIED_FOR_COIN
     assert status.error.data == (bob, currency.text)
     assert status.command is None
@@ -159,7 +159,7 @@ def test_who_is_taken_off_the_list_may_send_at_once_and_receive_in_the_next_epoc
     regulate(node, alice, currency, "deny_list_v2_remove", carol.address)
     data = passing_on(node, carol, currency, bob)
     assert carol.send(node, data).effects.status == Success()
-    assert isinstance(mint(node, alice, currency, carol.address), Failure)
+    assert isinstance(mint(node, alice, currency, carol.address), ExecutionFailure)
     node.advance_epoch()
     assert mint(node, alice, currency, carol.address) == Success()
 
@@ -178,7 +178,7 @@ def test_a_paused_coin_is_received_by_nobody_from_the_next_epoch_on(node, alice,
     assert mint(node, alice, currency, bob) == Success()
     node.advance_epoch()
     status = mint(node, alice, currency, bob)
-    assert isinstance(status, Failure)
+    assert isinstance(status, ExecutionFailure)
     assert status.error.kind is ErrorKind.COIN_TYPE_GLOBAL_PAUSE
     assert status.error.data == currency.text
 

@@ -14,7 +14,7 @@ from nexus_tools.sui.effects import (
     AccumulatorWrite,
 )
 from nexus_tools.sui.event import EVENT, EVENT_STREAM_HEAD
-from nexus_tools.sui.execution_status import Failure, Success
+from nexus_tools.sui.execution_status import ExecutionFailure, Success
 from nexus_tools.sui.object import ObjectOwner
 
 NEWS = """
@@ -125,5 +125,5 @@ def test_other_events_go_into_no_stream(node, send):
 
 def test_the_events_of_a_transaction_that_fails_go_into_no_stream(node, send):
     package, executed = send(("assure", 7), ("regret", 8))
-    assert isinstance(executed.effects.status, Failure)
+    assert isinstance(executed.effects.status, ExecutionFailure)
     assert node.ledger.get(accumulator_id(package, EVENT_STREAM_HEAD)) is None

@@ -16,7 +16,7 @@ from nexus_tools.sui.address import CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.execution_status import ErrorKind, Failure, Success
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure, Success
 from nexus_tools.sui.expiration import ValidDuring
 from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.system_transaction import ConsensusCommitPrologue
@@ -168,7 +168,7 @@ def test_a_transaction_on_an_old_version_is_refused_and_changes_nothing(node, al
 
 def test_a_transaction_that_fails_pays_its_gas_and_does_nothing_else(node, alice, bob):
     executed = alice.pay(node, bob, 1000 * MIST)
-    assert isinstance(executed.effects.status, Failure)
+    assert isinstance(executed.effects.status, ExecutionFailure)
     assert executed.effects.status.error.kind == ErrorKind.INSUFFICIENT_COIN_BALANCE
     assert node.ledger.balance(bob, SUI).coins == 0
     spent = 10 * MIST - node.ledger.balance(alice.address, SUI).amount

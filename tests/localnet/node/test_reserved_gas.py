@@ -9,7 +9,7 @@ from nexus_tools.sui.address_balance import CoinReservation
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, created_object_id
 from nexus_tools.sui.effects import AccumulatorWrite, IdOperation
-from nexus_tools.sui.execution_status import Failure, Success
+from nexus_tools.sui.execution_status import ExecutionFailure, Success
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
 from nexus_tools.sui.transaction import GasData, OwnedObject
 from nexus_tools.sui.type_tag import SUI
@@ -115,7 +115,7 @@ def test_more_than_there_is_cannot_be_split_and_only_gas_is_lost(node, payer, bo
     coins = payer.coins(node)
     data = reserved(node, payer, paying(bob, 320_000_000), coins=coins)
     executed = payer.send(node, data)
-    assert isinstance(executed.effects.status, Failure)
+    assert isinstance(executed.effects.status, ExecutionFailure)
     assert executed.effects.status.error.kind.name == "INSUFFICIENT_COIN_BALANCE"
     # The coin went into the balance all the same.
     net = executed.effects.gas_used.net
@@ -124,7 +124,7 @@ def test_more_than_there_is_cannot_be_split_and_only_gas_is_lost(node, payer, bo
 
 def test_only_what_is_reserved_is_in_the_gas_coin(node, payer, bob):
     data = reserved(node, payer, paying(bob, 30_000_001), amount=80_000_000)
-    assert isinstance(payer.send(node, data).effects.status, Failure)
+    assert isinstance(payer.send(node, data).effects.status, ExecutionFailure)
     data = reserved(node, payer, paying(bob, 30_000_000), amount=80_000_000)
     assert payer.send(node, data).effects.status == Success()
 

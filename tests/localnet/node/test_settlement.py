@@ -23,7 +23,7 @@ from nexus_tools.sui.effects import (
     ReadOnlyRoot,
     TransactionEffects,
 )
-from nexus_tools.sui.execution_status import Failure, Success
+from nexus_tools.sui.execution_status import ExecutionFailure, Success
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
 from nexus_tools.sui.object import ObjectOwner
 from nexus_tools.sui.transaction import (
@@ -265,7 +265,7 @@ def test_no_more_can_be_taken_than_is_reserved(node, alice, bob):
     builder = TransactionBuilder()
     take(builder, 501, bob, reserved=500)
     status = alice.send(node, alice.transaction(node, builder)).effects.status
-    assert isinstance(status, Failure)
+    assert isinstance(status, ExecutionFailure)
     assert status.error.data.location.function_name == "withdrawal_split"
     assert in_address(node, alice.address) == 1000
 
@@ -294,7 +294,7 @@ def test_a_transaction_that_fails_takes_nothing_but_gas(node, alice):
     take(builder, 400, alice.address)
     builder.transfer_objects([builder.split_coins(builder.gas, [2**63])[0]], alice.address)
     executed = alice.send(node, alice.transaction(node, builder))
-    assert isinstance(executed.effects.status, Failure)
+    assert isinstance(executed.effects.status, ExecutionFailure)
     assert writes(executed) == []
     assert in_address(node, alice.address) == 1000
 
@@ -342,7 +342,7 @@ def test_a_failed_transaction_pays_its_gas_from_the_balance(node, alice):
     builder = TransactionBuilder()
     builder.move_call(SUI_FRAMEWORK, "balance", "destroy_zero", [_one(builder)], [SUI])
     executed = alice.send(node, unpaid(node, alice, builder))
-    assert isinstance(executed.effects.status, Failure)
+    assert isinstance(executed.effects.status, ExecutionFailure)
     assert in_address(node, alice.address) == 100_000_000 - executed.effects.gas_used.net
 
 

@@ -109,3 +109,17 @@ def test_the_source_of_a_function_can_be_read(assembler, machine_of):
     source = machine.source(machine.types.function(PACKAGE, "m", "f"))
     assert "v0 * 2" in source
     compile(source, "source", "exec")
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ([("COPY_LOC", 0), ("LD_U8", 9), "SHL", "RET"], "# 2 SHL: the bits of a u64"),
+        ([("COPY_LOC", 0), ("COPY_LOC", 0), "ADD", "RET"], "# no u64"),
+        ([("COPY_LOC", 0), "CAST_U8", "CAST_U64", "RET"], "# 1 CAST_U8: no u8"),
+    ],
+)
+def test_the_source_says_what_its_numbers_mean(assembler, machine_of, code, says):
+    assembler.function("f", ("u64",), ("u64",), code)
+    machine = machine_of(assembler.package())
+    assert says in machine.source(machine.types.function(PACKAGE, "m", "f"))

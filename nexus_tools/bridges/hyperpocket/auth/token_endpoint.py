@@ -46,7 +46,7 @@ class AuthorizationServer:
                 content = await _post(endpoint, client | form)
         except (httpx.HTTPError, TimeoutError) as error:
             host = urlsplit(endpoint).hostname
-            message = f"the authorization server {host} does not answer: {type(error).__name__}"
+            message = f"the authorization server {host} does not respond: {type(error).__name__}"
             raise UnreachableError("auth_unreachable", message) from error
         return _document(content)
 
@@ -127,7 +127,7 @@ def seconds(value: object, name: str) -> float:
 
 def response_invalid(problem: str) -> ValidationError:
     """The error of a response that the RFCs do not allow; it quotes nothing of it."""
-    message = f"the authorization server answered what cannot be used: {problem}"
+    message = f"the authorization server responded with what cannot be used: {problem}"
     return ValidationError("auth_response_invalid", message)
 
 

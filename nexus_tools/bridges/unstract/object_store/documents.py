@@ -1,28 +1,20 @@
-"""S3's words: XML documents that are sent and asked with, and the faults of a request."""
+"""S3's documents: what is answered in XML, what is asked with it, and the faults of a request."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from xml.parsers import expat
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeAlias
+from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
-STATUS = {
+from starlette.responses import Response
+
+_STATUS = {
     "AccessDenied": 403,
     "BucketAlreadyOwnedByYou": 409,
-    "EntityTooLarge": 400,
-    "IncompleteBody": 400,
     "InternalError": 500,
     "InvalidAccessKeyId": 403,
-    "InvalidArgument": 400,
-    "InvalidBucketName": 400,
-    "InvalidPart": 400,
-    "InvalidPartOrder": 400,
     "InvalidRange": 416,
-    "InvalidRequest": 400,
     "KeyConflict": 409,
-    "KeyTooLongError": 400,
-    "MalformedXML": 400,
-    "MetadataTooLarge": 400,
-    "MethodNotAllowed": 405,
     "NoSuchBucket": 404,
     "NoSuchKey": 404,
     "NoSuchUpload": 404,
@@ -31,101 +23,78 @@ STATUS = {
     "QuotaExceeded": 507,
 }
 
+_NAMESPACE = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+
+Content: TypeAlias = "str | int | Mapping[str, Content] | Sequence[Mapping[str, Content]]"
+
 
 class FaultError(Exception):
-    """Ends a request with an S3 error document; `code` is one of `STATUS`."""
+    """Ends a request with an error document; a `code` of S3 whose status is not listed has 400."""
 
-    def __init__(self, code: str, message: str, *, headers: dict[str, str] | None = None) -> None:
+    def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-        self.status = STATUS[code]
         self.message = message
-        self.headers = headers or {}
+
+    def response(self) -> Response:
+        """The document, which unlike all others has no namespace."""
+        content = {"Code": self.code, "Message": self.message}
+        return _response("Error", content, "", _STATUS.get(self.code, 400))
 
 
-_NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
-_MAX_DEPTH = 8
+def xml_response(name: str, content: Mapping[str, Content]) -> Response:
+    """A document; one of its elements that has a list for its content stands there so often."""
+    return _response(name, content, _NAMESPACE, 200)
 
 
-def element(name: str, *content: str) -> str:
-    """An element around elements that are written already."""
-    return f"<{name}>{''.join(content)}</{name}>"
-
-
-def text(name: str, value: object) -> str:
-    """An element around a text."""
-    return element(name, escape(str(value)))
-
-
-def document(name: str, *content: str) -> bytes:
-    """A whole document of S3's namespace."""
-    inner = "".join(content)
+def _response(name: str, content: Content, namespace: str, status: int) -> Response:
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
-    return f'{head}<{name} xmlns="{_NAMESPACE}">{inner}</{name}>'.encode("utf-8", "replace")
+    document = head + _element(name, content, namespace)
+    return Response(document.encode("utf-8", "replace"), status, media_type="application/xml")
 
 
-def error_document(fault: FaultError, resource: str, request_id: str) -> bytes:
-    """An error, which has no namespace."""
-    parts = {
-        "Code": fault.code,
-        "Message": fault.message,
-        "Resource": resource,
-        "RequestId": request_id,
-    }
-    inner = "".join(text(name, value) for name, value in parts.items())
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n'
-    return f"{head}<Error>{inner}</Error>".encode("utf-8", "replace")
+def _element(name: str, content: Content, namespace: str = "") -> str:
+    if isinstance(content, Mapping):
+        inner = "".join(_element(*child) for child in content.items())
+    elif isinstance(content, Sequence) and not isinstance(content, str):
+        return "".join(_element(name, each) for each in content)
+    else:
+        inner = escape(str(content))
+    return f"<{name}{namespace}>{inner}</{name}>"
 
 
-@dataclass(slots=True)
-class Node:
-    """An element of a document that was sent, without its namespace."""
-
-    name: str
-    text: str = ""
-    children: list["Node"] = field(default_factory=list)
-
-    def all(self, name: str) -> Iterator["Node"]:
-        """The children of that name."""
-        return (child for child in self.children if child.name == name)
-
-    def value(self, name: str) -> str:
-        """The text of the one child of that name."""
-        found = list(self.all(name))
-        if len(found) != 1:
-            message = f"{self.name} needs one {name}, it has {len(found)}"
-            raise FaultError("MalformedXML", message)
-        return found[0].text.strip()
+def xml_time(moment: datetime) -> str:
+    """A time as S3's documents have it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def parse(content: bytes, root: str) -> Node:
+def whole_number(text: str, least: int, most: int) -> int:
+    """A number that a client writes."""
+    if text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most:
+        return int(text)
+    raise FaultError("InvalidArgument", f"{text[:80]!r} is no number from {least} to {most}")
+
+
+def parse(content: bytes, root: str) -> ET.Element:
     """Read a document whose root is `root`; one with a document type, and thus entities, is not."""
-    top = Node("")
-    open_nodes = [top]
-
-    def start(name: str, _: dict[str, str]) -> None:
-        if len(open_nodes) > _MAX_DEPTH:
-            raise FaultError("MalformedXML", "the document is too deep")
-        node = Node(name.rpartition(" ")[2])
-        open_nodes[-1].children.append(node)
-        open_nodes.append(node)
-
-    def characters(data: str) -> None:
-        open_nodes[-1].text += data
-
-    def refuse(*_: object) -> None:
-        raise FaultError("MalformedXML", "the document has a document type")
-
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: open_nodes.pop()
-    parser.CharacterDataHandler = characters
-    parser.StartDoctypeDeclHandler = refuse
     try:
-        parser.Parse(content, True)
-    except expat.ExpatError as error:
+        # Without a document type there are no entities, which could grow without bound.
+        top = ET.XML(content, ET.XMLParser(target=_NoDocumentType()))  # noqa: S314
+    except ET.ParseError as error:
         raise FaultError("MalformedXML", f"the body is no XML document: {error}") from error
-    if [node.name for node in top.children] != [root]:
+    if top.tag.rpartition("}")[2] != root:
         raise FaultError("MalformedXML", f"the document is no {root}")
-    return top.children[0]
+    return top
+
+
+def texts(parent: ET.Element, *names: str) -> list[str]:
+    """The texts of the children of these names, one each."""
+    found = [parent.findtext(f"{{*}}{name}", "") for name in names]
+    if not all(found):
+        raise FaultError("MalformedXML", f"{parent.tag} needs {' and '.join(names)}")
+    return found
+
+
+class _NoDocumentType(ET.TreeBuilder):
+    def doctype(self, *_: object) -> None:
+        raise FaultError("MalformedXML", "the document has a document type")

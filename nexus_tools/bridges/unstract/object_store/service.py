@@ -1,110 +1,139 @@
-"""The store as an ASGI application: check the key, find the operation, respond, never break."""
+"""The store: a key that nobody had before, a port on loopback, a directory behind it."""
 
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from nexus_tools.bridges.unstract.object_store import bucket_operations as buckets
-from nexus_tools.bridges.unstract.object_store import object_operations as objects
-from nexus_tools.bridges.unstract.object_store.ask import STORED_HEADERS, XML, Ask
-from nexus_tools.bridges.unstract.object_store.bucket_operations import list_objects
-from nexus_tools.bridges.unstract.object_store.documents import FaultError, error_document
+from nexus_tools.bridges.unstract.object_store import operations
+from nexus_tools.bridges.unstract.object_store.documents import FaultError
+from nexus_tools.bridges.unstract.object_store.listing import list_objects
 from nexus_tools.bridges.unstract.object_store.objects import Objects, Uploads
-from nexus_tools.bridges.unstract.object_store.request import Body, Head, check_key
+from nexus_tools.bridges.unstract.object_store.operations import S3Request
+from nexus_tools.bridges.unstract.object_store.tree import Quota, Tree
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.logs import get_logger
 
 _log = get_logger("nexus_tools.bridges.unstract")
 
+_BOUNDS: dict[str, Any] = {
+    "http": "h11",
+    "lifespan": "off",
+    "date_header": False,
+    "limit_concurrency": 128,
+    "timeout_graceful_shutdown": 1,
+    # Longer than a tool may run: a connection is not closed between two of its requests.
+    "timeout_keep_alive": 150,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStore:
+    """Where a store is, and the key that it lets in: 128 random bits, as AWS writes its keys."""
+
+    endpoint_url: str
+    access_key: str = field(repr=False)
+
+
+@asynccontextmanager
+async def object_store(root: Path, *, max_bytes: int, max_files: int) -> AsyncIterator[ObjectStore]:
+    """S3 over a directory, while the context lasts; for the one tool that is given its key.
+
+    Direct subdirectories of `root` are buckets, where S3 allows the name; keys are relative paths
+    below them, and what a client writes is a file as soon as it is whole. `max_bytes` and
+    `max_files` (directories count) bound what the store holds, with what lay there before and
+    what is under way. Runs in the loop that enters it, in no thread of its own.
+    """
+    quota = Quota(max_bytes, max_files)
+    quota.measure(root)
+    access_key = "NX" + secrets.token_hex(16).upper()
+    # A name that begins with a dot is no bucket's.
+    with TemporaryDirectory(prefix=".staging-", dir=root, ignore_cleanup_errors=True) as staging:
+        objects = Objects(Tree(root, quota), Path(staging))
+        listener = listening_socket("127.0.0.1", 0)
+        async with embedded(Service(access_key, objects), listener, **_BOUNDS):
+            yield ObjectStore(url_of(listener), access_key)
+
+
+# --- The ASGI application: check the key, find the operation, respond, never break
+
 
 class Service:
-    """Answers requests about the objects of one store."""
+    """Answers requests that name the key, about the objects of one store."""
 
-    def __init__(self, access_key: str, objects: Objects, uploads: Uploads) -> None:
+    def __init__(self, access_key: str, objects: Objects) -> None:
         self._access_key = access_key
         self._objects = objects
-        self._uploads = uploads
+        self._uploads = Uploads(objects)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        request = Request(scope, receive)
-        stream = request.stream()
-        request_id = secrets.token_hex(8)
+        request = S3Request(scope, receive, self._objects, self._uploads)
         try:
-            response = await self._respond(request, stream)
+            response = await self._respond(request)
         except ClientDisconnect:
             return
         except FaultError as fault:
-            response = _fault_response(fault, request, request_id)
-            if not await self._drain(request, stream):
-                response.headers["connection"] = "close"
+            response = fault.response()
         except Exception:  # noqa: BLE001 - the edge of a server
-            _log.exception("object_store_broke", method=request.method, path=request.url.path)
-            broke = FaultError("InternalError", "the store broke", headers={"connection": "close"})
-            response = _fault_response(broke, request, request_id)
-        response.headers["x-amz-request-id"] = request_id
+            _log.exception("object_store_broke", method=request.method, path=scope["path"])
+            response = FaultError("InternalError", "the store broke").response()
+        # A client that still sends its body comes to read the response only after it.
+        with suppress(ClientDisconnect, RuntimeError):
+            async for _ in request.stream():
+                pass
         await response(scope, receive, send)
 
-    async def _respond(self, request: Request, stream: AsyncIterator[bytes]) -> Response:
-        head = Head.of(dict(request.scope))
-        check_key(head, self._access_key)
-        parameters = head.parameters()
-        bucket, key = head.bucket_and_key()
-        operation = operation_of(head, parameters, bucket, key)
-        body = Body(stream, head)
-        return await operation(
-            Ask(head, parameters, bucket, key, body, self._objects, self._uploads)
-        )
-
-    async def _drain(self, request: Request, stream: AsyncIterator[bytes]) -> bool:
-        """Read what a client still sends, so that it comes to read the response.
-
-        Says whether that is all. One that waits for `100 Continue` sends nothing until the body is
-        read.
-        """
-        if "expect" in request.headers:
-            return False
-        left = self._objects.quota.max_bytes
-        with suppress(ClientDisconnect, RuntimeError):
-            async for part in stream:
-                left -= len(part)
-                if left < 0:
-                    return False
-            return True
-        return False
+    async def _respond(self, request: S3Request) -> Response:
+        check_key(request, self._access_key)
+        return await operation_of(request)(request)
 
 
-def _fault_response(fault: FaultError, request: Request, request_id: str) -> Response:
-    # As it was sent, percent-encoded: XML cannot carry every character that it may stand for.
-    path = request.scope["raw_path"].decode("ascii", "replace")
-    content = error_document(fault, path, request_id)
-    return Response(content, fault.status, media_type=XML, headers=fault.headers)
+_KEY = re.compile(r"Credential=([^/,\s]+)/")
+
+
+def check_key(request: S3Request, access_key: str) -> None:
+    """Raise `FaultError` unless the request names the key, in a header or a presigned address.
+
+    The key is the capability: nobody can guess it, and it is good for one run. Clients sign
+    besides, which nobody checks: who can read and change what goes over loopback, against whom a
+    signature would protect, could as well read the files.
+    """
+    presigned = f"Credential={request.query_params.get('X-Amz-Credential', '')}"
+    named = _KEY.search(request.headers.get("authorization") or presigned)
+    if named is None:
+        raise FaultError("AccessDenied", "the request names no access key")
+    if not secrets.compare_digest(named[1].encode(), access_key.encode()):
+        raise FaultError("InvalidAccessKeyId", "the access key is not the one of this store")
 
 
 # --- Which operation a request asks for: a table by method, level and subresource
 
-Operation = Callable[[Ask], Awaitable[Response]]
+Operation = Callable[[S3Request], Awaitable[Response]]
 
 _OPERATIONS: dict[tuple[str, str, str], Operation] = {
-    ("GET", "Service", ""): buckets.list_buckets,
-    ("PUT", "Bucket", ""): buckets.create_bucket,
-    ("HEAD", "Bucket", ""): buckets.head_bucket,
+    ("GET", "Service", ""): operations.list_buckets,
+    ("PUT", "Bucket", ""): operations.create_bucket,
+    ("HEAD", "Bucket", ""): operations.head_bucket,
     ("GET", "Bucket", ""): list_objects,
-    ("GET", "Bucket", "location"): buckets.get_bucket_location,
-    ("GET", "Bucket", "versioning"): buckets.get_bucket_versioning,
-    ("POST", "Bucket", "delete"): buckets.delete_objects,
-    ("HEAD", "Object", ""): objects.head_object,
-    ("GET", "Object", ""): objects.get_object,
-    ("PUT", "Object", ""): objects.put_object,
-    ("PUT", "Object", "copy"): objects.copy_object,
-    ("DELETE", "Object", ""): objects.delete_object,
-    ("POST", "Object", "uploads"): objects.create_multipart_upload,
-    ("PUT", "Object", "partNumber+uploadId"): objects.upload_part,
-    ("POST", "Object", "uploadId"): objects.complete_multipart_upload,
-    ("DELETE", "Object", "uploadId"): objects.abort_multipart_upload,
+    ("POST", "Bucket", "delete"): operations.delete_objects,
+    ("HEAD", "Object", ""): operations.read_object,
+    ("GET", "Object", ""): operations.read_object,
+    ("PUT", "Object", ""): operations.put_object,
+    ("PUT", "Object", "copy"): operations.copy_object,
+    ("DELETE", "Object", ""): operations.delete_object,
+    ("POST", "Object", "uploads"): operations.create_multipart_upload,
+    ("PUT", "Object", "partNumber+uploadId"): operations.upload_part,
+    ("POST", "Object", "uploadId"): operations.complete_multipart_upload,
+    ("DELETE", "Object", "uploadId"): operations.abort_multipart_upload,
 }
 
 # Parameters that say how, not what; any other one makes it another operation.
@@ -115,16 +144,16 @@ _PARAMETERS = frozenset(
         "encoding-type",
         "fetch-owner",
         "list-type",
-        "marker",
         "max-keys",
         "prefix",
-        *(f"response-{name}" for name in STORED_HEADERS),
         "start-after",
         "x-id",
     )
 )
-# Headers that change what is stored in ways that this store does not know.
+# Headers that change what is stored, or what may be read, in ways that this store does not know.
 _UNKNOWN_HEADERS = (
+    "if-unmodified-since",
+    "x-amz-copy-source-if-",
     "x-amz-object-lock-",
     "x-amz-server-side-encryption",
     "x-amz-tagging",
@@ -133,32 +162,28 @@ _UNKNOWN_HEADERS = (
 )
 
 
-def operation_of(head: Head, parameters: dict[str, str], bucket: str, key: str) -> Operation:
-    """The operation, or `NotImplemented` with its name."""
-    level = "Object" if key else "Bucket" if bucket else "Service"
-    subresources = sorted(
-        name
-        for name in parameters
-        if name not in _PARAMETERS and not name.lower().startswith("x-amz-")
-    )
-    subresource = "+".join(subresources)
-    if not subresource and head.method == "PUT" and "x-amz-copy-source" in head.headers:
-        subresource = "copy"
-    operation = _OPERATIONS.get((head.method, level, subresource))
-    if operation is None:
-        raise _not_implemented(_name(head.method, level, subresource))
-    unknown = [name for name in head.headers if name.startswith(_UNKNOWN_HEADERS)]
-    if unknown:
-        name = _name(head.method, level, subresource)
-        raise _not_implemented(f"{name} with {', '.join(unknown)}")
+def operation_of(request: S3Request) -> Operation:
+    """The operation, or `NotImplemented`, as for `GET Bucket acl`."""
+    level = "Object" if request.key else "Bucket" if request.bucket else "Service"
+    subresource = _subresource(request)
+    operation = _OPERATIONS.get((request.method, level, subresource))
+    unknown = [name for name in request.headers if name.startswith(_UNKNOWN_HEADERS)]
+    if request.headers.get("x-amz-content-sha256", "").startswith("STREAMING-"):
+        # Clients send chunks, with checksums between them, only where there is TLS.
+        unknown.append("aws-chunked")
+    if operation is None or unknown:
+        asked = " ".join(filter(None, [request.method, level, subresource, *unknown]))
+        raise FaultError("NotImplemented", f"this store does not have {asked[:200]}")
     return operation
 
 
-def _name(method: str, level: str, subresource: str) -> str:
-    """What S3 calls an operation, as GetBucketAcl."""
-    words = subresource[:80].replace("-", " ").replace("+", " ").split()
-    return method.capitalize() + level + "".join(word[0].upper() + word[1:] for word in words)
-
-
-def _not_implemented(name: str) -> FaultError:
-    return FaultError("NotImplemented", f"this store does not have the operation {name}")
+def _subresource(request: S3Request) -> str:
+    """What is asked for beside the content, as `location` in `/bucket?location`."""
+    names = [
+        name
+        for name in request.query_params
+        if name not in _PARAMETERS and not name.lower().startswith("x-amz-")
+    ]
+    if not names and request.method == "PUT" and "x-amz-copy-source" in request.headers:
+        return "copy"
+    return "+".join(sorted(names))

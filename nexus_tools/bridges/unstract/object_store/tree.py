@@ -23,15 +23,17 @@ MAX_DEPTH = 64
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffe\uffff]")
 
+Place = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectName:
     """An object as a place in the tree: the names from the bucket down to the file.
 
-    `is_directory` is true for a key that ends in `/`, which marks a directory.
+    `is_directory` is true for a key that ends in `/`, which is a directory as an object.
     """
 
-    parts: tuple[str, ...]
+    parts: Place
     is_directory: bool
 
     @classmethod
@@ -47,28 +49,22 @@ class ObjectName:
             raise FaultError("InvalidArgument", f"the key cannot be a file: {problem}")
         return cls((bucket_name(bucket), *names), key.endswith("/"))
 
-    @property
-    def key(self) -> str:
-        """The key within the bucket."""
-        return "/".join(self.parts[1:]) + ("/" if self.is_directory else "")
-
-
-def is_bucket_name(name: str) -> bool:
-    """Whether S3 allows the name: 3 to 63 of a-z, 0-9, `.` and `-`."""
-    return bool(_BUCKET.fullmatch(name)) and ".." not in name
-
 
 def bucket_name(name: str) -> str:
     """The name, if a bucket can have it."""
-    if not is_bucket_name(name):
+    if not _is_bucket_name(name):
         message = "a bucket's name has 3 to 63 characters of a-z, 0-9, '.' and '-'"
         raise FaultError("InvalidBucketName", message)
     return name
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a name found in a directory can be part of a key."""
+    """Whether a name can be part of a key."""
     return not _problem(name)
+
+
+def _is_bucket_name(name: str) -> bool:
+    return bool(_BUCKET.fullmatch(name)) and ".." not in name
 
 
 def _problem(name: str) -> str:
@@ -90,48 +86,37 @@ class Quota:
     """Bytes and files (directories count too) that are used, of those that are allowed."""
 
     def __init__(self, max_bytes: int, max_files: int) -> None:
-        self.max_bytes = max_bytes
-        self.max_files = max_files
-        self.used_bytes = 0
-        self.used_files = 0
+        self._max_bytes = max_bytes
+        self._max_files = max_files
+        self._used_bytes = 0
+        self._used_files = 0
 
-    def check(self, more_bytes: int) -> None:
-        """Raise `FaultError` unless there is room for so many more bytes."""
-        if self.used_bytes + more_bytes > self.max_bytes:
-            raise FaultError("QuotaExceeded", f"the store holds at most {self.max_bytes} bytes")
+    def measure(self, root: Path) -> None:
+        """Count what lies in a directory already."""
+        for folder, directories, files in os.walk(root):
+            self._used_files += len(directories) + len(files)
+            self._used_bytes += sum(os.lstat(Path(folder, name)).st_size for name in files)
 
-    def take_bytes(self, count: int) -> None:
-        """Count bytes before they are written."""
-        self.check(count)
-        self.used_bytes += count
-
-    def take_file(self) -> None:
-        """Count a file or directory before it is made."""
-        if self.used_files >= self.max_files:
-            raise FaultError("QuotaExceeded", f"the store holds at most {self.max_files} files")
-        self.used_files += 1
+    def take(self, *, size: int = 0, files: int = 0) -> None:
+        """Count what is about to be written, or raise `FaultError` if there is no room for it."""
+        if self._used_bytes + size > self._max_bytes:
+            raise FaultError("QuotaExceeded", f"the store holds at most {self._max_bytes} bytes")
+        if self._used_files + files > self._max_files:
+            raise FaultError("QuotaExceeded", f"the store holds at most {self._max_files} files")
+        self._used_bytes += size
+        self._used_files += files
 
     def give(self, *, size: int = 0, files: int = 0) -> None:
         """Count what is gone; what came into the tree by other ways may go uncounted."""
-        self.used_bytes = max(0, self.used_bytes - size)
-        self.used_files = max(0, self.used_files - files)
+        self._used_bytes = max(0, self._used_bytes - size)
+        self._used_files = max(0, self._used_files - files)
 
 
 # --- The files
 
-Place = tuple[str, ...]
-
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Not to wait for the other end of a pipe that lies there under a file's name.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file or directory, by its path from where the walk began."""
-
-    name: str
-    is_directory: bool
 
 
 class Tree:
@@ -139,24 +124,16 @@ class Tree:
 
     def __init__(self, root: Path, quota: Quota) -> None:
         self._root = root
-        self._quota = quota
-
-    def measure(self) -> None:
-        """Count what lies in the tree already."""
-        for directory, directories, files in os.walk(self._root):
-            self._quota.used_files += len(directories) + len(files)
-            for name in files:
-                self._quota.used_bytes += os.lstat(Path(directory, name)).st_size
+        self.quota = quota
 
     def buckets(self) -> list[tuple[str, float]]:
         """Names of the buckets, and when each was changed last."""
         with os.scandir(self._root) as entries:
-            found = [
+            return sorted(
                 (entry.name, entry.stat(follow_symlinks=False).st_mtime)
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False) and is_bucket_name(entry.name)
-            ]
-        return sorted(found)
+                if entry.is_dir(follow_symlinks=False) and _is_bucket_name(entry.name)
+            )
 
     def open(self, place: Place) -> BinaryIO:
         """A regular file for reading; `FileNotFoundError` for anything else."""
@@ -170,29 +147,21 @@ class Tree:
             raise FileNotFoundError(str(place))
         return open(descriptor, "rb")  # noqa: PTH123 - it is a descriptor
 
-    def has_directory(self, place: Place) -> bool:
-        """Whether every name of a place is a directory."""
-        try:
-            with self._directory(place):
-                return True
-        except OSError:
-            return False
-
-    def directory_time(self, place: Place) -> float:
-        """When a directory was changed last, in seconds since 1970."""
-        with self._directory(place) as descriptor:
-            return os.fstat(descriptor).st_mtime
+    def directory(self, place: Place) -> os.stat_result | None:
+        """What is known of a directory; None if a name of the place is none."""
+        with suppress(OSError), self._directory(place) as descriptor:
+            return os.fstat(descriptor)
+        return None
 
     def publish(self, staged: Path, place: Place, *, only_new: bool = False) -> None:
         """Move a staged file to its place, over a file that is there unless `only_new`."""
         with _clashes(place), self._directory(place[:-1], create=True) as parent:
-            replaced = _size(place[-1], parent)
-            if replaced is None:
-                self._quota.take_file()
-            elif only_new:
+            replaced = _status(place[-1], parent)
+            if replaced and only_new:
                 raise FaultError("PreconditionFailed", "there is an object of this name already")
             os.rename(staged, place[-1], dst_dir_fd=parent)
-            self._quota.give(size=replaced or 0)
+            if replaced:
+                self.quota.give(size=replaced.st_size, files=1)
 
     def make_directory(self, place: Place) -> None:
         """Make a directory and those above it, where they are missing."""
@@ -200,46 +169,51 @@ class Tree:
             pass
 
     def remove(self, place: Place) -> None:
-        """Delete a file, if there is one; a directory is none."""
-        with suppress(FileNotFoundError, NotADirectoryError), self._directory(place[:-1]) as parent:
+        """Delete a file, if there is one, and the directories that it leaves empty."""
+        with suppress(OSError), self._directory(place[:-1]) as parent:
             status = os.stat(place[-1], dir_fd=parent, follow_symlinks=False)
             if not stat.S_ISDIR(status.st_mode):
                 os.unlink(place[-1], dir_fd=parent)
-                self._quota.give(size=status.st_size, files=1)
+                self.quota.give(size=status.st_size, files=1)
+        self.prune(place[:-1])
 
-    def remove_directory(self, place: Place) -> bool:
-        """Delete a directory if it is there and empty; says whether it did."""
-        with suppress(OSError), self._directory(place[:-1]) as parent:
-            os.rmdir(place[-1], dir_fd=parent)
-            self._quota.give(files=1)
-            return True
-        return False
+    def prune(self, place: Place) -> None:
+        """Delete a directory if it is empty, and those above it that are then; but no bucket."""
+        with suppress(OSError):
+            while len(place) > 1:
+                with self._directory(place[:-1]) as parent:
+                    os.rmdir(place[-1], dir_fd=parent)
+                self.quota.give(files=1)
+                place = place[:-1]
 
-    def walk(self, place: Place) -> Iterator[Found]:
-        """Every file below a place, and every directory, with names from the place down."""
-        with suppress(OSError), self._directory(place) as descriptor:
-            yield from _walk(descriptor, "")
+    def walk(self, place: Place) -> Iterator[tuple[str, os.stat_result]]:
+        """Every file below a place, as `deep/file`, and every empty directory, as `deep/empty/`."""
+        with suppress(OSError), self._directory(place) as top:
+            for path, directories, files, folder in os.fwalk(".", dir_fd=top):
+                above = f"{path}/".removeprefix("./")
+                if not directories and not files:
+                    yield above, os.fstat(folder)
+                may_go_on = above.count("/") < MAX_DEPTH
+                directories[:] = filter(is_file_name, directories) if may_go_on else ()
+                for name in filter(is_file_name, files):
+                    status = _status(name, folder)
+                    if status and stat.S_ISREG(status.st_mode):
+                        yield above + name, status
 
     @contextmanager
     def _directory(self, place: Sequence[str], *, create: bool = False) -> Iterator[int]:
         descriptor = os.open(self._root, _DIRECTORY)
         try:
             for name in place:
-                if create:
-                    self._make(name, descriptor)
+                if create and _status(name, descriptor) is None:
+                    self.quota.take(files=1)
+                    os.mkdir(name, 0o700, dir_fd=descriptor)
                 inner = os.open(name, _DIRECTORY, dir_fd=descriptor)
                 os.close(descriptor)
                 descriptor = inner
             yield descriptor
         finally:
             os.close(descriptor)
-
-    def _make(self, name: str, parent: int) -> None:
-        try:
-            os.stat(name, dir_fd=parent, follow_symlinks=False)
-        except FileNotFoundError:
-            self._quota.take_file()
-            os.mkdir(name, 0o700, dir_fd=parent)
 
 
 @contextmanager
@@ -253,27 +227,8 @@ def _clashes(place: Place) -> Iterator[None]:
         raise FaultError("KeyConflict", message) from error
 
 
-def _size(name: str, parent: int) -> int | None:
+def _status(name: str, parent: int) -> os.stat_result | None:
     try:
-        return os.stat(name, dir_fd=parent, follow_symlinks=False).st_size
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
     except FileNotFoundError:
         return None
-
-
-def _walk(descriptor: int, above: str) -> Iterator[Found]:
-    with os.scandir(descriptor) as entries:
-        found = [
-            (entry.name, entry.is_dir(follow_symlinks=False))
-            for entry in entries
-            if is_file_name(entry.name)
-            and (entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False))
-        ]
-    for name, is_directory in found:
-        yield Found(above + name, is_directory)
-        if is_directory and above.count("/") < MAX_DEPTH:
-            with suppress(OSError):
-                inner = os.open(name, _DIRECTORY, dir_fd=descriptor)
-                try:
-                    yield from _walk(inner, f"{above}{name}/")
-                finally:
-                    os.close(inner)

@@ -97,7 +97,17 @@ class ArgumentTyper:
         return map(self.typed, located, expected)
 
     def typed(self, located: Located, expected: Type) -> TypedArgument:
-        """An argument for a parameter of this type."""
+        """An argument for a parameter of this type.
+
+            the slot has    parameter    usage
+            a value         T            BY_VALUE: moved, or copied if the type can be
+            a value         &T, &mut T   BORROW, BORROW_MUTABLY
+            &T or &mut T    T            READ, if the type can be copied
+            &mut T          &T           FREEZE
+            a reference     the same     BY_VALUE
+
+        All else is a mismatch of types.
+        """
         reference = expected if isinstance(expected, ReferenceType) else None
         tag = _closed(expected if reference is None else reference.target)
         slot = self._slot(located, tag)
@@ -168,6 +178,7 @@ class ArgumentTyper:
         self, located: Located, slot: PureSlot | ReceivingSlot, tag: TypeTag
     ) -> ValueSlot:
         is_pure = isinstance(slot, PureSlot)
+        # What cannot be pure is refused when the bytes are read, or allowed, by who only inspects.
         known = is_pure and pure_check(tag) is not None
         abilities = _PURE_ABILITIES if known else self._context.abilities(tag)
         typed = ValueSlot(tag, abilities, is_unread=True)
@@ -178,6 +189,7 @@ class ArgumentTyper:
 
 
 def _by_value(located: Located, slot: ValueSlot) -> TypedArgument:
+    # What can be copied is moved only by its last use, which `drop_safety` finds.
     moves = Ability.COPY not in slot.abilities
     return TypedArgument(located.index, located.argument, slot, Usage.BY_VALUE, moves)
 

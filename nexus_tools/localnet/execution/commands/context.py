@@ -40,7 +40,10 @@ _Command = TypeVar("_Command")
 
 
 def coin_value(object_id: Address, balance: int) -> Value:
-    """A coin as a Move value."""
+    """A coin as a Move value.
+
+    `Coin { id: UID { id: ID { bytes } }, balance: Balance { value } }`, each struct a list.
+    """
     return [[[bytes(object_id)]], [balance]]
 
 

@@ -39,5 +39,6 @@ def _first_object(typer: ArgumentTyper, command: MakeMoveVec) -> TypedArgument:
 def make_move_vec(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     """Make a vector of the values."""
     elements = context.take_all(command.arguments)
+    # The machine holds a `vector<u8>` as a `bytearray`.
     is_bytes = command.results[0].type == VectorTag(Primitive.U8)
     return [bytearray(elements) if is_bytes else elements]

@@ -108,7 +108,11 @@ def call(
 
 
 def _at_storage_id(context: ExecutionContext, function: Function, abort: MoveAbort) -> MoveAbort:
-    """The abort, with the id of the very version of the package whose code was running."""
+    """The abort, with the id of the very version of the package whose code was running.
+
+    Bytecode knows itself by its original id: an abort in 0xA::m, which the called package links as
+    0xC, is reported of 0xC::m.
+    """
     package = context.machine.types.package(function.package)
     assert package is not None
     location = abort.location

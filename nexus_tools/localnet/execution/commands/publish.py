@@ -51,6 +51,7 @@ def publish(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     introduce(context, package, modules)
     for module in modules:
         _initialize(context, package_id, module.compiled.name)
+    # `UpgradeCap { id: UID, package: ID, version: u64, policy: u8 }`.
     return [[[[bytes(context.runtime.fresh_id())]], [bytes(package_id)], 1, COMPATIBLE]]
 
 

@@ -2,6 +2,9 @@
 
 A transaction may name a type by any version of its package that has it; values are of the type by
 the version that first defined it.
+
+`0xC::m::New` of a package whose version 0xB added the type is 0xB::m::New, by whichever of both ids
+it is named. 0xA::m::New, of the version before, is no type.
 """
 
 from collections.abc import Sequence

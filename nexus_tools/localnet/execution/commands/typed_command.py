@@ -43,7 +43,11 @@ class ValueSlot(Struct, eq=False):
 
 
 class PureSlot(Struct, eq=False):
-    """Bytes that get a type where they are used: each type has a value of its own."""
+    """Bytes that get a type where they are used: each type has a value of its own.
+
+    The same 32 bytes may be an `address` in one command and an `ID` in the next. What a command
+    does to the one by `&mut` does not change the other.
+    """
 
     data: bytes
     typed: dict[TypeTag, ValueSlot] = field(default_factory=dict)

@@ -44,6 +44,7 @@ def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     """Publish the next version of a package; turn the ticket into a receipt."""
     asked = command.command
     assert isinstance(asked, Upgrade)
+    # `UpgradeTicket { cap: ID, package: ID, policy: u8, digest: vector<u8> }`.
     (cap,), (ticket_package,), policy, digest = context.take(command.arguments[0])
     if ticket_package != asked.package:
         mismatch = (asked.package, ticket_package)
@@ -54,6 +55,7 @@ def upgrade(context: ExecutionContext, command: TypedCommand) -> list[Value]:
     if computed != bytes(digest):
         raise _upgrade_failed(UpgradeErrorKind.DIGEST_DOES_NOT_MATCH, computed)
     package_id = _upgrade(context, asked, compiled, cast("Dependencies", command.loaded), policy)
+    # `UpgradeReceipt { cap: ID, package: ID }`.
     return [[[cap], [bytes(package_id)]]]
 
 
@@ -65,6 +67,7 @@ def _upgrade(
     policy: int,
 ) -> Address:
     previous = fetch_package(context.store, command.package)
+    # Every version names itself by the id of the first; its own says only where it is stored.
     modules = move_modules(command.modules, compiled, original_id(previous))
     package_id = context.runtime.transaction.fresh_id()
     package = upgraded_package(package_id, previous, modules, dependencies)

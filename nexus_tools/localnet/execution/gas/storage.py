@@ -25,7 +25,11 @@ def _type_bytes(tag: StructTag) -> int:
 
 
 def storage_bytes(data: MoveObject | MovePackage) -> int:
-    """The bytes that are paid for."""
+    """The bytes that are paid for.
+
+    So 40 + 32 + 8 + 1 + 8 + 1 + 32 + 8 = 130 for a coin of SUI, whose type is written as one byte
+    and whose contents are an id and a u64.
+    """
     if isinstance(data, MovePackage):
         return _METADATA_BYTES + package_bytes(data)
     return _METADATA_BYTES + _MOVE_OBJECT_BYTES + _type_bytes(data.type) + len(data.contents)

@@ -88,9 +88,12 @@ class DenyLists:
         if setting is None:
             return False
         newer_epoch, newer, older = setting
+        # In the epoch in which a setting is changed, the value from before still holds.
+        # Set in epoch 7, it holds for who receives from 8 on; for inputs, with no epoch, at once.
         return bool(newer if epoch is None or epoch > newer_epoch else older)
 
     def _field(self, parent: Address, key: TypeTag, name: bytes, value: Codec[T]) -> T | None:
+        # `Field { id, name, value }`: the value stands behind an id of 32 bytes and the name.
         found = self._store.get(dynamic_field_id(parent, TYPE_TAG.encode(key), name))
         if found is None or not isinstance(found.data, MoveObject):
             return None

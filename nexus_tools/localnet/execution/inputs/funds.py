@@ -106,6 +106,9 @@ def check_funds(data: TransactionData, store: ObjectStore, *, gas_from_balance: 
 
     What it may take at most counts, not what it will take: balances change only when a checkpoint
     is settled, behind its transactions.
+
+    Two withdrawals of at most 60 from a balance of 100 are refused, even if no command redeems
+    either.
     """
     wanted = _wanted(data)
     if gas_from_balance:
@@ -133,6 +136,7 @@ def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
 
 
 def _is_replay_protected(data: TransactionData, store: ObjectStore) -> bool:
+    # Each coin that pays gets another version, so that the same transaction cannot name it again.
     if len(_reservations(data)) < len(data.gas.payment) or _is_brief(data.expiration):
         return True
     assert isinstance(data.kind, ProgrammableTransaction)
@@ -145,7 +149,10 @@ def _is_owned(value: Object | None) -> bool:
 
 
 def _is_brief(expiration: Expiration) -> bool:
-    """Whether it ends at latest with the epoch after the one with which it begins."""
+    """Whether it ends at latest with the epoch after the one with which it begins.
+
+    From 4 to 5 is brief, from 4 to 6 is not, and no end or no beginning is not either.
+    """
     if not isinstance(expiration, ValidDuring | Validity):
         return False
     first, last = expiration.min_epoch, expiration.max_epoch

@@ -51,6 +51,7 @@ def _option_check(tag: StructTag) -> Check | None:
     check = pure_check(tag.type_params[0])
     if check is None:
         return None
+    # An option is a struct around a vector, which bytes could give two elements.
     return lambda value: len(value[0]) <= 1 and all(map(check, value[0]))
 
 

@@ -48,6 +48,7 @@ from nexus_tools.sui.type_tag import StructTag, TypeTag, VectorTag
 
 _NO_OBJECTS = (Pure, FundsWithdrawal)
 _PUBLISHING = (Publish, Upgrade)
+# `is_valid` of `move-core-types/src/identifier.rs`: `_` alone is no name.
 _IDENTIFIER = re.compile(r"(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)\Z", re.ASCII)
 
 
@@ -192,6 +193,7 @@ def _check_not_empty(values: tuple[Any, ...]) -> None:
 
 
 def _check_count(limit: str, count: int) -> None:
+    # As in `validity_check`, the limit itself is refused: 511 arguments are the most.
     if count >= MAX_ARGUMENTS:
         raise _too_large(limit, MAX_ARGUMENTS)
 
@@ -218,7 +220,11 @@ _CHECKS: dict[type[Command], Callable[[Any], None]] = {
 
 
 def _check_randomness(kind: ProgrammableTransaction) -> None:
-    """After a call that takes `Random`, nothing may follow that could undo a bad outcome."""
+    """After a call that takes `Random`, nothing may follow that could undo a bad outcome.
+
+    Or else a command could look at what was drawn, and abort the whole if it is not what the sender
+    would like, to try again.
+    """
     random = next(
         (
             InputArgument(index)

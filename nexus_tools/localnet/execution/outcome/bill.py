@@ -100,6 +100,7 @@ def pay(run: CommandsRun, payer: Address, gas: GasStatus, net_cost: int, version
     write = run.changes.written[coin_id]
     assert isinstance(write.data, MoveObject)
     # While commands ran, the coin lacked the budget.
+    # Those of a run that failed never had the coin: it is as it was smashed, with the budget.
     refund = gas.budget if run.succeeded else 0
     balance = coin_balance(write.data) + refund - net_cost
     run.changes.written[coin_id] = Write(write.owner, gas_coin(coin_id, balance, version))

@@ -31,8 +31,8 @@ from nexus_tools.sui.event import Event
 from nexus_tools.sui.execution_status import (
     ErrorKind,
     ExecutionError,
+    ExecutionFailure,
     ExecutionStatus,
-    Failure,
     Success,
 )
 from nexus_tools.sui.object import (
@@ -108,7 +108,7 @@ class CommandsRun(Struct, frozen=True):
         """The same when the budget does not suffice; what failed before stays as it failed."""
         status, failure = self.status, self.failure
         if self.succeeded:
-            status = Failure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
+            status = ExecutionFailure(ExecutionError(ErrorKind.INSUFFICIENT_GAS), None)
             failure = "the gas budget does not suffice"
         return replace(self, status=status, changes=changes, events=(), failure=failure)
 
@@ -218,6 +218,8 @@ class ChangeCollector:
             before = slot.input.object
             self._changes.modified[before.id] = before
             # Never used, or only read: the bytes are as they were, and only the version is new.
+            # `cell` is None as long as no command has used the input, and empty when one has taken
+            # the value.
             if slot.cell is None or (slot.cell and not slot.lent_mutably and not slot.is_gas_coin):
                 assert isinstance(before.data, MoveObject)
                 self._changes.written[before.id] = Write(
@@ -234,6 +236,10 @@ class ChangeCollector:
 
         Where an address balance pays, commands still see a gas coin: one that is made for them,
         with all that is reserved but the budget. What they left in it goes back.
+
+        Of 20 that are reserved, with a budget of 15, commands see a coin of 5. If they leave 3 in
+        it, 18 of the 20 are left, and the address balance loses 2; what the gas costs is taken
+        later.
         """
         payment, made = self._payment, self._context.made_gas_coin
         if payment is None:

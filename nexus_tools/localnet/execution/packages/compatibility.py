@@ -80,7 +80,11 @@ def _check_functions(current: NormalizedModule, new: NormalizedModule) -> str:
 
 
 def _same_interface(current: NormalizedFunction, new: NormalizedFunction) -> bool:
-    """Type parameters may ask for fewer abilities than before, not for more."""
+    """Type parameters may ask for fewer abilities than before, not for more.
+
+    `f<T: copy + drop>` may become `f<T: drop>`: all calls of before still fit. The other way some
+    do not.
+    """
     return (
         new.visibility is Visibility.PUBLIC
         and (current.parameters, current.returns) == (new.parameters, new.returns)

@@ -1,7 +1,7 @@
 """Headers that every response carries: which network this is, how far it is, and who may read it.
 
 Sources: `sui-rpc-api/src/{response,types}.rs`; the Fetch standard, "CORS protocol". Pages of other
-origins may ask everything: a node answers every OPTIONS request as a preflight and lets any origin
+origins may ask everything: a node takes every OPTIONS request for a preflight and lets any origin
 send any header (`sui-node/src/lib.rs`). Responses are shown with all of their headers, since that
 is where the status of a call without any message is.
 """
@@ -28,7 +28,7 @@ PREFLIGHT: Headers = (
     ("access-control-allow-headers", "*"),
     _VARY,
 )
-"""With which a browser's question is answered, whatever it asks for."""
+"""With which a browser gets its response, whatever it asks for."""
 
 _LAST_MS = 253_402_300_799_999  # a calendar ends with the year 9999, and no clock here does
 

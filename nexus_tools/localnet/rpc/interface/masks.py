@@ -86,7 +86,11 @@ def requested_mask(request: Message, wanted: Descriptor, default: str) -> Mask:
 
 @lru_cache(maxsize=256)
 def compile_mask(paths: tuple[str, ...], wanted: Descriptor) -> Mask:
-    """Check paths against a message type and join them to a tree."""
+    """Check paths against a message type and join them to a tree.
+
+    `digest` and `effects.status` are `{digest: EVERYTHING, effects: {status: EVERYTHING}}`; with
+    `effects` besides, whichever comes first, all of the effects are wanted.
+    """
     for path in paths:
         if path != "*" and not _exists(path.split("."), wanted):
             raise invalid(f"invalid read_mask path: {path[:200]}", "read_mask")

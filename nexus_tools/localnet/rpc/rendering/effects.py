@@ -28,7 +28,7 @@ from nexus_tools.sui.effects import (
     TransactionEffects,
     Unchanged,
 )
-from nexus_tools.sui.execution_status import Failure
+from nexus_tools.sui.execution_status import ExecutionFailure
 from nexus_tools.sui.object import Object
 from nexus_tools.sui.rpc import Message
 
@@ -39,6 +39,9 @@ _VERSION = 2
 _INPUT_DOES_NOT_EXIST, _INPUT_EXISTS = 1, 2
 _OUTPUTS: dict[type, int] = {Absent: 1, ObjectWrite: 2, PackageWrite: 3, AccumulatorWrite: 4}
 _OPERATIONS = {IdOperation.NONE: 1, IdOperation.CREATED: 2, IdOperation.DELETED: 3}
+_MERGE, _SPLIT = 1, 2
+_INTEGER, _INTEGER_TUPLE, _EVENT_DIGEST = 1, 2, 3
+_IMMUTABLE = 4
 _UNCHANGED: dict[type[Unchanged], int] = {
     ReadOnlyRoot: 1,
     MutateEnded: 2,
@@ -63,8 +66,8 @@ def render_effects(
         render_bcs(message.bcs, "TransactionEffects", encoded)
     _render_head(message, effects, digest, mask)
     if "status" in mask:
-        message.status.success = not isinstance(effects.status, Failure)
-        if isinstance(effects.status, Failure):
+        message.status.success = not isinstance(effects.status, ExecutionFailure)
+        if isinstance(effects.status, ExecutionFailure):
             render_failure(message.status.error, effects.status, find_module)
     if "gas_used" in mask:
         render_gas_used(message.gas_used, effects.gas_used)
@@ -134,7 +137,7 @@ def _render_output(message: Message, change: ObjectChange, effects: TransactionE
     elif isinstance(output, PackageWrite):
         message.output_version = output.version
         message.output_digest = str(output.digest)
-        message.output_owner.kind = 4  # packages are immutable
+        message.output_owner.kind = _IMMUTABLE
     elif isinstance(output, AccumulatorWrite):
         _render_accumulator_write(message.accumulator_write, output)
 
@@ -142,16 +145,16 @@ def _render_output(message: Message, change: ObjectChange, effects: TransactionE
 def _render_accumulator_write(message: Message, write: AccumulatorWrite) -> None:
     message.address = str(write.address)
     message.accumulator_type = str(write.type)
-    message.operation = 1 if write.operation is AccumulatorOperation.MERGE else 2
+    message.operation = _MERGE if write.operation is AccumulatorOperation.MERGE else _SPLIT
     if isinstance(write.value, AccumulatorInteger):
-        message.value_kind = 1
+        message.value_kind = _INTEGER
         message.integer_value = write.value.value
     elif isinstance(write.value, AccumulatorEvents):
-        message.value_kind = 3
+        message.value_kind = _EVENT_DIGEST
         for index, digest in write.value.events:
             message.event_digest_value.add(event_index=index, digest=str(digest))
     else:
-        message.value_kind = 2
+        message.value_kind = _INTEGER_TUPLE
         message.integer_tuple.extend((write.value.first, write.value.second))
 
 

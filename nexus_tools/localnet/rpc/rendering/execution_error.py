@@ -12,7 +12,7 @@ from nexus_tools.sui.digest import base58_encode
 from nexus_tools.sui.execution_status import (
     CommandArgumentError,
     ErrorKind,
-    Failure,
+    ExecutionFailure,
     MoveAbort,
     MoveLocation,
     PackageUpgradeError,
@@ -25,7 +25,7 @@ FindModule = Callable[[MoveLocation], bytes | None]
 """Gives the bytes of the module of a location."""
 
 
-def render_failure(message: Message, failure: Failure, find_module: FindModule) -> None:
+def render_failure(message: Message, failure: ExecutionFailure, find_module: FindModule) -> None:
     """All fields; `description` is for people."""
     error = failure.error
     message.kind = error.kind + 1

@@ -13,7 +13,7 @@ from nexus_tools.sui.execution_status import (
     ArgumentErrorKind,
     CommandArgumentError,
     ErrorKind,
-    Failure,
+    ExecutionFailure,
     MoveAbort,
     MoveLocation,
     PackageUpgradeError,
@@ -24,7 +24,7 @@ from nexus_tools.sui.execution_status import (
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 
 
-def describe(failure: Failure) -> str:
+def describe(failure: ExecutionFailure) -> str:
     """One sentence: what failed, and in which command."""
     kind, data = failure.error.kind, failure.error.data
     show = _ERRORS.get(kind)

@@ -14,6 +14,8 @@ from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.type_tag import Primitive, StructTag, VectorTag
 
+# Numbers of the enums in and beside `FunctionDescriptor`, `DatatypeDescriptor` and `OpenSignature`
+# of `sui.rpc.v2`.
 _VISIBILITIES = {Visibility.PRIVATE: 1, Visibility.PUBLIC: 2, Visibility.FRIEND: 3}
 _STRUCT, _ENUM = 1, 2
 _IMMUTABLE, _MUTABLE = 1, 2

@@ -26,7 +26,11 @@ class Cursor(Struct, frozen=True):
     is_boundary: bool
 
     def encode(self) -> bytes:
-        """The bytes that a client keeps."""
+        """The bytes that a client keeps.
+
+        That is `e`, `t` or `c` for the item itself, `E`, `T` or `C` for the gap before it, and the
+        three numbers in eight bytes each.
+        """
         kind = self.stream[0].upper() if self.is_boundary else self.stream[0]
         return kind.encode() + b"".join(_numbers(self.position))
 

@@ -101,6 +101,8 @@ def _event_type(found: Message) -> HasType:
         tag = parsed("event_type", text, parse_struct_tag)
         return HasType(tag.address, tag.module, tag.name, tag.type_params)
     package, *names = _path_of(text, "event_type", 3)
+    # `0x2::coin` is any event of a type of that module, `0x2::coin::CoinCreated` with any type
+    # arguments; with `<...>` it is of that very type.
     module, name = (*names, None, None)[:2]
     return HasType(parsed("event_type", package, Address.parse), module, name)
 

@@ -64,7 +64,11 @@ class Query(Struct, frozen=True):
 
     @property
     def entry(self) -> int:
-        """The checkpoint in which the scan begins."""
+        """The checkpoint in which the scan begins.
+
+        From checkpoint 3 up to, but without, 7 that is 3 in ascending and 6 in descending order. If
+        the end is the third transaction of 7, it is 7.
+        """
         if not self.descending:
             return self.start.checkpoint
         inside = self.end.transaction or self.end.event
@@ -83,7 +87,11 @@ class Query(Struct, frozen=True):
     # --- Watermarks
 
     def mark_item(self, watermark: Message, position: EventPosition) -> None:
-        """Progress with an item: only checkpoints before its own are fully covered."""
+        """Progress with an item: only checkpoints before its own are fully covered.
+
+        An event of checkpoint 5 says that 4 is covered, in descending order 6. A checkpoint itself
+        is an item that covers its own.
+        """
         watermark.cursor = Cursor(self.stream, position, is_boundary=False).encode()
         step = 0 if self.stream == "checkpoints" else 1
         covered = position.checkpoint + (step if self.descending else -step)
@@ -108,6 +116,8 @@ class Query(Struct, frozen=True):
             self._mark_covered(watermark, last)
 
     def _mark_covered(self, watermark: Message, checkpoint: int) -> None:
+        # What lies before the scan is not covered by it: an event of 3, the first checkpoint, says
+        # nothing of 2.
         reached = checkpoint <= self.entry if self.descending else checkpoint >= self.entry
         if reached and checkpoint >= 0:
             watermark.checkpoint = checkpoint

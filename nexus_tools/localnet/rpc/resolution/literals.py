@@ -26,6 +26,7 @@ _BITS = {
     Primitive.U256: 256,
 }
 _OPTION = (MOVE_STDLIB, "option", "Option")
+# The largest u256 has 78 digits; Python would take its time for numbers of thousands.
 _DIGITS = re.compile(r"\+?[0-9]{1,80}", re.ASCII)
 _MAX_U64 = 2**64 - 1
 _IN_OPTIONS = frozenset({"bool_value", "number_value", "string_value", "list_value"})
@@ -63,7 +64,11 @@ def _wanted(use: Use, functions: CalledFunctions) -> Type:
 
 
 def write_literal(out: bytearray, type_: Type, value: Message) -> None:
-    """Append a literal as a value of a type. Raises `RpcError` (INVALID_ARGUMENT)."""
+    """Append a literal as a value of a type. Raises `RpcError` (INVALID_ARGUMENT).
+
+    `7` and `"7"` are 07 00 00 00 00 00 00 00 as a `u64`, `[1, 2]` is 02 01 02 as a `vector<u8>`;
+    null is 00 as an `Option<u8>`, and `7` is 01 07.
+    """
     if isinstance(type_, VectorTag):
         _write_vector(out, type_, value)
     elif isinstance(type_, StructTag) and (type_.address, type_.module, type_.name) == _OPTION:
@@ -114,8 +119,13 @@ def _number(value: Message, type_: Primitive) -> int:
 
 
 def _whole(number: float) -> int:
-    """A double as a u64: without its fraction, and no further than the bounds."""
-    return 0 if isnan(number) else int(min(max(number, 0.0), float(_MAX_U64)))
+    """A double as a u64: without its fraction, and no further than the bounds.
+
+    So 2.9 is 2, -1.0 and NaN are 0, and 1e30 is 2^64 - 1: `as u64` in Rust.
+    """
+    if isnan(number):
+        return 0
+    return min(int(min(max(number, 0.0), float(_MAX_U64))), _MAX_U64)  # as a double that is 2^64
 
 
 def _digits(text: str, type_: Primitive) -> int:

@@ -16,6 +16,7 @@ from nexus_tools.localnet.rpc.server.endpoints import Endpoint, endpoint
 _LOG = logging.getLogger(__name__)
 # Source: the gRPC protocol over HTTP/2 (github.com/grpc/grpc, PROTOCOL-HTTP2.md), "Requests".
 _TIMEOUT = re.compile("([0-9]{1,8})([HMSmun])")
+# `100m` is a tenth of a second, `2M` two minutes.
 _UNIT_SECONDS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 
 Receive = Callable[[], Awaitable[bytes | None]]
@@ -47,7 +48,7 @@ async def serve_call(
 def short_call(
     backend: Backend, path: str, headers: Mapping[str, str]
 ) -> tuple[Endpoint, float | None] | None:
-    """What serves a call of which one message is answered with one, and the seconds it may take.
+    """What serves a call of which one message gets one response, and the seconds it may take.
 
     None if there is no such.
     """

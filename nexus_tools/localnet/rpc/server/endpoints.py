@@ -25,7 +25,7 @@ class Endpoint(Struct, frozen=True):
 
     @property
     def is_bidirectional(self) -> bool:
-        """Whether every message of the request is answered with one, until the client ends it."""
+        """Whether every message of the request gets one response, until the client ends it."""
         return self.unary is not None and self.procedure.streaming
 
     @property

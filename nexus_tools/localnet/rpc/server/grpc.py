@@ -4,6 +4,9 @@ Sources: github.com/grpc/grpc, PROTOCOL-HTTP2.md and PROTOCOL-WEB.md. A message 
 of flags and four bytes of size. In gRPC-web a last frame has the trailers, and in the text form
 each frame goes as base64. `sui-rpc-api/src/error.rs`: errors come with a `google.rpc.Status`, which
 names the field to blame.
+
+The message `abc` is the frame `00 00000003 616263`; the trailers of a call that went well are a
+frame with 80 in front and `grpc-status:0` and a line end in it.
 """
 
 import binascii
@@ -28,6 +31,7 @@ from nexus_tools.sui.rpc import Messages
 
 _PREFIX_BYTES = 5
 _MESSAGE, _COMPRESSED, _TRAILERS = 0x00, 0x01, 0x80
+# Padding may stand between frames: `YWJjZA==eA==` is `abcd`, and then `x`.
 _SEGMENT = re.compile(rb"[^=]+={0,2}|=+")
 _NO_BODY = (("content-length", "0"),)
 _SUCCESS: Headers = (("grpc-status", "0"),)
@@ -76,7 +80,7 @@ def _form(head: Head, name: str) -> Form | None:
 
 
 def _accepted(head: Head) -> Form:
-    """The form of gRPC-web in which a client wants to be answered: binary unless it says text."""
+    """The form of gRPC-web in which a client wants its response: binary unless it says text."""
     return Form.WEB_TEXT if _form(head, "accept") is Form.WEB_TEXT else Form.WEB
 
 

@@ -28,6 +28,7 @@ _FIXED, _BURN_ONLY = 1, 2
 _CLAIMED, _UNCLAIMED, _DELETED = 1, 2, 3
 _REGULATED, _UNREGULATED = 1, 2
 _UNKNOWN = 0
+# By the tags of `SupplyState` and of `MetadataCapState` in `sui::coin_registry`.
 _SUPPLY_STATES = (_FIXED, _BURN_ONLY, _UNKNOWN)
 _CAP_STATES = (_CLAIMED, _UNCLAIMED, _DELETED)
 
@@ -145,6 +146,7 @@ def _render_objects(
         fields = MoveRecord.of(metadata, machine)
         _render_names(response.metadata, metadata, fields)
         if fields["icon_url"][0]:
+            # `Option<Url>`: its vector, the `Url` in it, and the `String` of that.
             response.metadata.icon_url = _text(fields["icon_url"][0][0][0])
     if treasury is not None:
         _render_treasury(response.treasury, treasury, machine)

@@ -150,6 +150,7 @@ async def _frames(
             yield _stopped(query, step, frame())
             return
         for position, item in step:
+            # The checkpoints at both ends may have items on the other side of the cursors.
             if position not in query:
                 continue
             count += 1

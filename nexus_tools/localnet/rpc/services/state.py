@@ -82,6 +82,7 @@ def _fill_page(
     """
     total = 0
     for count, each in enumerate(found[:size], 1):
+        # A page has one object at least, however large: so clients that go on always get on.
         total += render(each).ByteSize()
         if (count == size or total >= limit) and count < len(found):
             return each

@@ -44,6 +44,8 @@ async def _subscribe_checkpoints(
     with CheckpointFeed(backend) as feed:
         latest = backend.node.ledger.latest
         if holds is not None:
+            # The stream begins with the latest checkpoint itself: what lies behind is the one
+            # before.
             yield frame(cursor=max(0, latest.number - 1))
         checkpoint = latest
         while True:
@@ -100,7 +102,11 @@ async def _subscribe_events(
 
 
 def _item(message: Message, stream: str, position: EventPosition) -> Message:
-    """An item covers all checkpoints before its own."""
+    """An item covers all checkpoints before its own.
+
+    An event of checkpoint 7 has the watermark 6, as 7 may have others. The frame of progress behind
+    them has 7, and the gap before (8, 0, 0) as its cursor.
+    """
     message.watermark.cursor = Cursor(stream, position, is_boundary=False).encode()
     message.watermark.checkpoint = position.checkpoint - 1
     return message

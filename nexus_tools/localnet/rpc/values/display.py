@@ -14,7 +14,7 @@ from nexus_tools.localnet.rpc.values.display_template import (
     parse_template,
 )
 from nexus_tools.localnet.rpc.values.move_value import innermost
-from nexus_tools.localnet.vm import ExecutionFailure, Machine, Type, Value, substitute
+from nexus_tools.localnet.vm import Machine, MoveFailure, Type, Value, substitute
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.rpc import Message
@@ -55,7 +55,7 @@ class DisplayRenderer:
             return
         try:
             value = self._machine.types.decode(tag, contents)
-        except (BcsError, ExecutionFailure):
+        except (BcsError, MoveFailure):
             return
         message, room = into(), _Room()
         output = message.output.struct_value

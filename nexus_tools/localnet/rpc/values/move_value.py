@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from nexus_tools.localnet.rpc.interface import JSON_BYTES
-from nexus_tools.localnet.vm import ExecutionFailure, LinkError, Machine, Type, Value, substitute
+from nexus_tools.localnet.vm import LinkError, Machine, MoveFailure, Type, Value, substitute
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.rpc import Message
@@ -45,7 +45,7 @@ class JsonRenderer:
         try:
             value = self._machine.types.decode(tag, contents)
             writer = self._writer(tag)
-        except (BcsError, ExecutionFailure):
+        except (BcsError, MoveFailure):
             return
         writer(value, into())
 
@@ -131,7 +131,10 @@ def _write_balance(value: Value, message: Message) -> None:
 
 
 def innermost(value: Value) -> Value:
-    """What is in a struct of one field, which may be such a struct again."""
+    """What is in a struct of one field, which may be such a struct again.
+
+    `UID { id: ID { bytes } }` is `[[b"..."]]`: the bytes. A `Url` is a `String`, which is a vector.
+    """
     while isinstance(value, list):
         value = value[0]
     return value

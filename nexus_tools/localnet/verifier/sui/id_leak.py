@@ -37,6 +37,7 @@ Locals = dict[int, bool]
 _FUNCTION_COST = 10
 _BLOCK_COST = 10
 _EDGE_COST = 10
+# `JOIN_BASE_COST`, `JOIN_PER_LOCAL_COST` and `STEP_BASE_COST`.
 _JOIN_COST = 10
 _JOIN_COST_PER_LOCAL = 5
 _STEP_COST = 15
@@ -137,6 +138,7 @@ def _join(known: Locals, other: Locals) -> bool:
     changed = False
     for local, fresh in other.items():
         old = known.get(local, False)
+        # Only from new to not new: so that no loop is gone through without end.
         known[local] = old and fresh
         changed |= known[local] != old
     return changed

@@ -1,6 +1,11 @@
 """Functions of the framework that only the module of a type may call for that type.
 
 Source: `sui-verifier/src/private_generics_verifier_v2.rs`.
+
+`sui::transfer::transfer<T>` gives away an object without `store`; were it open to all, anyone could
+send on a badge that its module wants to stay with its owner. In a module that defines `Ticket`,
+`transfer<Ticket>` is allowed, and `transfer<Coin<SUI>>` refused: for types with `store` there is
+`public_transfer`.
 """
 
 from nexus_tools.bytecode import (

@@ -47,10 +47,14 @@ def _maximum(type_: Type) -> int:
     return int((1 << _BITS[type_]) - 1)
 
 
+def _check_maximum(block: BlockTranslator, value: str, type_: Type) -> None:
+    block.check(f"{value} > {_maximum(type_)}", _ERROR, f"no {type_}")
+
+
 def _add(block: BlockTranslator, _: object) -> None:
     left, right = _pop_integers(block)
     result = block.push_result(left.type, f"{left.text} + {right.text}")
-    block.check(f"{result} > {_maximum(left.type)}", _ERROR)
+    _check_maximum(block, result, left.type)
 
 
 def _subtract(block: BlockTranslator, _: object) -> None:
@@ -62,7 +66,7 @@ def _subtract(block: BlockTranslator, _: object) -> None:
 def _multiply(block: BlockTranslator, _: object) -> None:
     left, right = _pop_integers(block)
     result = block.push_result(left.type, f"{left.text} * {right.text}")
-    block.check(f"{result} > {_maximum(left.type)}", _ERROR)
+    _check_maximum(block, result, left.type)
 
 
 def _division(sign: str) -> _Instruction:
@@ -86,7 +90,8 @@ def _bitwise(sign: str) -> _Instruction:
 
 def _shift_left(block: BlockTranslator, _: object) -> None:
     distance, value = _pop_shift(block)
-    block.push_result(value.type, f"({value.text} << {distance}) & {_maximum(value.type)}")
+    text = f"({value.text} << {distance}) & {_maximum(value.type)}"
+    block.push_result(value.type, text, meaning=f"the bits of a {value.type}")
 
 
 def _shift_right(block: BlockTranslator, _: object) -> None:
@@ -108,11 +113,11 @@ def _cast(type_: Primitive) -> _Instruction:
         if _BITS[value.type] <= _BITS[type_]:
             block.push(value.typed(type_))
         elif value.is_simple:
-            block.check(f"{value.text} > {_maximum(type_)}", _ERROR)
+            _check_maximum(block, value.text, type_)
             block.push(value.typed(type_))
         else:
             result = block.push_result(type_, value.text)
-            block.check(f"{result} > {_maximum(type_)}", _ERROR)
+            _check_maximum(block, result, type_)
 
     return cast
 

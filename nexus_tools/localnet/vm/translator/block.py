@@ -20,6 +20,9 @@ from nexus_tools.localnet.vm.translator.statement import BlockBody, Exit, Line, 
 
 STACK_OVERFLOW = "raise stack_overflow(function, {offset})"
 
+# Expressions inside each other. With two operands each, 8 levels are 256 names in a line; without a
+# limit a long block could become one line, and Python reads 200 parentheses inside each other at
+# most.
 _EXPRESSION_DEPTH_MAX = 8
 
 
@@ -27,13 +30,18 @@ _NOTHING: frozenset[int] = frozenset()
 
 
 class Origin(NamedTuple):
-    """An instruction that a statement is of; only who reads the source sees it written."""
+    """An instruction that a statement is of; only who reads the source sees it written.
+
+    `meaning` says what a number in the statement is.
+    """
 
     offset: int
     opcode: Opcode
+    meaning: str | None
 
     def __str__(self) -> str:
-        return f"{self.offset} {self.opcode.name}"
+        said = "" if self.meaning is None else f": {self.meaning}"
+        return f"{self.offset} {self.opcode.name}{said}"
 
 
 class Operand(Struct, frozen=True):
@@ -191,30 +199,30 @@ class BlockTranslator:
 
     # Lines
 
-    def line(self, text: str, *, is_call: bool = False) -> None:
-        """Add a statement; `{offset}` is the current offset."""
+    def line(self, text: str, *, is_call: bool = False, meaning: str | None = None) -> None:
+        """Add a statement; `{offset}` is the current offset, `meaning` that of a number in it."""
         if not self.is_closed:
             call = self.offset if is_call else None
             text = text.replace("{offset}", str(self.offset))
-            self._lines.append(Line(text, call, self._origin()))
+            self._lines.append(Line(text, call, self._note(meaning)))
 
     def close(self, text: str) -> None:
         """Add a statement that leaves the function: nothing of the block comes after it."""
         if not self.is_closed:
             text = text.replace("{offset}", str(self.offset))
-            self._lines.append(Exit(text, self._origin()))
+            self._lines.append(Exit(text, self._note(None)))
         self.is_closed = True
 
-    def _origin(self) -> Origin | None:
-        """What the comment of a statement says, the first one of its instruction."""
+    def _note(self, meaning: str | None) -> Origin | str | None:
+        """What the comment of a statement says; the first one of an instruction names that."""
         if self._commented == self.offset:
-            return None
+            return meaning
         self._commented = self.offset
-        return Origin(self.offset, self.opcode)
+        return Origin(self.offset, self.opcode, meaning)
 
-    def check(self, condition: str, error: str) -> None:
+    def check(self, condition: str, error: str, meaning: str | None = None) -> None:
         """Raise an error if a condition holds at run time."""
-        self.line(f"if {condition}: raise {error}")
+        self.line(f"if {condition}: raise {error}", meaning=meaning)
 
     def temporary(self) -> str:
         """A name that is used nowhere else in the block."""
@@ -229,11 +237,14 @@ class BlockTranslator:
         self.line(f"{name} = {text}")
         return name
 
-    def push_result(self, type_: Type, text: str, *, is_call: bool = False) -> str:
+    def push_result(
+        self, type_: Type, text: str, *, is_call: bool = False, meaning: str | None = None
+    ) -> str:
         """Evaluate an expression now and push the result; gives the name that it has.
 
         If the next instruction stores it in a local, it is that local's name.
         """
+        # ADD, ST_LOC 1 become `v1 = v0 + 5` at once, without a `t1` between them.
         name, locals_ = self._destination(), frozenset[int]()
         if name is None:
             name = self.temporary()
@@ -241,7 +252,7 @@ class BlockTranslator:
             assert self.following is not None
             assert isinstance(self.following.operand, int)
             locals_ = frozenset({self.following.operand})
-        self.line(f"{name} = {text}", is_call=is_call)
+        self.line(f"{name} = {text}", is_call=is_call, meaning=meaning)
         self.push(Operand(type_, name, locals=locals_))
         return name
 
@@ -268,11 +279,18 @@ class BlockTranslator:
     # Evaluation of what is still on the stack
 
     def settle(self) -> None:
-        """Evaluate what looks into containers: the next line changes one."""
+        """Evaluate what looks into containers: the next line changes one.
+
+        Which one is not asked for: translation does not know which references lead to the same.
+        """
         self._settle(lambda operand: operand.reads_memory)
 
     def settle_local(self, local: int) -> None:
-        """Evaluate what mentions a local: the next line changes it."""
+        """Evaluate what mentions a local: the next line changes it.
+
+        After COPY_LOC 0, the expression `v0` is on the stack. If LD_U64 5, ST_LOC 0 follow,
+        `t1 = v0` is written before `v0 = 5`, and the stack has `t1` from then on.
+        """
         self._settle(lambda operand: local in operand.locals)
 
     def _settle(self, concerns: Callable[[Operand], bool]) -> None:
@@ -286,6 +304,8 @@ class BlockTranslator:
         text = self.temporary()
         self.line(f"{text} = {operand.text}")
         key = operand.key
+        # The key of a field is its number. That of an element may be a variable, which may change,
+        # too.
         if key is not None and not key.isdecimal():
             key = self.temporary()
             self.line(f"{key} = {operand.key}")

@@ -23,7 +23,8 @@ _CHECK = "if meter.left < 0.0: meter.settle()"
 
 # What is paid in advance is paid in vain when an instruction fails: no more than this.
 _ADVANCE_MAX = 256
-# A block that does more is charged by a method, for which no number is too large.
+# A block that does more is charged by a method, for which no number is too large: the fields of
+# `Meter.left` are narrow.
 _BLOCK_MAX = 2_048
 # A function that can do more than this without a loop looks at the meter in every block. One that
 # calls others is given less: two hundred callers may go on until one of them looks at the meter.
@@ -101,6 +102,9 @@ class Charges:
         if name == ENTRY or name in self._loops or len(before) < 2:
             return
         branching = [other for other in before if self._branches(other)]
+        # In `if (a) b; d`, what leads to d is b and a, which branches. a pays alone then, because
+        # every way to b passes it. Where two branch, `_leads_to` says no: the other one is none
+        # that only leads on.
         if branching and not self._leads_to(branching[0], name, before - {branching[0]}):
             return
         before = set(branching) or before

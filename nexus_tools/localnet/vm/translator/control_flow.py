@@ -94,6 +94,8 @@ def dominates(name: int, other: int, dominators: dict[int, int]) -> bool:
 
 
 def _common(one: int, other: int, dominators: dict[int, int], rank: dict[int, int]) -> int:
+    # Both go up to their nearest common dominator: whichever comes later in the order cannot
+    # dominate the other, and goes first. Here b and c of `dominators` both go up to a.
     while one != other:
         while rank[one] > rank[other]:
             one = dominators[one]
@@ -119,6 +121,7 @@ def _reachable(blocks: dict[int, Block]) -> dict[int, Block]:
     """Those that the entry leads to, in reverse postorder, with their predecessors."""
     finished: list[int] = []
     seen = {ENTRY}
+    # Backwards, so that the first successor, where the condition is true, comes first in the end.
     path = [(ENTRY, iter(reversed(blocks[ENTRY].successors)))]
     while path:
         name, successors = path[-1]

@@ -75,6 +75,14 @@ class Made(Struct, frozen=True):
 Symbol = Callee | NewVector | Constant | SizeOf | CopyOf | Made
 
 _BORROWS = frozenset({Opcode.MUT_BORROW_LOC, Opcode.IMM_BORROW_LOC})
+# A Python variable has no address. A reference to a local needs one only if it is handed on,
+# stored, or kept on the stack; otherwise the instruction after it can name the variable itself:
+#
+#     IMM_BORROW_LOC 0, IMM_BORROW_FIELD 1, READ_REF    v0[1]
+#     MUT_BORROW_LOC 0, CALL f                          f(..., cell0, 0), and v0 is cell0[0]
+#
+# A reference to a part outlives the instruction, but leads into the list that `v0` has, which stays
+# the same as long as the part is borrowed.
 # Instructions that use up a reference and keep nothing of it but a part of its target.
 _USES = frozenset(
     {
@@ -180,6 +188,9 @@ class Frame:
         datatype = self.module.datatype(type_.name)
         if datatype is None or datatype.fields is None:
             return None
+        # A type of another module, whose name may be the same, is not looked up: which version of
+        # its package it is of depends on the linkage, and translated code is the same for all
+        # linkages.
         if datatype.tag != replace(type_, type_params=()) or type_ in self._measured:
             return None
         self._measured.add(type_)  # a type that contains itself has no size

@@ -123,6 +123,7 @@ def _charging(function: Function, native: PricedNative | HashNative, work: Work)
 def _prices(cost: Callable[[int], int], work: Work) -> list[float]:
     """What to take from the meter for each length of which the cost is not large."""
     taken, unit = work.left, Work(1).left
+    # A native of a large cost is charged by a call, and the cost never falls with the length.
     costs = takewhile(lambda units: units < LARGE, map(cost, range(LARGE)))
     return [taken + unit * units for units in costs]
 

@@ -12,6 +12,7 @@ def copy_of(type_: Type, text: str) -> str:
     """The expression of a deep copy, which is not charged."""
     if isinstance(type_, Primitive):
         return text
+    # Integers, booleans and addresses never change in Python: they may be shared by two vectors.
     flat = isinstance(type_, VectorTag) and isinstance(type_.element, Primitive)
     return f"{text}[:]" if flat else f"copy({text})"
 
@@ -76,6 +77,7 @@ def _borrow_local(block: BlockTranslator, local: int, *, mutable: bool) -> None:
 def _load_constant(block: BlockTranslator, index: int) -> None:
     frame = block.frame
     constant = frame.module.compiled.constants[index]
+    # A constant counts its BCS bytes, not the size that its value has: so does `charge_ld_const`.
     block.charge(0, len(constant.data))
     type_, value = frame.module.constant(index)
     if isinstance(type_, Primitive) and type_ is not Primitive.ADDRESS:
@@ -124,6 +126,7 @@ def _write(block: BlockTranslator, _: object) -> None:
     value = block.expect(block.pop(), target)
     block.charge_value(target, value.text)
     block.settle()
+    # Without a key, it is the local itself that is assigned to.
     for local in reference.locals if reference.key is None else ():
         block.settle_local(local)
     block.line(f"{reference.target} = {value.text}")

@@ -1,5 +1,7 @@
 """Instructions on vectors; `VECTOR_OPERATION_ERROR` has the sub status 1, 2, 3 or 4."""
 
+from enum import IntEnum
+
 from msgspec.structs import replace
 
 from nexus_tools.bytecode import Opcode, VecOperand
@@ -14,10 +16,20 @@ from nexus_tools.localnet.vm.translator.block import (
 from nexus_tools.localnet.vm.translator.references import part_of
 from nexus_tools.sui.type_tag import Primitive, VectorTag
 
-_OUT_OF_BOUNDS = "vector_error(function, {offset}, 1)"
-_POP_OF_EMPTY = "vector_error(function, {offset}, 2)"
-_OTHER_LENGTH = "vector_error(function, {offset}, 3)"
-_TOO_LONG = "vector_error(function, {offset}, 4)"
+
+class _SubStatus(IntEnum):
+    """What is wrong with a vector, as `move-vm-types/src/values/values_impl.rs` counts it."""
+
+    INDEX_OUT_OF_BOUNDS = 1
+    POP_EMPTY_VEC = 2
+    VEC_UNPACK_PARITY_MISMATCH = 3
+    VEC_SIZE_LIMIT_REACHED = 4
+
+
+def _check(block: BlockTranslator, condition: str, status: _SubStatus) -> None:
+    """Fail with this sub status if a condition holds."""
+    error = f"vector_error(function, {{offset}}, {status:d})"
+    block.check(condition, error, f"{status:d} is {status.name}")
 
 
 def _element(block: BlockTranslator, signature: int) -> Type:
@@ -49,6 +61,7 @@ def _pack(block: BlockTranslator, operand: VecOperand) -> None:
     text = ", ".join([item.text for item in items])
     if element is Primitive.U8:
         text = f"bytearray([{text}])" if items else "bytearray()"
+    # Whether it is a bytearray or a list is known with the type arguments.
     elif isinstance(element, TypeParameter):
         text = f"{block.frame.new_vector(element)}([{text}])"
     else:
@@ -59,7 +72,7 @@ def _pack(block: BlockTranslator, operand: VecOperand) -> None:
 def _unpack(block: BlockTranslator, operand: VecOperand) -> None:
     vector, element = _vector(block, operand.type)
     value = block.name(block.expect(block.pop(), vector).text)
-    block.check(f"len({value}) != {operand.length}", _OTHER_LENGTH)
+    _check(block, f"len({value}) != {operand.length}", _SubStatus.VEC_UNPACK_PARITY_MISMATCH)
     if operand.length > OPERAND_STACK_MAX:
         block.close(STACK_OVERFLOW)
     else:
@@ -86,7 +99,9 @@ def _borrow(block: BlockTranslator, signature: int, *, mutable: bool) -> None:
     reference, element = _pop_vector(block, signature, mutable=mutable)
     vector = block.name(reference.target)
     key = block.name(index.text)
-    block.check(f"{key} >= len({vector})", _OUT_OF_BOUNDS)
+    _check(block, f"{key} >= len({vector})", _SubStatus.INDEX_OUT_OF_BOUNDS)
+    # The index is compared now, and used when the reference is: no instruction can shorten a vector
+    # of which an element is borrowed.
     part = part_of(reference, ReferenceType(element, mutable), vector, key)
     block.push(replace(part, locals=_mentioned(vector, reference) | _mentioned(key, index)))
 
@@ -102,7 +117,7 @@ def _push_back(block: BlockTranslator, signature: int) -> None:
     block.expect(value, element)
     block.settle()
     vector = block.name(reference.target)
-    block.check(f"len({vector}) >= {VECTOR_LENGTH_MAX}", _TOO_LONG)
+    _check(block, f"len({vector}) >= {VECTOR_LENGTH_MAX}", _SubStatus.VEC_SIZE_LIMIT_REACHED)
     block.line(f"{vector}.append({value.text})")
 
 
@@ -110,7 +125,7 @@ def _pop_back(block: BlockTranslator, signature: int) -> None:
     reference, element = _pop_vector(block, signature, mutable=True)
     block.settle()
     vector = block.name(reference.target)
-    block.check(f"not {vector}", _POP_OF_EMPTY)
+    _check(block, f"not {vector}", _SubStatus.POP_EMPTY_VEC)
     block.push_result(element, f"{vector}.pop()")
 
 
@@ -121,7 +136,7 @@ def _swap(block: BlockTranslator, signature: int) -> None:
     block.settle()
     vector, one, other = map(block.name, (reference.target, first.text, second.text))
     condition = f"{one} >= len({vector}) or {other} >= len({vector})"
-    block.check(condition, _OUT_OF_BOUNDS)
+    _check(block, condition, _SubStatus.INDEX_OUT_OF_BOUNDS)
     block.line(f"{vector}[{one}], {vector}[{other}] = {vector}[{other}], {vector}[{one}]")
 
 

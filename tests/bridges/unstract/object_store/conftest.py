@@ -4,11 +4,12 @@ from functools import partial
 
 import anyio
 import botocore.session
+import httpx
 import pytest
 import s3fs
 from botocore.config import Config
 
-from nexus_tools.bridges.unstract.object_store import ObjectStore
+from nexus_tools.bridges.unstract.object_store import object_store
 
 BUCKET = "the-bucket"
 
@@ -36,8 +37,14 @@ def bucket(root):
 
 
 @pytest.fixture
-async def store(root):
-    async with ObjectStore(root, max_bytes=32 * 2**20, max_files=50) as store:
+def open_store(root):
+    """Opens a store, by default with room for 32 MiB and 50 files."""
+    return partial(object_store, root, max_bytes=32 * 2**20, max_files=50)
+
+
+@pytest.fixture
+async def store(open_store):
+    async with open_store() as store:
         yield store
 
 
@@ -92,6 +99,13 @@ def connect():
 @pytest.fixture
 async def client(store, connect):
     return connect(store)
+
+
+@pytest.fixture
+async def http():
+    """A client that knows nothing of S3."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        yield http
 
 
 @pytest.fixture

@@ -1,18 +1,9 @@
 """Who is let in: requests that name the key of this store, in a header or an address."""
 
-from pathlib import Path
-
-import httpx
 import pytest
 from botocore.exceptions import ClientError
 
 from nexus_tools.bridges.unstract.object_store import ObjectStore
-
-
-@pytest.fixture
-async def http():
-    async with httpx.AsyncClient(trust_env=False) as http:
-        yield http
 
 
 async def test_a_request_without_a_key_is_refused(store, http):
@@ -26,10 +17,10 @@ async def test_another_access_key_is_refused(store, connect):
         await connect(store, access_key="NX000000000000000000")("list_buckets")
 
 
-async def test_the_key_of_an_earlier_store_is_refused(root, connect):
-    async with ObjectStore(root) as earlier:
+async def test_the_key_of_an_earlier_store_is_refused(open_store, connect):
+    async with open_store() as earlier:
         key = earlier.access_key
-    async with ObjectStore(root) as later:
+    async with open_store() as later:
         with pytest.raises(ClientError, match="InvalidAccessKeyId"):
             await connect(later, access_key=key)("list_buckets")
 
@@ -47,18 +38,10 @@ async def test_a_presigned_address_writes_its_object(client, http, bucket):
     assert (bucket / "a").read_bytes() == b"content"
 
 
-async def test_a_header_chosen_by_the_address_is_sent(client, http):
-    await client("put_object", Key="a", Body=b"content")
-    url = presigned(client, "get_object", Key="a", ResponseContentType="text/csv")
-    assert (await http.get(url)).headers["content-type"] == "text/csv"
-    wrong = presigned(client, "get_object", Key="a", ResponseContentType="a\r\nb: c")
-    assert (await http.get(wrong)).status_code == 400
-
-
-async def test_a_header_that_is_not_ascii_is_refused(store, http):
-    headers = {b"authorization": b"AWS4-HMAC-SHA256 Credential=\xff\xfe"}
+async def test_a_key_that_is_not_ascii_is_refused(store, http):
+    headers = {b"authorization": b"AWS4-HMAC-SHA256 Credential=\xff\xfe/"}
     answer = await http.get(f"{store.endpoint_url}/the-bucket/a", headers=headers)
-    assert (answer.status_code, "InvalidArgument" in answer.text) == (400, True)
+    assert (answer.status_code, "InvalidAccessKeyId" in answer.text) == (403, True)
 
 
 def presigned(client, operation, **arguments):
@@ -83,5 +66,9 @@ async def test_half_a_key_or_more_than_one_is_none(store, http, credential):
     assert answer.status_code == 403
 
 
-def test_a_key_has_128_random_bits():
-    assert len(bytes.fromhex(ObjectStore(Path()).access_key.removeprefix("NX"))) == 16
+async def test_a_key_has_128_random_bits(store):
+    assert len(bytes.fromhex(store.access_key.removeprefix("NX"))) == 16
+
+
+def test_a_key_is_not_shown():
+    assert "SECRET" not in repr(ObjectStore("http://127.0.0.1:1", "NXSECRET"))

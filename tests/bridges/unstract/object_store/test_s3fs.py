@@ -1,6 +1,10 @@
 """The file system that Unstract's SDK uses, against the store."""
 
+from functools import partial
+
+import anyio
 import pytest
+import s3fs
 
 
 async def test_what_is_written_is_a_file_below_the_root(fs, bucket):
@@ -44,7 +48,14 @@ async def test_a_large_file_is_written_in_parts(fs, bucket):
     content = bytes(range(256)) * 4 * 1_024 * 11
     await fs._pipe_file("the-bucket/large", content, chunksize=5 * 2**20)
     assert (bucket / "large").read_bytes() == content
-    assert (await fs._info("the-bucket/large"))["ETag"].endswith('-3"')
+
+
+async def test_a_large_file_that_must_be_new_is_not_overwritten(fs, bucket):
+    (bucket / "there").write_bytes(b"first")
+    how = {"mode": "create", "chunksize": 5 * 2**20}
+    with pytest.raises(OSError, match="there is an object of this name already"):
+        await fs._pipe_file("the-bucket/there", bytes(11 * 2**20), **how)
+    assert (bucket / "there").read_bytes() == b"first"
 
 
 async def test_files_are_copied_and_deleted(fs, bucket):
@@ -74,3 +85,83 @@ async def test_a_bucket_is_made(fs, root):
     await fs._mkdir("another-bucket")
     assert (root / "another-bucket").is_dir()
     assert sorted(await fs._ls("", detail=False)) == ["another-bucket", "the-bucket"]
+
+
+@pytest.fixture
+async def blocking(store):
+    """Runs a function with the file system as the SDK has it, whose calls block, in a thread."""
+    make = partial(
+        s3fs.S3FileSystem,
+        skip_instance_cache=True,
+        endpoint_url=store.endpoint_url,
+        key=store.access_key,
+        secret=store.access_key,
+    )
+
+    def run(function):
+        with_file_system = partial(function, make())
+        return anyio.to_thread.run_sync(with_file_system)
+
+    return run
+
+
+async def test_files_are_opened_written_read_from_a_place_and_appended_to(blocking, bucket):
+    def work(fs):
+        with fs.open("the-bucket/run/INFILE", "w", encoding="utf-8") as file:
+            file.write("0123456789")
+        with fs.open("the-bucket/run/INFILE", "ab") as file:
+            file.write(b"abc")
+        with fs.open("the-bucket/run/INFILE", "rb") as file:
+            file.seek(8)
+            return file.read(4)
+
+    assert await blocking(work) == b"89ab"
+    assert (bucket / "run" / "INFILE").read_bytes() == b"0123456789abc"
+
+
+async def test_an_open_file_that_is_replaced_is_told_to_have_expired(blocking, bucket):
+    def work(fs):
+        with fs.open("the-bucket/a", "rb", block_size=5, cache_type="readahead") as file:
+            first = file.read(5)
+            (bucket / "a").write_bytes(b"other content")
+            with pytest.raises(s3fs.utils.FileExpired):
+                file.read()
+            return first
+
+    (bucket / "a").write_bytes(b"0123456789" * 4)
+    assert await blocking(work) == b"01234"
+
+
+async def test_folders_go_to_and_from_the_host(blocking, bucket, tmp_path):
+    (tmp_path / "from" / "deep").mkdir(parents=True)
+    (tmp_path / "from" / "deep" / "a.txt").write_bytes(b"content")
+    (tmp_path / "from" / "b.txt").write_bytes(b"")
+
+    def work(fs):
+        fs.put(str(tmp_path / "from"), "the-bucket/run", recursive=True)
+        fs.get("the-bucket/run", str(tmp_path / "to"), recursive=True)
+        return sorted(fs.glob("the-bucket/run/**/*.txt"))
+
+    assert await blocking(work) == ["the-bucket/run/b.txt", "the-bucket/run/deep/a.txt"]
+    assert (tmp_path / "to" / "deep" / "a.txt").read_bytes() == b"content"
+
+
+async def test_a_folder_is_there_until_its_last_file_is_deleted(blocking, bucket):
+    (bucket / "run" / "COPY_TO_FOLDER").mkdir(parents=True)
+
+    def work(fs):
+        fs.mkdir("the-bucket/run/COPY_TO_FOLDER", create_parents=True)
+        before = fs.exists("the-bucket/run/COPY_TO_FOLDER")
+        fs.pipe_file("the-bucket/run/COPY_TO_FOLDER/a", b"content")
+        fs.rm("the-bucket/run/COPY_TO_FOLDER", recursive=True)
+        return before, fs.exists("the-bucket/run/COPY_TO_FOLDER")
+
+    assert await blocking(work) == (True, False)
+
+
+async def test_what_is_known_of_a_file_is_told(blocking, bucket):
+    (bucket / "a").write_bytes(b"content")
+    info = await blocking(lambda fs: fs.info("the-bucket/a"))
+    assert (info["size"], info["type"]) == (7, "file")
+    assert info["LastModified"].timestamp() == int((bucket / "a").stat().st_mtime)
+    assert await blocking(lambda fs: fs.checksum("the-bucket/a") == fs.checksum("the-bucket/a"))

@@ -4,24 +4,24 @@ import socket
 
 import pytest
 
-from nexus_tools.bridges.unstract.object_store import ObjectStore
+from nexus_tools.bridges.unstract.object_store import object_store
 
 
-async def test_it_listens_on_loopback_only_while_it_lasts(root):
-    async with ObjectStore(root) as store:
+async def test_it_listens_on_loopback_only_while_it_lasts(open_store):
+    async with open_store() as store:
         host, port = store.endpoint_url.removeprefix("http://").split(":")
         assert host == "127.0.0.1"
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((host, int(port)), timeout=5)
 
 
-async def test_each_has_a_key_of_its_own(root):
-    stores = [ObjectStore(root) for _ in range(2)]
-    assert len({store.access_key for store in stores}) == 2
+async def test_each_has_a_key_of_its_own(open_store):
+    async with open_store() as one, open_store() as other:
+        assert one.access_key != other.access_key
 
 
-async def test_nothing_but_the_client_s_files_is_left(root, connect):
-    async with ObjectStore(root) as store:
+async def test_nothing_but_the_client_s_files_is_left(root, open_store, connect):
+    async with open_store() as store:
         client = connect(store)
         created = await client("create_multipart_upload", Key="never")
         upload = {"Key": "never", "UploadId": created["UploadId"], "PartNumber": 1}
@@ -35,5 +35,5 @@ async def test_nothing_but_the_client_s_files_is_left(root, connect):
 
 async def test_a_root_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
-        async with ObjectStore(tmp_path / "absent"):
+        async with object_store(tmp_path / "absent", max_bytes=1, max_files=1):
             pass

@@ -2,12 +2,17 @@
 
 from nexus_tools.localnet.rpc.rendering.execution_error import render_failure
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, Failure, MoveLocation
+from nexus_tools.sui.execution_status import (
+    ErrorKind,
+    ExecutionError,
+    ExecutionFailure,
+    MoveLocation,
+)
 
 
 def rendered(messages, kind, data):
     message = messages.message("sui.rpc.v2.ExecutionError")()
-    render_failure(message, Failure(ExecutionError(kind, data), 2), lambda _: None)
+    render_failure(message, ExecutionFailure(ExecutionError(kind, data), 2), lambda _: None)
     return message
 
 

@@ -9,7 +9,7 @@ from nexus_tools.sui.execution_status import (
     CommandArgumentError,
     ErrorKind,
     ExecutionError,
-    Failure,
+    ExecutionFailure,
     MoveAbort,
     MoveLocation,
     PackageUpgradeError,
@@ -27,7 +27,7 @@ PLACE_TEXT = (
 
 
 def described(kind, data=None, command=None):
-    return describe(Failure(ExecutionError(kind, data), command))
+    return describe(ExecutionFailure(ExecutionError(kind, data), command))
 
 
 def test_the_failed_command_is_named():

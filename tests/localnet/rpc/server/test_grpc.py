@@ -82,7 +82,7 @@ def test_a_compressed_request_is_refused(client):
     assert code is grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_many_calls_at_once_are_all_answered(client):
+def test_many_calls_at_once_all_get_responses(client):
     stub = client.channel.unary_unary(INFO)
     futures = [stub.future(b"", timeout=20) for _ in range(300)]
     assert len([future.result() for future in futures]) == 300

@@ -54,7 +54,7 @@ def test_a_connection_is_kept_alive_behind_a_call(dial):
         assert answer.endswith(LAST_CHUNK)
 
 
-def test_pipelined_calls_are_answered_in_order(dial):
+def test_pipelined_calls_get_responses_in_order(dial):
     connection = dial()
     unknown = "/no.Such/Procedure"
     connection.sendall(request(INFO) + request(unknown) + request("/health", b"", method="GET"))
@@ -66,7 +66,7 @@ def test_pipelined_calls_are_answered_in_order(dial):
     assert answers.count(b"HTTP/1.1 200 ") == 4
 
 
-def test_more_pipelined_calls_than_are_read_ahead_are_all_answered(dial):
+def test_more_pipelined_calls_than_are_read_ahead_all_get_responses(dial):
     connection = dial()
     count = 1200
     calls = request("/no.Such/Procedure") * count
@@ -95,7 +95,7 @@ def test_a_client_that_waits_for_leave_to_send_gets_it(dial):
     assert read_until(connection, LAST_CHUNK).startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_client_of_http_1_0_is_answered_without_chunks(dial):
+def test_a_client_of_http_1_0_gets_no_chunks(dial):
     connection = dial()
     connection.sendall(request(INFO, version="1.0"))
     answer = read_to_the_end(connection)
@@ -103,7 +103,7 @@ def test_a_client_of_http_1_0_is_answered_without_chunks(dial):
     assert answer.endswith(b"grpc-status:0\r\n")
 
 
-def test_a_client_that_ends_its_half_still_gets_its_answers(dial):
+def test_a_client_that_ends_its_half_still_gets_its_responses(dial):
     connection = dial()
     connection.sendall(request(INFO) * 2)
     connection.shutdown(socket.SHUT_WR)
@@ -191,10 +191,10 @@ def test_a_client_that_does_not_read_is_dropped_at_its_deadline(dial):
         request(SUBSCRIBE, EMPTY, "content-length: 5", "grpc-timeout: 1S", "connection: close")
     )
     read_to_the_end(other)  # which takes a second
-    answered = b""
+    received = b""
     with suppress(ConnectionError):
-        answered = read_to_the_end(idle)
-    assert answered.count(LAST_CHUNK) < count
+        received = read_to_the_end(idle)
+    assert received.count(LAST_CHUNK) < count
 
 
 def test_a_client_that_only_sends_is_not_heard_until_it_reads(dial):

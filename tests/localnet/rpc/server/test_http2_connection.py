@@ -97,7 +97,7 @@ async def peer(backend, wire):
     await asyncio.sleep(0)
 
 
-async def test_a_request_that_comes_whole_is_answered_in_the_same_turn(peer, backend):
+async def test_a_request_that_comes_whole_gets_its_response_in_the_same_turn(peer, backend):
     stream = peer.ask(INFO)
     peer.exchange()
     response = backend.messages.procedures[INFO].response.FromString(peer.body(stream)[5:])
@@ -105,7 +105,7 @@ async def test_a_request_that_comes_whole_is_answered_in_the_same_turn(peer, bac
     assert peer.has_ended(stream)
 
 
-async def test_a_request_that_comes_byte_by_byte_is_answered_too(peer):
+async def test_a_request_that_comes_byte_by_byte_gets_its_response_too(peer):
     stream = peer.ask(INFO)
     for byte in peer.http.data_to_send():
         peer.connection.data_received(bytes([byte]))
@@ -114,7 +114,7 @@ async def test_a_request_that_comes_byte_by_byte_is_answered_too(peer):
     assert peer.body(stream)
 
 
-async def test_a_call_is_answered_before_the_client_has_ended_its_half(peer):
+async def test_a_call_gets_its_response_before_the_client_has_ended_its_half(peer):
     stream = peer.begin(INFO)
     peer.http.send_data(stream, EMPTY)
     await peer.until(lambda: peer.of(stream, h2.events.StreamEnded))

@@ -59,7 +59,7 @@ def exchange(dial):
 
 
 @pytest.mark.parametrize("parts", [[EMPTY], [b"\0", b"\0\0\0", b"\0"], [EMPTY, b""]])
-def test_a_call_is_answered_whatever_the_parts_it_comes_in(exchange, web, parts):
+def test_a_call_gets_its_response_whatever_the_parts_it_comes_in(exchange, web, parts):
     headers, body = exchange("POST", INFO, WEB, parts=parts)
     assert headers[":status"] == "200"
     assert headers["content-type"] == "application/grpc-web+proto"
@@ -70,7 +70,7 @@ def test_a_call_is_answered_whatever_the_parts_it_comes_in(exchange, web, parts)
     assert last == (0x80, b"grpc-status:0\r\n")
 
 
-def test_text_is_answered_with_text(exchange):
+def test_text_gets_text_back(exchange):
     headers, body = exchange(
         "POST", INFO, TEXT, ("accept", "application/grpc-web-text"), parts=[b"AAAA", b"AAA="]
     )
@@ -104,7 +104,7 @@ def test_a_stream_is_cut_when_the_client_resets_it(exchange):
     assert headers[":status"] == "200"
 
 
-def test_a_preflight_is_answered(exchange):
+def test_a_preflight_gets_its_response(exchange):
     headers, body = exchange("OPTIONS", INFO, ("origin", "https://dapp.example"))
     assert headers[":status"] == "200"
     assert headers["access-control-allow-origin"] == "*"

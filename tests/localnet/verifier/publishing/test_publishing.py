@@ -8,7 +8,7 @@ from nexus_tools.bytecode import deserialize
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import blake2b256
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, Failure, Success
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, Success
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.signature import SignatureScheme, key_address
 from nexus_tools.sui.transaction import GasData, TransactionData
@@ -97,7 +97,7 @@ def test_a_module_that_breaks_a_rule_of_sui_is_refused_in_the_effects(
 ):
     effects = publish(node, make(build_module, edited))
     error = ExecutionError(ErrorKind.SUI_MOVE_VERIFICATION_ERROR)
-    assert effects.status == Failure(error, 2)
+    assert effects.status == ExecutionFailure(error, 2)
 
 
 def test_a_refused_module_costs_what_a_failed_publish_costs(node, build_module, edited):

@@ -28,6 +28,9 @@ def check_commands(
     context: ExecutionContext, typer: ArgumentTyper, commands: Sequence[TypedCommand]
 ) -> None:
     """Make all checks, and mark the arguments that move their values. Raises `CommandFailed`."""
+    # In this order each step knows what the one before found out: references end with their last
+    # uses; with that, memory safety marks the copies of values that are borrowed; and a last use
+    # moves its value unless it lends it, or is such a copy.
     last = last_uses(commands)
     move_references(last)
     check_inputs(context, typer, commands)

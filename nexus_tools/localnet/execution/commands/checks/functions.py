@@ -118,6 +118,7 @@ class Cliques:
 
     def _root(self, clique: int) -> int:
         while self._parent[clique] != clique:
+            # Each look halves the way for the next one.
             self._parent[clique] = self._parent[self._parent[clique]]
             clique = self._parent[clique]
         return clique
@@ -146,6 +147,7 @@ class _EntryArguments:
             self._refuse_hot(arguments, used)
         merged = self._cliques.merge(used)
         if any(self._takes_shared_object(argument) for argument in arguments):
+            # The vector only holds the objects: they are consumed by who takes the vector.
             if isinstance(command.command, MakeMoveVec):
                 self._vectors_of_shared.update(command.results)
             else:

@@ -92,6 +92,8 @@ class _MemorySafety:
             self._empty.add(argument.slot)
 
     def _use_reference(self, argument: TypedArgument) -> BorrowedReference | None:
+        # The last use hands on the reference itself, earlier ones a copy of it. READ hands on a
+        # value, and no reference; FREEZE a copy that is immutable, even when it is the last use.
         reference = self._references[argument.slot]
         if argument.moves:
             del self._references[argument.slot]

@@ -7,7 +7,7 @@ from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.execution_status import (
     ArgumentErrorKind,
     CommandArgumentError,
-    Failure,
+    ExecutionFailure,
     Success,
 )
 
@@ -64,7 +64,7 @@ class Pairs:
     def refused(self):
         """What is wrong with which argument, and the command."""
         status = self.inspect().effects.status
-        assert isinstance(status, Failure)
+        assert isinstance(status, ExecutionFailure)
         assert isinstance(status.error.data, CommandArgumentError)
         return status.error.data.kind, status.error.data.argument, status.command
 

@@ -1,0 +1,96 @@
+"""ListObjectsV2: pages of the keys of a bucket."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from nexus_tools.bridges.unstract.object_store.documents import (
+    Content,
+    FaultError,
+    whole_number,
+    xml_response,
+    xml_time,
+)
+from nexus_tools.bridges.unstract.object_store.objects import ObjectInfo
+from nexus_tools.bridges.unstract.object_store.operations import S3Request
+
+MAX_KEYS = 1_000
+
+
+async def list_objects(request: S3Request) -> Response:
+    """ListObjectsV2; a page goes on behind the last key of the one before, which is its token."""
+    given = request.query_params
+    if given.get("list-type") != "2":
+        raise FaultError("NotImplemented", "ListObjects is only there as ListObjectsV2")
+    request.objects.check_bucket(request.bucket)
+    prefix = given.get("prefix", "")
+    limit = min(whole_number(given.get("max-keys") or "1000", 0, 10**9), MAX_KEYS)
+    after = given.get("continuation-token") or given.get("start-after", "")
+    found = request.objects.list(request.bucket, prefix)
+    page = page_of(sorted(found), prefix, given.get("delimiter", ""), after, limit)
+    is_encoded = given.get("encoding-type") == "url"
+    write = quote if is_encoded else str
+    told: dict[str, Content] = {
+        "Name": request.bucket,
+        "Prefix": write(prefix),
+        "KeyCount": len(page),
+        "MaxKeys": limit,
+        "IsTruncated": "true" if page.is_truncated else "false",
+        "Contents": [_entry(write(key), found[key]) for key in page.keys],
+        "CommonPrefixes": [{"Prefix": write(common)} for common in page.prefixes],
+    }
+    if is_encoded:
+        told["EncodingType"] = "url"
+    if page.is_truncated:
+        told["NextContinuationToken"] = page.last
+    return xml_response("ListBucketResult", told)
+
+
+def _entry(key: str, info: ObjectInfo) -> dict[str, Content]:
+    return {
+        "Key": key,
+        "LastModified": xml_time(info.modified),
+        "ETag": info.etag,
+        "Size": info.size,
+        "StorageClass": "STANDARD",
+    }
+
+
+# --- One page: keys in order, rolled up at a delimiter, from a place onwards
+
+
+@dataclass(slots=True)
+class Page:
+    """Keys and common prefixes; `last` is where the next page goes on, if there is one."""
+
+    keys: list[str] = field(default_factory=list)
+    prefixes: list[str] = field(default_factory=list)
+    last: str = ""
+    is_truncated: bool = False
+
+    def __len__(self) -> int:
+        return len(self.keys) + len(self.prefixes)
+
+
+def page_of(keys: Sequence[str], prefix: str, delimiter: str, after: str, limit: int) -> Page:
+    """A page of sorted keys: those that begin with `prefix` and come after `after`.
+
+    Of `a.txt`, `photos/x`, `photos/y` the delimiter `/` leaves `a.txt` and the prefix `photos/`.
+    """
+    page = Page()
+    for key in keys[bisect_right(keys, after) if after else 0 :]:
+        if not key.startswith(prefix):
+            continue
+        end = key.find(delimiter, len(prefix)) if delimiter else -1
+        common = key[: end + len(delimiter)] if end >= 0 else ""
+        if common and common in (page.last, after):
+            continue
+        if len(page) >= limit:
+            page.is_truncated = limit > 0
+            break
+        (page.prefixes if common else page.keys).append(common or key)
+        page.last = common or key
+    return page

@@ -1,0 +1,120 @@
+"""The commands that start, show, stop and reset the localnet."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nexus_tools import environment, units
+from nexus_tools.cli.framework import Session, local
+from nexus_tools.running_localnet import RunningLocalnet, require_localnet
+
+DEFAULT_PORT = 9000
+
+
+@click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    envvar=environment.LOCALNET_PORT,
+    help="The port on 127.0.0.1; 0 takes a free one.",
+)
+@click.option(
+    "--state",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep everything in this folder through restarts.",
+)
+@click.option(
+    "--randomness-seed",
+    metavar="TEXT",
+    help="What random bytes follow from, from now on; by default, a secret of the network.",
+)
+@click.option("--detach", is_flag=True, help="Run in the background.")
+@click.option("--background", is_flag=True, hidden=True)
+@local
+def start(
+    session: Session,
+    port: int,
+    state: Path | None,
+    randomness_seed: str | None,
+    *,
+    detach: bool,
+    background: bool,
+) -> Any:
+    """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
+    from nexus_tools.cli.localnet.process import run_localnet, start_detached
+
+    if not detach:
+        return run_localnet(session, port, state, randomness_seed, detached=background)
+    with session.output.progress("starting the localnet"):
+        running = start_detached(port, state, randomness_seed)
+    _report_start(session, running)
+    return None
+
+
+@click.command()
+@local
+async def status(session: Session) -> None:
+    """Show where the localnet listens, its chain and its time."""
+    running = require_localnet()
+    session.network_name = "localnet"
+    async with session.client() as client:
+        record = _record(running) | {
+            "chain_id": await client.chain_id(),
+            "time_ms": await client.now_ms(),
+        }
+    session.output.record(record if session.output.as_json else units.in_words(record))
+
+
+@click.command()
+@local
+def stop(session: Session) -> None:
+    """Stop the localnet, and wait until it has ended."""
+    from nexus_tools.cli.localnet.process import stop_localnet
+
+    running = require_localnet()
+    with session.output.progress("stopping the localnet"):
+        stop_localnet(running)
+    session.output.done(f"stopped the localnet at {running.url}")
+    if session.output.as_json:
+        session.output.document(_record(running))
+
+
+@click.command()
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@local
+def reset(session: Session, *, yes: bool) -> None:
+    """Stop the localnet, remove its state, and start it again as it was started.
+
+    It has a new chain then: the package has to be published again.
+    """
+    from nexus_tools.cli.localnet.process import reset_localnet
+
+    running = require_localnet()
+    what = f" and delete {running.state}" if running.state else ""
+    session.output.confirm(f"Forget everything on {running.url}{what}?", yes=yes)
+    with session.output.progress("starting the localnet anew"):
+        running = reset_localnet(running)
+    session.settings.deployments.pop("localnet", None)
+    session.settings.save()
+    _report_start(session, running)
+
+
+def _report_start(session: Session, running: RunningLocalnet) -> None:
+    session.output.done(f"a Sui network listens at {running.url}")
+    session.output.record(_record(running))
+
+
+def _record(running: RunningLocalnet) -> dict[str, Any]:
+    from nexus_tools.cli.localnet.process import log_file
+
+    log = str(log_file()) if running.detached else None
+    return {
+        "url": running.url,
+        "pid": running.pid,
+        "state": running.state,
+        "randomness_seed": running.randomness_seed,
+        "log": log,
+    }

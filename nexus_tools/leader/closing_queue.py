@@ -1,0 +1,100 @@
+"""Closings that wait for a transaction, and how many of them one takes."""
+
+import asyncio
+from collections import OrderedDict
+
+from nexus_tools.leader.closing import Closed, Closing
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.sui.address import Address
+
+# Of the 1 024 that a transaction may have: `max_programmable_tx_commands`.
+_MAX_COMMANDS = 900
+
+# Gas gets dearer by tiers of instructions. Up to this effort a transaction stays in the first ones,
+# where sharing it makes each closing cheaper; beyond, dearer.
+_MAX_EFFORT = 2_048
+
+
+class ClosingQueue:
+    """Closings that wait for a transaction; first come, first served.
+
+    A batch is full when its bytes, commands or number are.
+    """
+
+    def __init__(self, config: LeaderConfig) -> None:
+        self._config = config
+        self._waiting: OrderedDict[Address, Closing] = OrderedDict()
+        self._open: dict[Address, Closing] = {}
+        self._arrived = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, closing: Closing) -> None:
+        """Have a closing taken in its turn; nothing if it is closed."""
+        if closing.closed.done():
+            return
+        invocation = closing.assignment.invocation
+        if invocation not in self._open:
+            self._open[invocation] = closing
+            closing.closed.add_done_callback(lambda _: self._open.pop(invocation, None))
+        self._waiting[invocation] = closing
+        self._arrived.set()
+
+    def withdraw(self, invocation: Address, closed: Closed) -> bool:
+        """Take out a closing that still waits; whether there is one."""
+        closing = self._waiting.pop(invocation, None)
+        if closing is not None:
+            closing.close(closed)
+        return closing is not None
+
+    def is_under_way(self, invocation: Address) -> bool:
+        """Whether a closing was taken and is not closed yet."""
+        return invocation in self._open and invocation not in self._waiting
+
+    async def take(self, most: int) -> list[Closing]:
+        """Wait for a closing and, shortly, for others; the first batch, of `most` at most."""
+        while True:
+            await self._arrival()
+            await self._linger(most)
+            batch = self._batch(most)
+            for closing in batch:
+                del self._waiting[closing.assignment.invocation]
+            if batch:
+                return batch
+
+    async def _arrival(self) -> None:
+        while not self._waiting:
+            self._arrived.clear()
+            await self._arrived.wait()
+
+    async def _linger(self, most: int) -> None:
+        try:
+            async with asyncio.timeout(self._config.linger_ms / 1000):
+                while not self._is_full(most):
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            return
+
+    def _is_full(self, most: int) -> bool:
+        return len(self._waiting) >= most or len(self._batch(most)) < len(self._waiting)
+
+    def _batch(self, most: int) -> list[Closing]:
+        """The first ones that fit into one transaction, one at least."""
+        batch: list[Closing] = []
+        size = commands = effort = 0
+        for closing in self._waiting.values():
+            size += closing.size
+            commands += closing.commands
+            effort += closing.effort
+            full = (
+                len(batch) >= most
+                or size > self._config.batch_bytes
+                or commands > _MAX_COMMANDS
+                or effort > _MAX_EFFORT
+            )
+            if batch and full:
+                break
+            batch.append(closing)
+        return batch

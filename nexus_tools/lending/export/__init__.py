@@ -1,0 +1,1 @@
+"""Definitions of tools as documents, or programs, that other systems read."""

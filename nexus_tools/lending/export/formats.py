@@ -1,0 +1,160 @@
+"""The formats: from definitions to the document that another system reads.
+
+Sources: the API references of OpenAI (`tools` of both APIs, function calling, structured outputs)
+and of Anthropic (`tools` of the Messages API, and what it refuses: a union at the top of a schema,
+names of properties that are not `[a-zA-Z0-9_.-]{1,64}`); the Model Context Protocol, 2026-07-28 and
+2025-11-25, `Tool`: both schemas have the type `object` at their root.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool, as_arguments
+from nexus_tools.lending.export.names import export_names
+from nexus_tools.lending.export.openapi import openapi
+from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
+from nexus_tools.tool import ToolDefinition, ToolFqn
+
+Names = dict[ToolFqn, str]
+
+
+def export_tools(
+    definitions: Sequence[ToolDefinition], system: str, *, strict: bool = False
+) -> Export:
+    """The document of `system`, one of `FORMATS`; tools stand in the order of their FQNs.
+
+    `strict` is for OpenAI's formats, others take no notice of it.
+    """
+    ordered = sorted({each.fqn: each for each in definitions}.values(), key=lambda each: each.fqn)
+    names = export_names((each.fqn for each in ordered), system)
+    return FORMATS[system](ordered, names, strict)
+
+
+def _chat(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:
+    return _listed([chat_tool(each, names[each.fqn], strict=strict) for each in definitions])
+
+
+def _responses(definitions: Sequence[ToolDefinition], names: Names, strict: bool) -> Export:
+    return _listed([response_tool(each, names[each.fqn], strict=strict) for each in definitions])
+
+
+def _anthropic(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    return _listed([anthropic_tool(each, names[each.fqn]) for each in definitions])
+
+
+def _mcp(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    tools = [mcp_tool(each, names[each.fqn]) for each in definitions]
+    return Export({"tools": [tool.document for tool in tools]}, tuple(tools))
+
+
+def _openapi(definitions: Sequence[ToolDefinition], names: Names, _: bool) -> Export:
+    return openapi(definitions, names)
+
+
+def _listed(tools: list[ExportedTool]) -> Export:
+    """The array that goes into a request as `tools`."""
+    return Export([tool.document for tool in tools], tuple(tools))
+
+
+# --- OpenAI: nested for Chat Completions, flat for the Responses API
+
+MAX_DESCRIPTION = 1_024
+
+_REFUSED_BY_OPENAI = frozenset(("oneOf", "anyOf", "allOf", "enum", "const", "not"))
+
+
+def chat_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
+    """The tool for Chat Completions; see `response_tool`."""
+    flat = response_tool(definition, name, strict=strict)
+    function = {key: value for key, value in flat.document.items() if key != "type"}
+    if not function["strict"]:
+        del function["strict"]  # the default here, and unknown to others who speak this API
+    document = {"type": "function", "function": function}
+    return ExportedTool(definition, name, document, flat.arguments, flat.warning)
+
+
+def response_tool(definition: ToolDefinition, name: str, *, strict: bool = False) -> ExportedTool:
+    """The tool for the Responses API.
+
+    With `strict` its schema is the strict copy if there can be one, else a warning says why not.
+    """
+    arguments, warning = as_arguments(definition.input_schema, refused=_REFUSED_BY_OPENAI), ""
+    if strict:
+        arguments, warning = _strict(definition, arguments)
+    document: dict[str, Any] = {
+        "type": "function",
+        "name": name,
+        "description": _described(definition),
+        "parameters": arguments.schema,
+        # The Responses API is strict unless it is told not to be.
+        "strict": arguments.unfilled is not None,
+    }
+    return ExportedTool(definition, name, document, arguments, warning)
+
+
+def _strict(definition: ToolDefinition, arguments: Arguments) -> tuple[Arguments, str]:
+    try:
+        return strict_arguments(arguments), ""
+    except NotStrictError as error:
+        return arguments, f"{definition.fqn} cannot be strict: {error}"
+
+
+def _described(definition: ToolDefinition) -> str:
+    text = definition.description or str(definition.fqn)
+    return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
+
+
+# --- Anthropic
+
+_REFUSED_BY_ANTHROPIC = frozenset(("oneOf", "anyOf", "allOf"))
+_LONGEST_PROPERTY = 64
+
+
+def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
+    """The tool for the Messages API."""
+    arguments = as_arguments(
+        definition.input_schema, refused=_REFUSED_BY_ANTHROPIC, longest_name=_LONGEST_PROPERTY
+    )
+    document = {
+        "name": name,
+        "description": definition.description or str(definition.fqn),
+        "input_schema": arguments.schema,
+    }
+    return ExportedTool(definition, name, document, arguments)
+
+
+# --- MCP, as our MCP server lists tools
+
+
+def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
+    """The tool as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
+    arguments = Arguments(_of_type_object(definition.input_schema))
+    document = {
+        "name": name,
+        "title": str(definition.fqn),
+        "description": definition.description,
+        "inputSchema": arguments.schema,
+        "outputSchema": _of_type_object(definition.output_schema),
+        "_meta": {
+            "nexus/fqn": str(definition.fqn),
+            "nexus/type": definition.type.value,
+            "nexus/timeout_ms": definition.timeout_ms,
+        },
+    }
+    return ExportedTool(definition, name, document, arguments)
+
+
+def _of_type_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with the type that it has, spelled out."""
+    return {"type": "object", **schema}
+
+
+# --- All of them
+
+FORMATS: dict[str, Callable[[Sequence[ToolDefinition], Names, Any], Export]] = {
+    "openai": _chat,
+    "openai-responses": _responses,
+    "anthropic": _anthropic,
+    "mcp": _mcp,
+    "openapi": _openapi,
+}

@@ -1,0 +1,11 @@
+"""The systems that tools are exported to."""
+
+LONGEST_NAMES = {
+    "openai": 64,
+    "openai-responses": 64,
+    "anthropic": 64,  # its own API takes 128 by now, those that pass calls on to it 64
+    "mcp": 64,  # the models behind MCP clients; MCP itself takes 128
+    "openapi": 128,
+    "unstract": 64,
+}
+"""How many characters a name has at most, by system; all take `[a-zA-Z0-9_-]`."""

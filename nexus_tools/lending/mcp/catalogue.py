@@ -1,0 +1,94 @@
+"""What an MCP server offers: definitions by page, one by its FQN or name, and a way to call it."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nexus_tools.lending.export.names import mcp_name
+from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
+
+# How many pages are read to find a name that was not listed here.
+_MAX_PAGES = 1_000
+
+
+Progress = Callable[[str], Awaitable[None]]
+"""Tells the one who called, in a sentence, how far the call is."""
+
+
+@dataclass(frozen=True, slots=True)
+class CataloguePage:
+    """Some definitions, and the cursor of the next page; None if this is the last."""
+
+    definitions: tuple[ToolDefinition, ...]
+    next_cursor: str | None = None
+
+
+class Catalogue(Protocol):
+    """Nexus tools, wherever they are found and however they are reached.
+
+    Methods run at once for several clients. A `NexusError` of theirs is told to the client, any
+    other exception is a defect and is not.
+    """
+
+    async def page(self, cursor: str | None, limit: int) -> CataloguePage:
+        """At most `limit` definitions from `cursor` on, None for the first.
+
+        Raises `ValidationError` with code `cursor_invalid` for a cursor that it did not give.
+        """
+        ...
+
+    async def find(self, fqn: ToolFqn) -> ToolDefinition | None:
+        """The definition as it is now; None if there is no such tool any more."""
+        ...
+
+    async def call(
+        self, definition: ToolDefinition, ports: dict[str, Any], progress: Progress
+    ) -> Outcome:
+        """Invoke the tool once; `ports` has been checked against its input schema.
+
+        When the client gives up, the call is cancelled.
+        """
+        ...
+
+
+class ToolNames:
+    """The FQNs of the names that were given out; a name is looked up and never taken apart.
+
+    A client may know a name from another process: then the catalogue is read until it is met, and
+    after a reading that did not meet its name not again for `patience_s`.
+    """
+
+    def __init__(self, catalogue: Catalogue, *, page_size: int, patience_s: float = 10.0) -> None:
+        self._catalogue = catalogue
+        self._page_size = page_size
+        self._patience_s = patience_s
+        self._fqns: dict[str, ToolFqn] = {}
+        self._reading = asyncio.Lock()
+        self._read_until = 0.0
+
+    def give(self, definitions: Iterable[ToolDefinition]) -> None:
+        """Remember the names of what is listed; a name keeps the FQN that it had first."""
+        for definition in definitions:
+            self._fqns.setdefault(mcp_name(definition.fqn), definition.fqn)
+
+    async def find(self, name: str) -> ToolFqn | None:
+        """The FQN behind a name; None if nothing in the catalogue has it."""
+        if name not in self._fqns:
+            async with self._reading:
+                await self._read_on(name)
+        return self._fqns.get(name)
+
+    async def _read_on(self, name: str) -> None:
+        if name in self._fqns or time.monotonic() < self._read_until:
+            return
+        cursor: str | None = None
+        for _ in range(_MAX_PAGES):
+            page = await self._catalogue.page(cursor, self._page_size)
+            self.give(page.definitions)
+            cursor = page.next_cursor
+            if name in self._fqns or cursor is None:
+                break
+        if name not in self._fqns:
+            self._read_until = time.monotonic() + self._patience_s

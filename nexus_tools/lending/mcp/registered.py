@@ -1,0 +1,179 @@
+"""The registry on chain as the catalogue of an MCP server: which tools are on offer, and calls."""
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nexus_tools.errors import NotNowError, ValidationError
+from nexus_tools.leader import FoundTool, Interface, Interfaces
+from nexus_tools.lending.mcp.catalogue import CataloguePage, Progress
+from nexus_tools.package import tool_id
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
+from nexus_tools.registry import ToolFilter, ToolRegistry
+from nexus_tools.sui.object import Object
+from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn, ToolType
+
+_INTERFACES_KEPT = 4_096
+
+
+# What one page reads at most: behind a filter that little passes, pages are short or empty.
+_NAMES_AT_ONCE = 200
+_NAMES_PER_PAGE = 2_000
+_LIFETIME_S = 5.0
+_MAX_PAGES_KEPT = 256
+_CURSOR = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as it stands on chain, with its definition checked and its schemas compiled."""
+
+    found: FoundTool
+    interface: Interface
+
+    @property
+    def definition(self) -> ToolDefinition:
+        """What it is."""
+        return self.interface.definition
+
+    @property
+    def place(self) -> int:
+        """Its place in the registry's list."""
+        return self.found.tool.index
+
+
+class Offers:
+    """The tools that are active, reached by HTTP, well-defined, and let pass by the filter.
+
+    `max_price_mist` is what an invocation of one may cost at most.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        tool_filter: ToolFilter,
+        *,
+        max_price_mist: int | None = None,
+    ) -> None:
+        self._registry = registry
+        self._filter = tool_filter
+        self._max_price_mist = max_price_mist
+        self._interfaces = Interfaces(_INTERFACES_KEPT)
+
+    async def state(self) -> RegistryState:
+        """The registry itself, with the list of names."""
+        return await self._registry.state()
+
+    async def owned(self) -> frozenset[str] | None:
+        """The names that the filter's owner has; None if anybody's may pass."""
+        if self._filter.owner is None:
+            return None
+        return await self._registry.owned_names(self._filter.owner)
+
+    async def between(
+        self, state: RegistryState, begin: int, end: int, owned: frozenset[str] | None
+    ) -> list[Offer]:
+        """What is on offer of the registrations from `begin` up to `end`, which is excluded."""
+        fqns = await self._registry.fqns(state, begin, end)
+        return await self._read([fqn for fqn in fqns if self._admits(fqn, owned)])
+
+    async def find(self, fqn: ToolFqn) -> Offer | None:
+        """The tool as it is now, or None if it is not on offer."""
+        if not self._admits(fqn, await self.owned()):
+            return None
+        return next(iter(await self._read([fqn])), None)
+
+    async def _read(self, fqns: list[ToolFqn]) -> list[Offer]:
+        registry = self._registry.deployment.tool_registry
+        values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in fqns])
+        offers = [self._offer(value) for value in values if value is not None]
+        return [offer for offer in offers if offer is not None]
+
+    def _admits(self, fqn: ToolFqn, owned: frozenset[str] | None) -> bool:
+        return self._filter.admits_name(fqn) and (owned is None or fqn.unversioned in owned)
+
+    def _offer(self, value: Object) -> Offer | None:
+        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
+        tool = found.tool
+        is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
+        if is_dear or not tool.is_active or not self._filter.admits(tool):
+            return None
+        try:
+            offer = Offer(found, self._interfaces.of(found))
+        except ValidationError:
+            return None  # what strangers register need not be a definition
+        return offer if offer.definition.type is ToolType.OFFCHAIN else None
+
+
+class Calls(Protocol):
+    """A way to call tools."""
+
+    async def call(self, offer: Offer, ports: dict[str, Any], progress: Progress) -> Outcome:
+        """Invoke a tool once; the ports match its input schema."""
+        ...
+
+
+class RegistryCatalogue:
+    """The tools on offer, in the order of their registration.
+
+    A cursor is a place in the registry's list of names. Pages are kept for a few seconds, because
+    clients ask for all of them again and again.
+    """
+
+    def __init__(self, offers: Offers, calls: Calls) -> None:
+        self._offers = offers
+        self._calls = calls
+        self._pages: dict[tuple[int, int], tuple[float, CataloguePage]] = {}
+
+    async def page(self, cursor: str | None, limit: int) -> CataloguePage:
+        """Up to `limit` definitions; only one without a next cursor is the last page."""
+        key = (_place(cursor), limit)
+        until, kept = self._pages.get(key, (0.0, None))
+        if kept is not None and time.monotonic() < until:
+            return kept
+        page = await self._read(*key)
+        if len(self._pages) >= _MAX_PAGES_KEPT:
+            self._pages.clear()
+        self._pages[key] = (time.monotonic() + _LIFETIME_S, page)
+        return page
+
+    async def find(self, fqn: ToolFqn) -> ToolDefinition | None:
+        """The definition of a tool as it is on chain now; None if it is not on offer."""
+        offer = await self._offers.find(fqn)
+        return None if offer is None else offer.definition
+
+    async def call(
+        self, definition: ToolDefinition, ports: dict[str, Any], progress: Progress
+    ) -> Outcome:
+        """Call the tool as it is on chain now. Raises `tool_not_active` if it is not on offer."""
+        offer = await self._offers.find(definition.fqn)
+        if offer is None:
+            raise NotNowError("tool_not_active", f"{definition.fqn} is not on offer any more")
+        return await self._calls.call(offer, ports, progress)
+
+    async def _read(self, start: int, limit: int) -> CataloguePage:
+        state, owned = await self._offers.state(), await self._offers.owned()
+        size = state.fqns.size
+        end = min(start + _NAMES_PER_PAGE, size)
+        found: list[Offer] = []
+        for begin in range(start, end, _NAMES_AT_ONCE):
+            stop = min(begin + _NAMES_AT_ONCE, end)
+            found += await self._offers.between(state, begin, stop, owned)
+            if len(found) > limit:
+                return _page(found[:limit], found[limit].place)
+        return _page(found, end if end < size else None)
+
+
+def _page(offers: list[Offer], following: int | None) -> CataloguePage:
+    definitions = tuple(offer.definition for offer in offers)
+    return CataloguePage(definitions, None if following is None else str(following))
+
+
+def _place(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not _CURSOR.fullmatch(cursor):
+        raise ValidationError("cursor_invalid", "the cursor is none of this registry")
+    return int(cursor)

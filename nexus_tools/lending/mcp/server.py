@@ -1,0 +1,266 @@
+"""Nexus tools for MCP clients: `tools/list` and `tools/call` over a catalogue.
+
+Both generations of the protocol are spoken, by the SDK: those that begin with `initialize`
+(2024-11-05 to 2025-11-25) and that of 2026-07-28.
+"""
+
+import asyncio
+import base64
+import binascii
+import json
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
+from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.lending.export.formats import mcp_tool
+from nexus_tools.lending.export.names import mcp_name
+from nexus_tools.lending.mcp.catalogue import Catalogue, Progress, ToolNames
+from nexus_tools.logs import get_logger
+from nexus_tools.tool import Failure, InterfaceValidator, Outcome, ToolDefinition
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+Annotate = Callable[[ToolDefinition], types.ToolAnnotations | None]
+Context = ServerRequestContext[Any, Any]
+
+_Params = TypeVar("_Params")
+_Result = TypeVar("_Result")
+
+_log = get_logger("nexus_tools.lending.mcp.server")
+
+DEFAULT_PAGE_SIZE = 50
+HTTP_PATH = "/mcp"
+
+_GRACE_S = 5
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def mcp_server(
+    catalogue: Catalogue,
+    *,
+    name: str,
+    version: str,
+    instructions: str | None = None,
+    page_size: int = DEFAULT_PAGE_SIZE,
+    annotate: Annotate | None = None,
+) -> Server[Any]:
+    """An MCP server of all tools of a catalogue, for `serve_stdio`, `http_app` or a `Client`.
+
+    `page_size` is how many tools a `tools/list` answers at most. `annotate` says what is known of a
+    tool beyond its definition, as whether it only reads.
+    """
+    desk = _Desk(catalogue, page_size, annotate)
+    return Server(
+        name,
+        version=version,
+        instructions=instructions,
+        on_list_tools=_guarded(desk.list_tools),
+        on_call_tool=_guarded(desk.call_tool),
+        # No argument of ours is repeated in a header, so there is nothing to compare.
+        get_tool_input_schema=lambda _: None,
+    )
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client over stdin and stdout until it closes them; logs belong on stderr."""
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def http_app(
+    server: Server[Any],
+    *,
+    path: str = HTTP_PATH,
+    allowed_hosts: tuple[str, ...] = (),
+    allowed_origins: tuple[str, ...] = (),
+) -> "Starlette":
+    """An ASGI application that serves at `path` by streamable HTTP, without sessions.
+
+    A web page whose name is made to lead here (DNS rebinding) is refused: only requests to a
+    loopback address or to `allowed_hosts` are served, and of browsers only pages of loopback or
+    `allowed_origins`. A host is `name`, `name:port` or `name:*`.
+    """
+    return server.streamable_http_app(
+        streamable_http_path=path,
+        stateless_http=True,
+        transport_security=_rebinding_protection(allowed_hosts, allowed_origins),
+    )
+
+
+async def serve_http(
+    server: Server[Any],
+    host: str,
+    port: int,
+    *,
+    allowed_hosts: tuple[str, ...],
+    on_ready: Callable[[str], None],
+) -> None:
+    """Serve until it is cancelled; `on_ready` gets the URL. Port 0 takes a free one.
+
+    `allowed_hosts` are names by which clients reach it besides its address. Raises
+    `address_unusable`.
+    """
+    listener = listening_socket(host, port)
+    url = url_of(listener)
+    app = http_app(server, allowed_hosts=(url.removeprefix("http://"), *allowed_hosts))
+    async with embedded(app, listener, lifespan="on", timeout_graceful_shutdown=_GRACE_S):
+        on_ready(url + HTTP_PATH)
+        await asyncio.Event().wait()
+
+
+def tool_document(
+    definition: ToolDefinition, annotations: types.ToolAnnotations | None = None
+) -> types.Tool:
+    """The entry of a tool in `tools/list`, as it is exported for MCP."""
+    document = mcp_tool(definition, mcp_name(definition.fqn)).document
+    tool = types.Tool.model_validate(document, by_name=False)
+    return tool.model_copy(update={"annotations": annotations})
+
+
+class _Desk:
+    """Answers the two requests; it holds nothing of a client, so all clients share it."""
+
+    def __init__(self, catalogue: Catalogue, page_size: int, annotate: Annotate | None) -> None:
+        self._catalogue = catalogue
+        self._page_size = page_size
+        self._annotate = annotate or (lambda _: None)
+        self._names = ToolNames(catalogue, page_size=page_size)
+
+    async def list_tools(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """One page; a cursor that was not given out is a wrong parameter."""
+        try:
+            cursor = None if params is None else _plain_cursor(params.cursor)
+            page = await self._catalogue.page(cursor, self._page_size)
+        except NexusError as error:
+            wrong = error.code == "cursor_invalid"
+            code = types.INVALID_PARAMS if wrong else types.INTERNAL_ERROR
+            raise MCPError(code, str(error), data={"code": error.code}) from error
+        self._names.give(page.definitions)
+        return types.ListToolsResult(
+            tools=[tool_document(each, self._annotate(each)) for each in page.definitions],
+            next_cursor=_opaque_cursor(page.next_cursor),
+        )
+
+    async def call_tool(
+        self, context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """The outcome of one call; only a name that nobody has is an error of the protocol."""
+        try:
+            definition = await self._definition(params.name)
+            ports = params.arguments or {}
+            InterfaceValidator(definition).check_input(ports)
+            outcome = await self._catalogue.call(definition, ports, _progress(context))
+        except NexusError as error:
+            return error_result(error)
+        return call_result(outcome)
+
+    async def _definition(self, name: str) -> ToolDefinition:
+        fqn = await self._names.find(name)
+        definition = None if fqn is None else await self._catalogue.find(fqn)
+        if definition is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {name[:200]!r}")
+        return definition
+
+
+def _guarded(handler: Callable[[Context, _Params], Awaitable[_Result]]) -> Any:
+    """The handler, whose defects are told to the log alone: their texts may have secrets."""
+
+    async def guarded(context: Context, params: _Params) -> _Result:
+        try:
+            return await handler(context, params)
+        except MCPError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the edge to a catalogue
+            cause = "".join(traceback.format_exception(error))
+            _log.error("server_broke", method=context.method, cause=cause)
+            message = "the server broke; its operator finds the cause in the log"
+            raise MCPError(types.INTERNAL_ERROR, message) from None
+
+    return guarded
+
+
+def _progress(context: Context) -> Progress:
+    """Progress notifications, which the SDK sends if the client gave a token; each counts one."""
+    steps = 0
+
+    async def tell(message: str) -> None:
+        nonlocal steps
+        steps += 1
+        await context.session.report_progress(steps, message=message)
+
+    return tell
+
+
+def _opaque_cursor(cursor: str | None) -> str | None:
+    return None if cursor is None else base64.urlsafe_b64encode(cursor.encode()).decode()
+
+
+def _plain_cursor(cursor: str | None) -> str | None:
+    """The catalogue's own cursor in what a client sent back."""
+    if cursor is None:
+        return None
+    try:
+        return base64.b64decode(cursor, altchars=b"-_", validate=True).decode()
+    except (binascii.Error, ValueError) as error:
+        raise ValidationError("cursor_invalid", "the cursor is none of this server") from error
+
+
+def _rebinding_protection(
+    hosts: tuple[str, ...], origins: tuple[str, ...]
+) -> TransportSecuritySettings:
+    loopback = [host for name in _LOOPBACK for host in (name, f"{name}:*")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[*loopback, *hosts],
+        allowed_origins=[*(f"http://{host}" for host in loopback), *origins],
+    )
+
+
+# --- What came of a call, as the result of `tools/call`
+
+
+def call_result(outcome: Outcome) -> types.CallToolResult:
+    """The result of a call that was made.
+
+    A variant is the structured content, `{variant: {port: value}}`, and the same as text; an `err…`
+    variant is an error that still matches the output schema. A failure has no structured content,
+    because there is no schema for it.
+    """
+    if isinstance(outcome, Failure):
+        return _error(f"{outcome.reason.value}: {outcome.detail}")
+    document = outcome.as_json()
+    return types.CallToolResult(
+        content=[_text(json.dumps(document, ensure_ascii=False))],
+        structured_content=document,
+        is_error=outcome.is_error,
+    )
+
+
+def error_result(error: NexusError) -> types.CallToolResult:
+    """The result of a call that was not made; each place that is wrong has a line of its own."""
+    places = [
+        f"- {failure.get('pointer') or 'the root'}: {failure.get('message', '')}"
+        for failure in error.details.get("failures", ())
+    ]
+    return _error("\n".join([f"{error.code}: {error}", *places]))
+
+
+def _error(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[_text(text)], is_error=True)
+
+
+def _text(text: str) -> Any:
+    return types.TextContent(type="text", text=text)

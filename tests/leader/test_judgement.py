@@ -1,0 +1,71 @@
+import json
+
+import pytest
+
+from nexus_tools.leader.http_client import Response
+from nexus_tools.leader.judgement import (
+    MAX_NAMES_BYTES,
+    MAX_OUTCOME_BYTES,
+    Again,
+    failure,
+    judge_response,
+)
+from nexus_tools.registry import outcome_bytes
+from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason, InterfaceValidator
+
+PORTS = {"type": "object", "additionalProperties": True}
+
+
+class Anything:
+    """A tool whose outcome is any object of ports."""
+
+    input_schema = {"type": "object"}  # noqa: RUF012 - a schema of a test
+    output_schema = {  # noqa: RUF012 - as above
+        "type": "object",
+        "oneOf": [{"type": "object", "properties": {"ok": PORTS}, "required": ["ok"]}],
+    }
+
+
+VALIDATOR = InterfaceValidator(Anything)
+
+
+def judged(ports, max_outcome_bytes=10**9):
+    response = Response(200, "", json.dumps({"ok": ports}).encode())
+    return judge_response(response, VALIDATOR, outcome_bytes, max_outcome_bytes)
+
+
+def test_the_size_is_what_the_chain_counts():
+    # "ok", then BCS: 1 entry, name of 1 + 1 bytes, variant Inline, JSON text of 1 + 1 bytes.
+    assert judged({"a": 5}, 2 + 1 + 2 + 1 + 2) == Answer("ok", {"a": 5})
+    assert judged({"a": 5}, 2 + 1 + 2 + 1 + 2 - 1).reason is FailureReason.OUTPUT_TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    "ports",
+    [
+        {f"port_{n}": n for n in range(MAX_PORTS + 1)},
+        {"x" * (MAX_NAMES_BYTES + 1): 1},
+        {"text": "x" * MAX_OUTCOME_BYTES},
+    ],
+)
+def test_what_no_transaction_takes_is_too_large(ports):
+    assert judged(ports).reason is FailureReason.OUTPUT_TOO_LARGE
+
+
+@pytest.mark.parametrize("name", ["é", ""])
+def test_a_port_that_the_chain_cannot_name_is_invalid(name):
+    assert judged({name: 1}).reason is FailureReason.OUTPUT_INVALID
+
+
+def test_a_busy_tool_may_be_asked_again():
+    response = Response(429, "7", b"")
+    result = judge_response(response, VALIDATOR, outcome_bytes, 100)
+    expected = Failure(FailureReason.HTTP_ERROR, "the tool responded with 429")
+    assert result == Again(expected, retry_after="7")
+
+
+@pytest.mark.parametrize(
+    ("limit", "detail"), [(0, ""), (1, ""), (2, "é"), (3, "é"), (500, "é" * 100)]
+)
+def test_a_detail_is_cut_between_characters(limit, detail):
+    assert failure(FailureReason.TIMED_OUT, "é" * 300, limit).detail == detail

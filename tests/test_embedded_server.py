@@ -1,0 +1,123 @@
+import asyncio
+import signal
+import socket
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from nexus_tools.embedded_server import embedded, host_and_port, listening_socket, url_of
+from nexus_tools.errors import UsageError
+
+pytestmark = pytest.mark.anyio
+
+
+async def _hello(_):
+    return PlainTextResponse("hello")
+
+
+HELLO = Starlette(routes=[Route("/", _hello)])
+
+
+async def _ask(url):
+    async with httpx.AsyncClient() as http:
+        return await http.get(url)
+
+
+async def test_an_application_answers_while_the_context_lasts():
+    listener = listening_socket("127.0.0.1", 0)
+    url = url_of(listener)
+    async with embedded(HELLO, listener):
+        response = await _ask(url)
+    assert (response.text, "date" in response.headers) == ("hello", True)
+    with pytest.raises(httpx.ConnectError):
+        await _ask(url)
+
+
+async def test_signals_stay_as_they_were():
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    async with embedded(HELLO, listening_socket("127.0.0.1", 0)):
+        assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+async def test_a_request_that_runs_when_the_context_ends_gets_its_response():
+    entered, opened = asyncio.Event(), asyncio.Event()
+
+    async def slow(_):
+        entered.set()
+        await opened.wait()
+        return PlainTextResponse("late")
+
+    listener = listening_socket("127.0.0.1", 0)
+    async with embedded(Starlette(routes=[Route("/", slow)]), listener):
+        asking = asyncio.create_task(_ask(url_of(listener)))
+        await entered.wait()
+        asyncio.get_running_loop().call_later(0, opened.set)
+    assert (await asking).text == "late"
+
+
+async def test_a_lifespan_that_fails_is_said_and_closes_the_port():
+    @asynccontextmanager
+    async def failing(_):
+        raise RuntimeError("no database")
+        yield
+
+    listener = listening_socket("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    with pytest.raises(UsageError) as caught:
+        async with embedded(Starlette(lifespan=failing), listener, lifespan="on"):
+            pass
+    assert caught.value.code == "start_failed"
+    listening_socket("127.0.0.1", port).close()
+
+
+async def test_connections_send_small_responses_at_once():
+    """asyncio sets TCP_NODELAY only where the listening socket names its protocol."""
+    listener = listening_socket("127.0.0.1", 0)
+    assert listener.proto == socket.IPPROTO_TCP
+    async with embedded(HELLO, listener) as serving:
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        await reader.readuntil(b"hello")
+        [connection] = serving.server_state.connections
+        peer = connection.transport.get_extra_info("socket")
+        assert peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+        writer.close()
+
+
+async def test_a_port_that_is_taken_is_refused():
+    with listening_socket("127.0.0.1", 0) as taken, pytest.raises(UsageError) as caught:
+        listening_socket("127.0.0.1", taken.getsockname()[1])
+    assert caught.value.code == "address_unusable"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("127.0.0.1:8080", ("127.0.0.1", 8080)),
+        ("[::1]:0", ("::1", 0)),
+        (":80", ("0.0.0.0", 80)),
+        ("localhost:443", ("localhost", 443)),
+    ],
+)
+async def test_an_address_is_a_host_and_a_port(text, place):
+    assert host_and_port(text) == place
+
+
+@pytest.mark.parametrize("text", ["", "a:", "a:b", "a:65536", "a:-1"])
+async def test_what_is_no_address_is_refused(text):
+    with pytest.raises(UsageError) as caught:
+        host_and_port(text)
+    assert caught.value.code == "address_invalid"
+
+
+async def test_the_url_of_an_ipv6_address_has_brackets():
+    try:
+        listener = listening_socket("::1", 0)
+    except UsageError:
+        pytest.skip("this machine has no IPv6 loopback")
+    with listener:
+        assert url_of(listener, "https") == f"https://[::1]:{listener.getsockname()[1]}"
