@@ -19,6 +19,7 @@ from nexus_tools.sui.transaction import (
     MakeMoveVec,
     MergeCoins,
     MoveCall,
+    NestedResult,
     ObjectArgument,
     OwnedObject,
     ProgrammableTransaction,
@@ -156,9 +157,10 @@ class TransactionBuilder:
             MoveCall(package, module, function, tuple(type_arguments), tuple(arguments))
         )
 
-    def split_coins(self, coin: Argument, amounts: Sequence[int]) -> Result:
-        """Take coins of these amounts (MIST, for SUI) from a coin; index the result."""
-        return self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
+    def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
+        """Take coins of these amounts (MIST, for SUI) from a coin; a new coin for each amount."""
+        result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
+        return tuple(result[place] for place in range(len(amounts)))
 
     def merge_coins(self, destination: Argument, sources: Sequence[Argument]) -> None:
         """Put coins into a coin."""
