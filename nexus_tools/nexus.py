@@ -195,10 +195,11 @@ class Nexus:
     ) -> "AsyncIterator[Leader]":
         """A leader at work until the block ends, under its name and a key of its own.
 
-        It is registered if the key has no leader of that name. Without a key a new one is made,
-        where a faucet can fund it; without a journal (a SQLite file) it remembers nothing after
-        the block. `config` are further fields of `LeaderConfig`. Raises `key_missing`,
-        `settings_invalid`, and as `Leader.run`.
+        It is registered if the key has no leader of that name. Unless it was active before, it is
+        deactivated in the end, so that the chain makes it responsible for nothing more. Without a
+        key a new one is made, where a faucet can fund it; without a journal (a SQLite file) it
+        remembers nothing after the block. `config` are further fields of `LeaderConfig`. Raises
+        `key_missing`, `settings_invalid`, and as `Leader.run`.
         """
         # Late: the Leader brings an HTTP client and pydantic.
         from nexus_tools.leader import LOOPBACK, Leader, LeaderConfig  # noqa: PLC0415
@@ -212,7 +213,8 @@ class Nexus:
             signer = key or _new_key(self.client.network)
             client = await stack.enter_async_context(SuiClient(self.client.network, signer))
             await _fund(client)
-            cap = await _leader_named(LeaderRegistry(client, self.deployment), name)
+            leaders = LeaderRegistry(client, self.deployment)
+            cap = await stack.enter_async_context(_active_leader(leaders, name))
             settings = LeaderConfig.load({}, journal=journal, **config)
             leader = Leader(settings, client, signer, self.deployment, cap)
             await stack.enter_async_context(_running(leader))
@@ -250,16 +252,27 @@ def _new_key(network: Network) -> KeyPair:
     return KeyPair.new()
 
 
-async def _leader_named(leaders: LeaderRegistry, name: str) -> Address:
-    """The key's leader of that name, which is registered and activated if there is none."""
+@asynccontextmanager
+async def _active_leader(leaders: LeaderRegistry, name: str) -> AsyncIterator[Address]:
+    """The time in which the key's leader of that name, or else a new one, is active."""
+    cap, was_active = await _activate(leaders, name)
+    try:
+        yield cap
+    finally:
+        if not was_active and (await leaders.get(cap)).active:
+            await leaders.deactivate(cap)
+
+
+async def _activate(leaders: LeaderRegistry, name: str) -> tuple[Address, bool]:
+    """The key's leader of that name, and whether it was active already."""
     for cap in await leaders.caps():
         found = await leaders.get(cap)
         if found.record.name == name:
             if not found.active:
                 await leaders.activate(cap)
-            return cap
+            return cap, found.active
     _, cap = await leaders.register(name, activate=True)
-    return cap
+    return cap, False
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 import signal
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +109,109 @@ def fixed_package(move_builder):
     """The package with another constant somewhere, and the same `VERSION`."""
     limit = "MAX_NAME_BYTES: u64 = "
     return _compiled(move_builder, "leader_registry", f"{limit}200;", f"{limit}201;")
+
+
+# --- A chain with the package
+
+PEOPLE = ("admin", "owner", "leader", "user")
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A localnet with the package on it; each of `PEOPLE` has SUI, `admin` the admin cap."""
+
+    net: object
+    deployment: object
+
+    def client(self, name):
+        from nexus_tools.client import Patience, SuiClient
+
+        quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+        return SuiClient(self.net.network, _key_of(name), patience=quick)
+
+
+def _key_of(name):
+    from nexus_tools.client import KeyPair
+
+    return KeyPair.from_bytes(b"\0" + bytes([11 + PEOPLE.index(name)] * 32))
+
+
+@pytest.fixture(scope="session")
+def started(session_localnet, deploy):
+    for name in PEOPLE[1:]:
+        session_localnet.fund(_key_of(name).address, 1_000 * 10**9)
+    return Chain(session_localnet, deploy(_key_of("admin")))
+
+
+@pytest.fixture
+def chain(started, localnet):
+    return started
+
+
+@pytest.fixture
+async def admin(chain):
+    async with chain.client("admin") as client:
+        yield client
+
+
+@pytest.fixture
+async def owner(chain):
+    async with chain.client("owner") as client:
+        yield client
+
+
+@pytest.fixture
+async def leader(chain):
+    async with chain.client("leader") as client:
+        yield client
+
+
+@pytest.fixture
+async def user(chain):
+    async with chain.client("user") as client:
+        yield client
+
+
+@pytest.fixture
+def define():
+    """Definitions of tools that differ in what a test says."""
+    from nexus_tools.tool import ToolDefinition
+
+    def define(fqn="xyz.example.math.add@1", **fields):
+        document = {
+            "fqn": fqn,
+            "type": "offchain",
+            "url": "https://tools.example.com/add",
+            "description": "Adds two integers.",
+            "timeout": 5_000,
+            "input_schema": {
+                "type": "object",
+                "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+                "required": ["a", "b"],
+                "additionalProperties": False,
+            },
+            "output_schema": {
+                "type": "object",
+                "oneOf": [
+                    {
+                        "type": "object",
+                        "properties": {
+                            "ok": {
+                                "type": "object",
+                                "properties": {"result": {"type": "integer"}},
+                                "required": ["result"],
+                                "additionalProperties": False,
+                            }
+                        },
+                        "required": ["ok"],
+                        "additionalProperties": False,
+                    }
+                ],
+            },
+        }
+        return ToolDefinition.parse(document | fields)
+
+    return define
 
 
 # --- What other programs keep for their users

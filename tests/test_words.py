@@ -230,7 +230,7 @@ def test_the_finder_reads_what_people_read():
         *("nexus_tools/registry/tool_registry.py", "nexus_tools/leader/closing.py"),
         *("nexus_tools/cli/leader/identity.py", "docs/glossary.md", "README.md", "scripts/demo"),
         *("nexus_tools/localnet/node/node.py", "docs/lending.md", "tests/bridges/mcp/test_http.py"),
-        *("examples/tools.py", "nexus_tools/lending/templates/unstract/src/main.py.template"),
+        *("examples/tools.py", "nexus_tools/lending/export/unstract_template/src/main.py.template"),
     } <= paths
 
 

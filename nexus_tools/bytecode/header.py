@@ -24,7 +24,7 @@ from nexus_tools.bytecode.file_format import (
     TableKind,
 )
 
-_KINDS = frozenset(TableKind)
+_KINDS = {kind.value: kind for kind in TableKind}
 _ENUM_KINDS = frozenset(kind for kind in TableKind if kind >= TableKind.ENUM_DEFINITIONS)
 
 
@@ -84,19 +84,20 @@ def _read_sizes(cursor: Cursor, version: int) -> list[tuple[TableKind, int]]:
         rows.append((cursor.uleb(TABLE_OFFSET_MAX), cursor.uleb(TABLE_SIZE_MAX), kind))
     if len({kind for _, _, kind in rows}) != len(rows):
         raise cursor.malformed("a table occurs twice")
+    rows.sort()
     expected = 0
-    for offset, size, kind in sorted(rows):
+    for offset, size, kind in rows:
         if offset != expected or size == 0:
             raise cursor.malformed(f"the table {kind.name} is empty or not next to its neighbour")
         expected += size
-    return [(kind, size) for _, size, kind in sorted(rows)]
+    return [(kind, size) for _, size, kind in rows]
 
 
 def _read_kind(cursor: Cursor, version: int) -> TableKind:
     number = cursor.byte()
-    if number not in _KINDS:
+    kind = _KINDS.get(number)
+    if kind is None:
         raise cursor.malformed(f"there is no table kind {number:#x}")
-    kind = TableKind(number)
     if kind in _ENUM_KINDS and version < VERSION_7:
         raise cursor.malformed(f"the table {kind.name} needs version 7")
     return kind

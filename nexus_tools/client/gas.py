@@ -142,6 +142,11 @@ class GasCoins:
             for object_id in object_ids:
                 self._free.pop(object_id, None)
 
+    async def forget_all(self) -> None:
+        """Somebody else spends them, too: read all that are free again when needed."""
+        async with self._changed:
+            self._free.clear()
+
     def _choose(self, wanted: int, exclude: Collection[Address]) -> list[Coin]:
         coins: list[Coin] = []
         total = 0

@@ -11,6 +11,7 @@ from nexus_tools.client.reads import read_objects
 from nexus_tools.errors import NotAllowedError, NotFoundError, ValidationError
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.builder import TransactionBuilder, UnresolvedObject
+from nexus_tools.sui.clock import clock_input
 from nexus_tools.sui.effects import ObjectWrite, TransactionEffects
 from nexus_tools.sui.object import (
     AddressOwner,
@@ -27,9 +28,6 @@ from nexus_tools.sui.transaction import (
     ReceivingObject,
     SharedObject,
 )
-
-_CLOCK_SHARED_AT = 1
-"""The version at which each genesis shares the `Clock`: `SUI_CLOCK_OBJECT_SHARED_VERSION`."""
 
 MAX_KNOWN = 10_000
 """How many objects are remembered; beyond, the oldest are forgotten and read again when needed."""
@@ -123,7 +121,7 @@ def _argument(
     inputs: Collection[Address],
 ) -> ObjectArgument:
     if wanted.object_id == CLOCK:
-        return SharedObject(CLOCK, _CLOCK_SHARED_AT, mutable=wanted.mutable)
+        return clock_input(mutable=wanted.mutable)
     owner, reference = known[wanted.object_id]
     if isinstance(owner, Shared):
         return SharedObject(wanted.object_id, owner.initial_version, mutable=wanted.mutable)

@@ -269,6 +269,8 @@ class Sender:
         references = [*draft.references, *(coin.reference for coin in coins)]
         self._price = None
         if await self._any_stale(references) or draft.price != await self._gas_price():
+            # Of other coins no more is known: who merged ten coins has made nine of them old.
+            await self._coins.forget_all()
             return _StaleVersionError(refusal)
         return refusal
 

@@ -35,9 +35,10 @@ from nexus_tools.client.transactions import (
 from nexus_tools.errors import NotAllowedError, UnreachableError, ValidationError
 from nexus_tools.sui.address import CLOCK, ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.clock import clock_ms
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import NoExpiration
-from nexus_tools.sui.object import MoveObject, Object
+from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import GasData, TransactionData
 from nexus_tools.sui.type_tag import SUI, StructTag, TypeTag
 
@@ -109,8 +110,7 @@ class SuiClient:
         """The time as Move code reads it from the `Clock`, in ms since 1970."""
         value = await self.object(CLOCK)
         assert value is not None
-        assert isinstance(value.data, MoveObject)
-        return int.from_bytes(value.data.contents[32:40], "little")
+        return clock_ms(value)
 
     async def gas_price(self) -> int:
         """The reference gas price of this epoch, in MIST per unit."""

@@ -24,7 +24,6 @@ from nexus_tools.sui.transaction import TransactionData
 from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
 
 _EXECUTED_FIELDS = (
-    "digest",
     "effects.bcs",
     "effects.changed_objects.object_id",
     "effects.changed_objects.object_type",

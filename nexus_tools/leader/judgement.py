@@ -62,7 +62,7 @@ def judge_response(
     if response.status != 200:
         return _of_status(response, max_outcome_bytes)
     try:
-        answer = validator.check_output(parse_json(response.body))
+        answer = validator.check_output(parse_json(response.body), len(response.body))
         problem = _too_many(answer) or _too_large(size(answer), max_outcome_bytes)
     except ValidationError as error:
         return failure(FailureReason.OUTPUT_INVALID, error.message, max_outcome_bytes)

@@ -158,7 +158,11 @@ class Invocations(PackageClient):
             )
         leaders = await self._leaders()
         if not leaders.active:
-            raise NotNowError("no_leader", "no leader is active", hint="try again later")
+            raise NotNowError(
+                "no_leader",
+                "no leader is active",
+                hint="try again later; `nexus-tools leader run` and `Nexus.leader` run one",
+            )
         ports = ports_of(inputs)
         cost_mist = quote_mist(leaders.settings, tool, ports.size(), max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:

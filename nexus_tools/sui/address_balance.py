@@ -15,13 +15,19 @@ from nexus_tools.sui.address import ACCUMULATOR_ROOT, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import BcsError, Codec, struct, u8, u64
 from nexus_tools.sui.digest import Digest, dynamic_field_id
 from nexus_tools.sui.object import MoveObject, Object, ObjectOwner, ObjectReference
-from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag, balance_tag
+from nexus_tools.sui.type_tag import (
+    ACCUMULATOR_VALUE,
+    TYPE_TAG,
+    StructTag,
+    TypeTag,
+    accumulator_key_tag,
+    balance_tag,
+)
 
 T = TypeVar("T")
 
 _ACCUMULATOR = "accumulator"
 _OF_THE_ROOT = ObjectOwner(ACCUMULATOR_ROOT)
-_VALUE_TYPE = StructTag(SUI_FRAMEWORK, _ACCUMULATOR, "U128")
 # `Field { id: UID, name: Key { address }, value: U128 { value: u128 } }`
 _OWNER, _AMOUNT = slice(32, 64), slice(64, 80)
 
@@ -46,7 +52,7 @@ def coin_type_of(funds: TypeTag) -> TypeTag | None:
 
 def accumulator_id(owner: Address, funds: TypeTag) -> Address:
     """The id of the field that holds an owner's funds, whether or not it exists."""
-    key_type = StructTag(SUI_FRAMEWORK, _ACCUMULATOR, "Key", (funds,))
+    key_type = accumulator_key_tag(funds)
     return dynamic_field_id(ACCUMULATOR_ROOT, TYPE_TAG.encode(key_type), owner)
 
 
@@ -55,7 +61,7 @@ def address_balance(value: Object) -> AddressBalance | None:
     if value.owner != _OF_THE_ROOT or not isinstance(value.data, MoveObject):
         return None
     key_type, value_type = value.data.type.type_params
-    if value_type != _VALUE_TYPE or not isinstance(key_type, StructTag):
+    if value_type != ACCUMULATOR_VALUE or not isinstance(key_type, StructTag):
         return None
     coin_type = coin_type_of(key_type.type_params[0])
     if coin_type is None:

@@ -9,6 +9,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
 from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.bcs import Codec, byte_vector, u64
+from nexus_tools.sui.clock import clock_input
 from nexus_tools.sui.transaction import (
     Argument,
     Command,
@@ -18,6 +19,7 @@ from nexus_tools.sui.transaction import (
     MakeMoveVec,
     MergeCoins,
     MoveCall,
+    NestedResult,
     ObjectArgument,
     OwnedObject,
     ProgrammableTransaction,
@@ -105,7 +107,7 @@ class TransactionBuilder:
     def object(self, object_id: Address, *, mutable: bool = True) -> InputArgument:
         """An object by its id; `mutable` counts if it is shared. By value means mutable."""
         if object_id == CLOCK:
-            return self.resolved(SharedObject(CLOCK, 1, mutable=False))
+            return self.resolved(clock_input(mutable=False))
         place = self._objects.get(object_id)
         if place is None:
             argument = self._append(UnresolvedObject(object_id, mutable))
@@ -155,9 +157,10 @@ class TransactionBuilder:
             MoveCall(package, module, function, tuple(type_arguments), tuple(arguments))
         )
 
-    def split_coins(self, coin: Argument, amounts: Sequence[int]) -> Result:
-        """Take coins of these amounts (MIST, for SUI) from a coin; index the result."""
-        return self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
+    def split_coins(self, coin: Argument, amounts: Sequence[int]) -> tuple[NestedResult, ...]:
+        """Take coins of these amounts (MIST, for SUI) from a coin; a new coin for each amount."""
+        result = self.command(SplitCoins(coin, tuple(self.u64(amount) for amount in amounts)))
+        return tuple(result[place] for place in range(len(amounts)))
 
     def merge_coins(self, destination: Argument, sources: Sequence[Argument]) -> None:
         """Put coins into a coin."""

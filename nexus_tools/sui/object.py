@@ -9,7 +9,6 @@ from msgspec.structs import force_setattr
 from nexus_tools.sui.address import (
     ADDRESS,
     ADDRESS_LENGTH,
-    SUI_FRAMEWORK,
     SUI_SYSTEM,
     ZERO,
     Address,
@@ -29,6 +28,7 @@ from nexus_tools.sui.bcs import (
 )
 from nexus_tools.sui.digest import DIGEST, Digest, object_digest
 from nexus_tools.sui.type_tag import (
+    ACCUMULATOR_VALUE,
     COIN,
     DYNAMIC_FIELD,
     GAS_COIN,
@@ -37,6 +37,7 @@ from nexus_tools.sui.type_tag import (
     TYPE_TAG,
     StructTag,
     TypeTag,
+    accumulator_key_tag,
     balance_tag,
     coin_tag,
     field_tag,
@@ -185,9 +186,7 @@ _STAKED_SUI_TAG = StructTag(SUI_SYSTEM, "staking_pool", "StakedSui")
 
 
 def _balance_field_tag(coin_type: TypeTag) -> StructTag:
-    key = StructTag(SUI_FRAMEWORK, "accumulator", "Key", (balance_tag(coin_type),))
-    value = StructTag(SUI_FRAMEWORK, "accumulator", "U128")
-    return field_tag(key, value)
+    return field_tag(accumulator_key_tag(balance_tag(coin_type)), ACCUMULATOR_VALUE)
 
 
 _SUI_BALANCE_TAG = _balance_field_tag(SUI)

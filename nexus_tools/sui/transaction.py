@@ -4,7 +4,7 @@ Source: `sui-types/src/{transaction,messages_consensus}.rs`.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 from msgspec import Struct
 
@@ -168,6 +168,10 @@ class Result(Struct, frozen=True):
 
     def __getitem__(self, index: int) -> "NestedResult":
         return NestedResult(self.command, index)
+
+    def __iter__(self) -> Never:
+        # Without this, Python would iterate by `__getitem__`, which any index satisfies.
+        raise TypeError("how many values a command returns is not known here: index the result")
 
 
 class NestedResult(Struct, frozen=True):

@@ -76,6 +76,7 @@ URL = StructTag(SUI_FRAMEWORK, "url", "Url")
 OBJECT_ID = StructTag(SUI_FRAMEWORK, "object", "ID")
 UID = StructTag(SUI_FRAMEWORK, "object", "UID")
 TX_CONTEXT = StructTag(SUI_FRAMEWORK, "tx_context", "TxContext")
+ACCUMULATOR_VALUE = StructTag(SUI_FRAMEWORK, "accumulator", "U128")
 
 COIN: Datatype = (SUI_FRAMEWORK, "coin", "Coin")
 BALANCE: Datatype = (SUI_FRAMEWORK, "balance", "Balance")
@@ -97,6 +98,11 @@ def balance_tag(coin_type: TypeTag) -> StructTag:
 def field_tag(name: TypeTag, value: TypeTag) -> StructTag:
     """The type of the object in which an entry of a collection is: `0x2::dynamic_field::Field`."""
     return StructTag(*DYNAMIC_FIELD, (name, value))
+
+
+def accumulator_key_tag(funds: TypeTag) -> StructTag:
+    """The type of an address as the name under which its funds are kept."""
+    return StructTag(SUI_FRAMEWORK, "accumulator", "Key", (funds,))
 
 
 GAS_COIN = coin_tag(SUI)

@@ -29,7 +29,13 @@ from nexus_tools.tool.schema_document import (
     relocated,
     schema_error,
 )
-from nexus_tools.tool.strict_json import canonical_json, measure, parse_json, pointer_of
+from nexus_tools.tool.strict_json import (
+    MAX_DEPTH,
+    canonical_json,
+    measure,
+    parse_json,
+    pointer_of,
+)
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
 from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
 
@@ -37,6 +43,7 @@ __all__ = [
     "ANCHORS",
     "DEFAULT_TIMEOUT_MS",
     "DIALECT",
+    "MAX_DEPTH",
     "MAX_DESCRIPTION_BYTES",
     "MAX_MISMATCHES",
     "MAX_PORTS",

@@ -71,7 +71,7 @@ def measure(value: Any) -> Extent:
     65th level and not by a RecursionError. `{"a": [1, "long…", 2]}` has the levels `{}`, `[]`; its
     nodes are the object, the list, two numbers, and the text with one more for each 8 characters.
     """
-    if not isinstance(value, dict | list):
+    if not isinstance(value, _CONTAINERS):
         return Extent(_leaf_nodes(value), 0)
     nodes = depth = 0
     level: list[list[Any] | dict[Any, Any]] = [value]
@@ -86,7 +86,7 @@ def measure(value: Any) -> Extent:
                 # Asked in this order because this runs for every value of every call.
                 if kind in _ONE_NODE:
                     continue
-                if kind is dict or kind is list or isinstance(member, dict | list):
+                if kind is dict or kind is list or isinstance(member, _CONTAINERS):
                     below.append(member)
                     nodes -= 1
                 else:
@@ -105,9 +105,11 @@ def _members(container: list[Any] | dict[Any, Any]) -> Iterable[Any]:
     if isinstance(container, list):
         return container
     try:
-        _check_text("".join(container))
+        names = "".join(container)
     except TypeError as error:
         raise _invalid("the name of a member is no string") from error
+    if not names.isascii():
+        _check_text(names)
     return container.values()
 
 
@@ -157,6 +159,8 @@ def _invalid(problem: str) -> ValidationError:
 
 # The types whose every value is JSON and small; this set is asked for each value of each call.
 _ONE_NODE = frozenset((int, bool, type(None)))
+# A tuple, because a union is made anew wherever it is written.
+_CONTAINERS = (dict, list)
 
 _CANONICAL = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False

@@ -58,8 +58,11 @@ class InterfaceValidator:
         """
         self._input.check(value, "input_invalid", "the input does not match", json_bytes)
 
-    def check_output(self, value: Any) -> Answer:
-        """The outcome in `{variant: {port: value}}`, or `ValidationError` (`output_invalid`)."""
+    def check_output(self, value: Any, json_bytes: int | None = None) -> Answer:
+        """The outcome in `{variant: {port: value}}`, or `ValidationError` (`output_invalid`).
+
+        `json_bytes` is what it is in `check_input`.
+        """
         code, what = "output_invalid", "the output does not match"
         if not isinstance(value, dict) or len(value) != 1:
             message = "an output is an object with exactly one member, the variant"
@@ -69,7 +72,7 @@ class InterfaceValidator:
             known = ", ".join(self._variants)
             message = f"{str(variant)[:80]!r} is no variant of the tool; it has {known}"
             raise mismatch_error(code, what, [Mismatch("", message)])
-        self._output.check(value, code, what)
+        self._output.check(value, code, what, json_bytes)
         return Answer(variant, ports)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import anyio.to_thread
 from anyio import CapacityLimiter
 from pydantic.errors import PydanticUserError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import from_json
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import DEFAULT_TIMEOUT_MS, ToolFqn
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, MAX_DEPTH, Answer, ToolFqn
 from nexus_tools.toolkit.signature import Signature
 from nexus_tools.toolkit.tool import Call, Health, Tool, tool_invalid
 from nexus_tools.toolkit.variant import Variant
@@ -56,6 +56,10 @@ class FunctionTool(Tool):
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the function, and take its variant apart."""
+        return (await self.answer(arguments)).as_json()
+
+    async def answer(self, arguments: Mapping[str, Any]) -> Answer:
+        """Call the function, and check its variant as JSON has it. Raises as every tool's does."""
         if self._is_async:
             returned = await self.function(**arguments)
         else:
@@ -64,22 +68,25 @@ class FunctionTool(Tool):
                 abandon_on_cancel=True,
                 limiter=self._threads,
             )
-        return self._document(returned)
+        return self._checked(returned)
 
-    def _document(self, returned: object) -> dict[str, Any]:
+    def _checked(self, returned: object) -> Answer:
         if not isinstance(returned, Variant) or not self._signature.gives(type(returned)):
             known = ", ".join(kind.__name__ for kind in self._signature.variants.values())
             message = f"the tool returned {type(returned).__name__}, which is none of {known}"
             raise ValidationError("output_invalid", message)
         try:
-            # As `model_dump`, without a look at options that are not used here.
-            ports = returned.__pydantic_serializer__.to_python(
-                returned, mode="json", by_alias=True, warnings=False
-            )
-        except PydanticSerializationError as error:
+            # As `model_dump_json`, without a look at options that are not used here. Text that is
+            # read back is JSON for sure, and its size bounds what the check can cost: to measure
+            # the value takes longer than both.
+            text = returned.__pydantic_serializer__.to_json(returned, by_alias=True, warnings=False)
+            ports = from_json(text, allow_inf_nan=False)
+        except ValueError as error:
             message = f"the variant {returned.variant_name} cannot be written as JSON: {error}"
             raise ValidationError("output_invalid", message) from error
-        return {returned.variant_name: ports}
+        is_shallow = text.count(b"[") + text.count(b"{") < MAX_DEPTH
+        size = len(text) if is_shallow else None
+        return self._validator.check_output({returned.variant_name: ports}, size)
 
 
 def tool(

@@ -24,6 +24,7 @@ class _Invocation:
     `request` is the body, or its SHA-256 unless the body is shorter than that.
     """
 
+    key: str
     request: bytes
     response: Response | None = None
     expires_at: float = 0.0
@@ -48,8 +49,8 @@ class RecentInvocations:
         self._max_bytes = max_bytes
         self._clock = clock
         self._known: dict[str, _Invocation] = {}
-        # The keys of those that have a response, in the order in which they are forgotten.
-        self._complete: deque[str] = deque()
+        # Those that have a response, in the order in which they are forgotten.
+        self._complete: deque[_Invocation] = deque()
         self._bytes = 0
 
     def begin(self, key: str, body: bytes) -> Response | None:
@@ -65,7 +66,7 @@ class RecentInvocations:
                 self._forget_old(now)
                 known = None
         if known is None:
-            self._known[key] = _Invocation(request)
+            self._known[key] = _Invocation(key, request)
             return None
         if known.request != request:
             detail = "this idempotency key belongs to a request with another body"
@@ -81,7 +82,7 @@ class RecentInvocations:
         invocation = self._known[key]
         invocation.response = response
         invocation.expires_at = now + self._lifetime_s
-        self._complete.append(key)
+        self._complete.append(invocation)
         self._bytes += len(response.body)
         self._forget_old(now)
 
@@ -90,11 +91,13 @@ class RecentInvocations:
         self._known.pop(key, None)
 
     def _forget_old(self, now: float) -> None:
-        while self._complete:
-            oldest = self._known[self._complete[0]]
-            fits = len(self._complete) <= self._max_count and self._bytes <= self._max_bytes
-            if fits and oldest.expires_at > now:
-                return
-            del self._known[self._complete.popleft()]
+        complete = self._complete
+        while complete and (
+            len(complete) > self._max_count
+            or self._bytes > self._max_bytes
+            or complete[0].expires_at <= now
+        ):
+            oldest = complete.popleft()
+            del self._known[oldest.key]
             assert oldest.response is not None
             self._bytes -= len(oldest.response.body)

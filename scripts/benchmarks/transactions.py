@@ -86,7 +86,8 @@ async def _rates(
 
 async def _coins(network: Network, owner: Address, count: int) -> list[ObjectReference]:
     """So many coins for transactions."""
-    bank = await chain.funded_key(network, count * COIN_MIST + chain.SUI)
+    # Twice what the coins hold: the storage of each is paid, too.
+    bank = await chain.funded_key(network, 2 * count * COIN_MIST)
     async with SuiClient(network, bank) as client:
         coins = await chain.split_coins(client, owner, [COIN_MIST] * count)
     return [coin.reference for coin in coins if coin.balance == COIN_MIST]

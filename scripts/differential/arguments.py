@@ -13,6 +13,7 @@ from differential.dynamic_fields import DynamicFields
 from nexus_tools.bytecode import Ability
 from nexus_tools.localnet.vm import Function, Machine, ReferenceType, Variant, substitute
 from nexus_tools.sui.address import SUI_FRAMEWORK, SUI_SYSTEM, Address
+from nexus_tools.sui.clock import CLOCK_TYPE
 from nexus_tools.sui.type_tag import (
     OPTION,
     STRING,
@@ -33,7 +34,6 @@ _LONG = 300
 _ID_SIZE = 32
 
 _OPTION = StructTag(*OPTION, (Primitive.U64,))
-_CLOCK = StructTag(SUI_FRAMEWORK, "clock", "Clock", ())
 _BAG = StructTag(SUI_FRAMEWORK, "bag", "Bag", ())
 _BALANCE = balance_tag(SUI)
 _SYSTEM_STATE = StructTag(SUI_SYSTEM, "sui_system_state_inner", "SuiSystemStateInnerV2", ())
@@ -50,7 +50,7 @@ TYPE_ARGUMENTS: tuple[TypeTag, ...] = (
     SUI,
     _BALANCE,
     coin_tag(SUI),
-    _CLOCK,
+    CLOCK_TYPE,
     _BAG,
 )
 

@@ -2,10 +2,10 @@
 
 from genuine import Children
 from nexus_tools.localnet.vm import Machine
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, dynamic_field_id
 from nexus_tools.sui.object import MoveObject, Object, ObjectOwner
-from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag
+from nexus_tools.sui.type_tag import TYPE_TAG, StructTag, TypeTag, field_tag
 
 _VERSION = 1
 
@@ -31,7 +31,7 @@ class DynamicFields:
         (key_type, name), (value_type, content) = key, value
         encoded = machine.types.encode(key_type, name)
         child = dynamic_field_id(parent, TYPE_TAG.encode(key_type), encoded)
-        type_ = StructTag(SUI_FRAMEWORK, "dynamic_field", "Field", (key_type, value_type))
+        type_ = field_tag(key_type, value_type)
         contents = bytes(child) + encoded + machine.types.encode(value_type, content)
         self.put(Address(parent), type_, contents)
 

@@ -1,12 +1,14 @@
 """The server: whatever it is sent, it responds with a defined status or closes, and stays healthy.
 
 An input is a byte for the way, and then what is sent: over native gRPC and gRPC-web the number of a
-procedure and a message; else the bytes of a connection of HTTP/1.1 or HTTP/2.
+procedure and a message; else the bytes of a connection of HTTP/1.1 or HTTP/2, which the client
+ends in its half, leaves at once, or resets.
 """
 
 import base64
 import http.client
 import socket
+import struct
 from collections.abc import Callable
 from functools import cache
 
@@ -23,7 +25,7 @@ from nexus_tools.sui.rpc import Procedure
 from nexus_tools.sui.transaction import TransactionData
 
 _TAKE_TRANSACTIONS = ("ExecuteTransaction", "SimulateTransaction")
-_NATIVE, _WEB, _WEB_TEXT, _BYTES = range(4)
+_NATIVE, _WEB, _WEB_TEXT, _ENDED, _LEFT, _RESET = range(6)
 _SECONDS = 10.0
 _WATCHING_SECONDS = 0.03
 _QUIET_SECONDS = 0.3
@@ -41,9 +43,13 @@ def inputs() -> st.SearchStrategy[bytes]:
     )
     return weighted(
         (4, st.builds(bytes.__add__, ways, messages)),
-        (1, http1().map(lambda data: bytes([_BYTES]) + data)),
-        (1, http2().map(lambda data: bytes([_BYTES]) + data)),
+        (1, st.builds(bytes.__add__, _leaving(), http1())),
+        (1, st.builds(bytes.__add__, _leaving(), http2())),
     )
+
+
+def _leaving() -> st.SearchStrategy[bytes]:
+    return st.sampled_from([_ENDED, _ENDED, _LEFT, _RESET]).map(lambda way: bytes([way]))
 
 
 def _messages(
@@ -81,7 +87,7 @@ def check(data: bytes) -> str:
     """Send the input, look at the answer, and at how the server does afterwards."""
     server = served()
     server.restart()
-    way, rest = (data[0] if data else _BYTES), data[1:]
+    way, rest = (data[0] if data else _ENDED), data[1:]
     if way in _CALLS and rest:
         procedure = _procedures()[rest[0] % len(_procedures())]
         code = _CALLS[way](server, procedure, rest[1:])
@@ -89,7 +95,7 @@ def check(data: bytes) -> str:
             raise Broken(f"{procedure.path} ended with {code}: {server.errors[:1]}")
         outcome = f"status {code}"
     else:
-        outcome = _send(server, rest)
+        outcome = _send(server, rest, way)
     server.check()
     return outcome
 
@@ -164,11 +170,15 @@ _CALLS: dict[int, Callable[[Served, Procedure, bytes], int]] = {
 # --- Connections
 
 
-def _send(server: Served, data: bytes) -> str:
-    """Send bytes, say that they are all, and read until the server closes or has no more."""
+def _send(server: Served, data: bytes, way: int) -> str:
+    """Send bytes, and leave; or say that they are all, and read until the server closes."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=_QUIET_SECONDS) as client:
+        if way == _RESET:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         try:
             client.sendall(data)
+            if way in {_LEFT, _RESET}:
+                return "left"
             client.shutdown(socket.SHUT_WR)
             while client.recv(65_536):
                 pass

@@ -16,6 +16,7 @@ from nexus_tools.sui.rpc import Messages, load_messages
 
 T = TypeVar("T")
 _SETTLING_SECONDS = 5
+_OWN_CONNECTIONS = 2  # gRPC's, and the one that asks how the server is
 _MEMORY_BYTES = 700 * 1024**2
 
 
@@ -61,16 +62,21 @@ class Served:
             raise Broken(f"the server does not respond: {error!r}") from error
         if self.errors:
             raise Broken(f"the server logged an error: {self.errors[0]}")
-        self._check_tasks()
+        self._check_left()
         self._check_memory()
 
-    def _check_tasks(self) -> None:
+    def _check_left(self) -> None:
         deadline = monotonic() + _SETTLING_SECONDS
-        while (tasks := self.call(lambda: len(asyncio.all_tasks()))) > self._tasks:
-            if monotonic() > deadline:
-                names = self.call(lambda: [repr(task) for task in asyncio.all_tasks()])
-                raise Broken(f"tasks are left: {tasks}: {names}")
+        while (left := self.call(self._left)) and monotonic() < deadline:
             sleep(0.005)
+        if left:
+            raise Broken(f"{left} are left: {self.call(lambda: [*map(repr, asyncio.all_tasks())])}")
+
+    def _left(self) -> str:
+        """What there is of clients that have gone; those of the fuzzer itself stay."""
+        tasks = len(asyncio.all_tasks()) - self._tasks
+        connections = self._server.connected - _OWN_CONNECTIONS
+        return f"{tasks} tasks and {connections} connections" if max(tasks, connections) > 0 else ""
 
     def _check_memory(self) -> None:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - often and short

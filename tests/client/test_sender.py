@@ -4,7 +4,7 @@ import pytest
 from grpc import StatusCode
 from msgspec.structs import astuple
 
-from nexus_tools.client import Patience, SuiClient
+from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.client.connection import Connection
 from nexus_tools.errors import (
     NotAllowedError,
@@ -42,6 +42,21 @@ async def test_a_gas_coin_that_another_program_has_used_is_read_again(bob, chain
     await bob.execute(pay(1))
     await bob.execute(pay(1), budget=5_000_000)
     assert await bob.balance(CAROL) == 4
+
+
+async def test_gas_coins_that_another_program_has_merged_are_all_read_again(chain, localnet):
+    signer = KeyPair.new()
+    for _ in range(6):
+        localnet.fund(signer.address, 20 * SUI_MIST)
+    async with chain.client(signer) as client, chain.client(signer) as other:
+        await client.execute(pay(1))
+        _, *coins = await other.coins(signer.address)
+        merge = TransactionBuilder()
+        merge.merge_coins(merge.gas, [merge.object(coin.reference.object_id) for coin in coins])
+        await other.execute(merge)
+        before = await client.balance(CAROL)
+        await client.execute(pay(1))
+        assert await client.balance(CAROL) == before + 1
 
 
 async def test_a_simulation_reads_again_what_another_program_has_used(bob, chain):

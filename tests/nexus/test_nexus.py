@@ -112,6 +112,33 @@ async def test_a_leader_of_that_name_is_taken_up_again(nexus, localnet):
     assert (await nexus.leaders.get(cap)).record.name == "lee"
 
 
+async def active_leaders(nexus):
+    return len((await nexus.leaders.state()).active)
+
+
+async def test_a_leader_that_is_at_work_no_more_is_responsible_for_nothing(nexus):
+    async with nexus.leader("lee", allow_loopback=True):
+        assert await active_leaders(nexus) == 1
+    assert await active_leaders(nexus) == 0
+
+
+async def test_a_leader_is_deactivated_when_the_block_breaks(nexus):
+    with pytest.raises(RuntimeError):
+        async with nexus.leader("lee", allow_loopback=True):
+            raise RuntimeError
+    assert await active_leaders(nexus) == 0
+
+
+async def test_a_leader_that_was_active_before_stays_active(nexus, localnet):
+    leader_key = KeyPair.new()
+    localnet.fund(leader_key.address, 20_000_000_000)
+    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
+        _, cap = await leading.leaders.register("lee", activate=True)
+    async with nexus.leader("lee", leader_key, allow_loopback=True):
+        pass
+    assert (await nexus.leaders.get(cap)).active
+
+
 async def test_what_keeps_a_leader_from_starting_is_raised(nexus, localnet, tmp_path):
     leader_key = KeyPair.new()
     localnet.fund(leader_key.address, 20_000_000_000)

@@ -57,6 +57,18 @@ def test_each_command_is_referred_to_by_its_number():
     )
 
 
+def test_coins_that_are_split_can_be_iterated():
+    builder = TransactionBuilder()
+    first, second = builder.split_coins(builder.gas, [1, 2])
+    assert (first, second) == (NestedResult(0, 0), NestedResult(0, 1))
+
+
+def test_results_of_unknown_number_cannot_be_iterated():
+    result = TransactionBuilder().move_call(Address.of(2), "coin", "zero")
+    with pytest.raises(TypeError, match="index the result"):
+        list(result)
+
+
 def test_publish_and_upgrade_carry_modules_and_dependencies():
     builder = TransactionBuilder()
     ticket = builder.publish([b"\1"], [Address.of(1)])

@@ -256,6 +256,24 @@ async def test_an_output_that_is_no_json_is_refused(value):
     assert caught.value.code == "output_invalid"
 
 
+def _nesting(lists: int):
+    @tool("xyz.example.test.deep@1")
+    async def deep() -> Done:
+        return Done(value=json.loads("[" * lists + "]" * lists))
+
+    return deep
+
+
+# Around the value there are the variant's object and that of its ports.
+async def test_an_output_may_nest_64_levels_deep():
+    assert (await _nesting(64 - 1).invoke({})).variant == "ok"
+
+
+async def test_an_output_that_nests_deeper_is_refused():
+    with pytest.raises(ValidationError, match="nests deeper than 64 levels"):
+        await _nesting(64).invoke({})
+
+
 @pytest.mark.parametrize("returned", [None, {"ok": {}}, Broken(reason="x"), 3])
 async def test_only_declared_variants_may_be_returned(returned):
     @tool("xyz.example.test.bad@1")

@@ -16,12 +16,11 @@ from nexus_tools.bindings.generator.plan import Place, Plan
 from nexus_tools.bindings.generator.scope import Scope
 from nexus_tools.bindings.runtime.framework import KNOWN
 from nexus_tools.bindings.runtime.names import class_name, module_name
-from nexus_tools.sui.address import MOVE_STDLIB
+from nexus_tools.sui.type_tag import OPTION
 
 _PRIMITIVES = {"bool": ("bool", "boolean"), "address": ("Address", "address")} | {
     f"u{bits}": ("int", f"u{bits}") for bits in (8, 16, 32, 64, 128, 256)
 }
-_OPTION = (MOVE_STDLIB, "option", "Option")
 
 
 class Expressions:
@@ -160,4 +159,4 @@ def is_nested_option(move_type: Named) -> bool:
     `some(none)` and `none` would both be None; as tuples they are `(None,)` and `()`.
     """
     inner = move_type.arguments[0] if move_type.arguments else None
-    return move_type.id == _OPTION and isinstance(inner, Named) and inner.id == _OPTION
+    return move_type.id == OPTION and isinstance(inner, Named) and inner.id == OPTION

@@ -17,17 +17,17 @@ from nexus_tools.bindings.generator.move_types import MoveType, Named, Parameter
 from nexus_tools.bindings.generator.parameter_names import snake, unused
 from nexus_tools.bindings.runtime.names import function_name
 from nexus_tools.bytecode import Ability
-from nexus_tools.sui.address import BRIDGE_PACKAGE, MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
+from nexus_tools.sui.address import BRIDGE_PACKAGE, SUI_FRAMEWORK, SUI_SYSTEM
+from nexus_tools.sui.clock import CLOCK_TYPE
+from nexus_tools.sui.type_tag import ASCII_STRING, OBJECT_ID, OPTION, RECEIVING, STRING, TX_CONTEXT
 
-_CONTEXT = (SUI_FRAMEWORK, "tx_context", "TxContext")
-_RECEIVING = (SUI_FRAMEWORK, "transfer", "Receiving")
-_UTF8 = (MOVE_STDLIB, "string", "String")
-_ASCII = (MOVE_STDLIB, "ascii", "String")
-_OPTION = (MOVE_STDLIB, "option", "Option")
-_ID = (SUI_FRAMEWORK, "object", "ID")
+_CONTEXT = TX_CONTEXT.datatype
+_UTF8 = STRING.datatype
+_ASCII = ASCII_STRING.datatype
+_ID = OBJECT_ID.datatype
 # Objects that there is one of, at the same id everywhere.
 _SYSTEM = {
-    (SUI_FRAMEWORK, "clock", "Clock"): "CLOCK",
+    CLOCK_TYPE.datatype: "CLOCK",
     (SUI_FRAMEWORK, "random", "Random"): "RANDOM",
     (SUI_FRAMEWORK, "deny_list", "DenyList"): "DENY_LIST",
     (SUI_FRAMEWORK, "coin_registry", "CoinRegistry"): "COIN_REGISTRY",
@@ -128,7 +128,7 @@ class FunctionWriter:
             return _Input("", f"{inputs}.{helper}(builder, {inputs}.{_SYSTEM[target.id]})")
         if is_pure(target):
             return self._pure(name, target)
-        if isinstance(target, Named) and target.id == _RECEIVING:
+        if isinstance(target, Named) and target.id == RECEIVING:
             return self._taken(name, self._scope.use("ObjectReference"), "received")
         if _is_object(target, parameters):
             kind = self._scope.use("ObjectInput")
@@ -161,7 +161,7 @@ class FunctionWriter:
         """The annotation of a value that a caller gives: any sequence for a vector."""
         if isinstance(target, Vector) and target.element != "u8":
             return f"{self._scope.use('Sequence')}[{self._given(target.element)}]"
-        if isinstance(target, Named) and target.id == _OPTION and not is_nested_option(target):
+        if isinstance(target, Named) and target.id == OPTION and not is_nested_option(target):
             return f"{self._given(target.arguments[0])} | None"
         return self._expressions.annotation(target, ())
 
@@ -186,7 +186,7 @@ def is_pure(move_type: MoveType) -> bool:
     if isinstance(move_type, Vector):
         return is_pure(move_type.element)
     if isinstance(move_type, Named):
-        if move_type.id == _OPTION:
+        if move_type.id == OPTION:
             return is_pure(move_type.arguments[0])
         return move_type.id in (_UTF8, _ASCII, _ID)
     return isinstance(move_type, str)

@@ -4,7 +4,19 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.type_tag import (
+    ASCII_STRING,
+    BALANCE,
+    COIN,
+    DYNAMIC_FIELD,
+    OBJECT_ID,
+    OPTION,
+    STRING,
+    TYPE_NAME,
+    UID,
+    URL,
+)
 
 
 class Known(Struct, frozen=True):
@@ -29,19 +41,19 @@ _COLLECTION = Known("{imported}", "collection", imported="Collection")
 _FIELD = Known("{imported}[{0}, {1}]", "field", (0, 1), imported="Field")
 
 KNOWN: Mapping[TypeName, Known] = {
-    (MOVE_STDLIB, "string", "String"): _TEXT,
-    (MOVE_STDLIB, "ascii", "String"): _TEXT,
-    (MOVE_STDLIB, "type_name", "TypeName"): _TEXT,
-    (MOVE_STDLIB, "option", "Option"): Known("{0} | None", "option", (0,)),
-    (SUI_FRAMEWORK, "url", "Url"): _TEXT,
-    (SUI_FRAMEWORK, "object", "ID"): _ID,
-    (SUI_FRAMEWORK, "object", "UID"): _ID,
-    (SUI_FRAMEWORK, "balance", "Balance"): _AMOUNT,
+    STRING.datatype: _TEXT,
+    ASCII_STRING.datatype: _TEXT,
+    TYPE_NAME.datatype: _TEXT,
+    OPTION: Known("{0} | None", "option", (0,)),
+    URL.datatype: _TEXT,
+    OBJECT_ID.datatype: _ID,
+    UID.datatype: _ID,
+    BALANCE: _AMOUNT,
     (SUI_FRAMEWORK, "balance", "Supply"): _AMOUNT,
-    (SUI_FRAMEWORK, "coin", "Coin"): Known("{imported}", "coin", imported="Coin"),
+    COIN: Known("{imported}", "coin", imported="Coin"),
     (SUI_FRAMEWORK, "vec_set", "VecSet"): Known("tuple[{0}, ...]", "vector", (0,)),
     (SUI_FRAMEWORK, "vec_map", "VecMap"): Known("tuple[tuple[{0}, {1}], ...]", "map_of", (0, 1)),
-    (SUI_FRAMEWORK, "dynamic_field", "Field"): _FIELD,
+    DYNAMIC_FIELD: _FIELD,
     (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper"): Known("{0}", "wrapped", (0,)),
     (SUI_FRAMEWORK, "bag", "Bag"): _COLLECTION,
     (SUI_FRAMEWORK, "object_bag", "ObjectBag"): _COLLECTION,

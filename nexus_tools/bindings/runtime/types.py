@@ -127,7 +127,7 @@ class Decoder:
             return codecs.byte_vector if is_bytes else codecs.vector(self.codec(tag.element))
         if not isinstance(tag, StructTag):
             raise _unknown(str(tag))
-        known = KNOWN.get((tag.address, tag.module, tag.name))
+        known = KNOWN.get(tag.datatype)
         if known is not None:
             return self._applied(getattr(codecs, known.codec), known.takes, tag)
         found = self._found(tag)

@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from msgspec import Struct
 
 from nexus_tools.bindings.runtime.package import Package
-from nexus_tools.sui.address import ADDRESS, SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import ADDRESS, Address
 from nexus_tools.sui.bcs import Codec, late, struct, u64
-from nexus_tools.sui.type_tag import StructTag, TypeTag
+from nexus_tools.sui.type_tag import StructTag, TypeTag, coin_tag
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -83,7 +83,7 @@ class Coin(Struct, frozen=True):
     @classmethod
     def type_tag(cls, coin_type: TypeTag) -> StructTag:
         """The type of coins of this type."""
-        return StructTag(SUI_FRAMEWORK, "coin", "Coin", (coin_type,))
+        return coin_tag(coin_type)
 
 
 class Collection(Struct, frozen=True):

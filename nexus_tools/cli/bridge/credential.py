@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
 from nexus_tools.cli.framework import Session, local
 from nexus_tools.errors import NotFoundError, UsageError
+from nexus_tools.units import in_words
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import Credential, CredentialKey, DeviceAuthorization
@@ -36,12 +36,14 @@ def command() -> None:
 def list_credentials(session: Session) -> None:
     """List whose credentials are kept; the secrets are not shown."""
     rows = [_row(key, credential) for key, credential in credential_store(session.settings).list()]
+    if not session.output.as_json:
+        rows = [in_words(row) for row in rows]
     columns = {
         "provider": "Provider",
         "profile": "Profile",
         "thread_id": "Thread",
         "kind": "Kind",
-        "expires_at": "Expires",
+        "expires": "Expires",
         "scopes": "Scopes",
     }
     session.output.table(rows, columns, empty="no credential is kept")
@@ -170,6 +172,6 @@ def _row(key: "CredentialKey", credential: "Credential") -> dict[str, Any]:
         "thread_id": key.thread_id,
         "kind": credential.kind.value,
         "fields": sorted(credential.fields),
-        "expires_at": None if expires is None else datetime.fromtimestamp(expires, UTC).isoformat(),
+        "expires_at_ms": None if expires is None else int(expires * 1_000),
         "scopes": None if credential.scopes is None else sorted(credential.scopes),
     }

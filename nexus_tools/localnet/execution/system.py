@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from nexus_tools.localnet.execution.environment import ObjectStore
 from nexus_tools.localnet.execution.errors import TransactionRefused
-from nexus_tools.sui.address import CLOCK, RANDOM, SUI_FRAMEWORK, SUI_SYSTEM, SYSTEM_STATE, ZERO
+from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK, SUI_SYSTEM, SYSTEM_STATE, ZERO
 from nexus_tools.sui.bcs import byte_vector, u64
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.clock import clock_input
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference, Shared
@@ -77,7 +78,7 @@ def as_programmable(data: TransactionData, store: ObjectStore) -> TransactionDat
 
 
 def _set_clock(prologue: Prologue, _store: ObjectStore) -> ProgrammableTransaction:
-    clock = SharedObject(CLOCK, _FIRST_VERSION, mutable=True)
+    clock = clock_input(mutable=True)
     timestamp = Pure(u64.encode(prologue.commit_timestamp_ms))
     return _call("clock", "consensus_commit_prologue", (clock, timestamp))
 

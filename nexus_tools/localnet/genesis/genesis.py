@@ -20,8 +20,9 @@ from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger,
 from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.clock import clock_contents
 from nexus_tools.sui.digest import Digest, blake2b256, transaction_digest
-from nexus_tools.sui.object import Immutable, Linkage, MoveObject, MovePackage, TypeOrigin
+from nexus_tools.sui.object import Immutable, Linkage, MovePackage, TypeOrigin
 from nexus_tools.sui.system_transaction import Genesis, GenesisObject
 
 TOTAL_SUPPLY_MIST = 10_000_000_000 * 1_000_000_000
@@ -112,7 +113,6 @@ def _created_objects(
 
 
 def _with_time(clock: GenesisObject, timestamp_ms: int) -> GenesisObject:
-    """The clock at the start of the chain: behind its id, `timestamp_ms: u64`."""
-    assert isinstance(clock.data, MoveObject)
-    contents = clock.data.contents[:32] + u64.encode(timestamp_ms)
+    """The clock at the start of the chain."""
+    contents = clock_contents(timestamp_ms)
     return GenesisObject(replace(clock.data, contents=contents), clock.owner)

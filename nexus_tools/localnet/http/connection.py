@@ -3,7 +3,9 @@
 import asyncio
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
+from typing import cast
 
 from nexus_tools.localnet.http.exchange import Application, ClientGoneError, Exchange
 
@@ -19,11 +21,15 @@ class Connection(asyncio.Protocol, ABC):
 
     It reads a part of what has come, then lets the others have their turn: small frames take long.
     What is sent in one turn goes out together: a system call costs more than all else.
+    `when_over` is called when it is lost, and nothing is being served on it any more.
     """
 
     def __init__(self, application: Application, idle_seconds: float) -> None:
+        self.when_over: Callable[[], None] = lambda: None
         self._application = application
         self._idle_seconds = idle_seconds
+        self._has_left = False  # the client sends no more
+        self._is_lost = False
         self._is_writable = True
         self._heard = bytearray()  # what has come and is not read yet
         self._unsent = bytearray()  # what goes out at the end of this turn
@@ -38,15 +44,21 @@ class Connection(asyncio.Protocol, ABC):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one without its class
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """End, and with it all that is being served."""
+        self._is_lost = True
         self._expect(None)
         self._heard.clear()
-        for task in tuple(self._tasks.values()):
-            task.cancel()
+        self._cancel_all()
+        self._check_over()
+
+    def eof_received(self) -> bool | None:
+        """The client sends no more, and is sent no more than there is."""
+        self._has_left = True
+        self._close()
+        return None
 
     def pause_writing(self) -> None:
         """The client reads more slowly than it is written to: it is not heard until it has read."""
@@ -105,8 +117,12 @@ class Connection(asyncio.Protocol, ABC):
         self._listen()
 
     def _listen(self) -> None:
-        """Let the client send, unless there is enough to read or it does not read itself."""
-        if self._is_writable and not self._reads_soon and len(self._heard) <= _AHEAD_BYTES:
+        """Let the client send, unless there is enough to read or it does not read itself.
+
+        One that sends no more is not listened to: uvloop would say that again and again.
+        """
+        is_behind = self._reads_soon or len(self._heard) > _AHEAD_BYTES
+        if self._is_writable and not is_behind and not self._has_left:
             self._transport.resume_reading()
         else:
             self._transport.pause_reading()
@@ -152,6 +168,15 @@ class Connection(asyncio.Protocol, ABC):
         if error is not None and not isinstance(error, ClientGoneError):
             _LOG.error("an HTTP response failed", exc_info=error)
         self._release(exchange)
+        self._check_over()
+
+    def _cancel_all(self) -> None:
+        for task in tuple(self._tasks.values()):
+            task.cancel()
+
+    def _check_over(self) -> None:
+        if self._is_lost and not self._tasks:
+            self.when_over()
 
     @abstractmethod
     def _release(self, exchange: Exchange) -> None:
@@ -184,6 +209,8 @@ class Connection(asyncio.Protocol, ABC):
             exchange.wake()
 
     def _close(self) -> None:
-        """Send what there is, and close."""
+        """Send what there is, to a client that takes it before it is idle for too long."""
         self._flush()
+        self._cancel_all()
         self._transport.close()
+        self._expect(self._idle_seconds)

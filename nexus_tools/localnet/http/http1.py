@@ -1,6 +1,7 @@
 """HTTP/1.1. Source: RFC 9112; reading and writing its messages is h11's affair."""
 
 import asyncio
+from contextlib import suppress
 from typing import ClassVar
 
 import h11
@@ -38,7 +39,6 @@ class Http1Connection(Connection):
         super().__init__(application, idle_seconds)
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEADER_BYTES)
         self._exchange: Http1Exchange | None = None
-        self._has_left = False  # the client sends no more
         self._is_deaf = False  # we read no more, but let the client read its response
 
     # --- What happens to the connection
@@ -53,11 +53,14 @@ class Http1Connection(Connection):
         if not self._is_deaf:
             super().data_received(data)
 
-    def eof_received(self) -> bool:
+    def eof_received(self) -> bool | None:
         """Stay only for what is being served, and only if that ends soon."""
-        self._has_left = True
-        self._expect(_FAREWELL_SECONDS)
-        self._read_soon()
+        if self._is_deaf:
+            return super().eof_received()
+        if not self._has_left:
+            self._has_left = True
+            self._expect(_FAREWELL_SECONDS)
+            self._read_soon()
         return True
 
     # --- Requests
@@ -77,7 +80,7 @@ class Http1Connection(Connection):
 
     def _read(self) -> None:
         """Read until nothing is left, or a request is to be served first."""
-        while self._is_ready() and not (self._is_deaf or self.is_closing):
+        while self._is_ready() and self._is_listening():
             event = self._http.next_event()
             if isinstance(event, h11.Request):
                 self._open(event)
@@ -90,8 +93,11 @@ class Http1Connection(Connection):
                 if self._has_left and not self._heard:
                     self._close()
                 break
-        if self._exchange is not None and self._is_awaited(self._exchange):
+        if self._exchange is not None and self._is_listening() and self._is_awaited(self._exchange):
             self._serve_once(self._exchange)
+
+    def _is_listening(self) -> bool:
+        return not (self._is_deaf or self.is_closing)
 
     def _is_awaited(self, exchange: Exchange) -> bool:
         """Whether the application is to decide if it takes more of a body."""
@@ -107,7 +113,7 @@ class Http1Connection(Connection):
         if exchange.is_served:
             return
         exchange.is_served = True
-        self._expect(None)
+        self._expect(_FAREWELL_SECONDS if self._has_left else None)
         self._serve(exchange)
         if self._http.they_are_waiting_for_100_continue and not self._is_deaf:
             self.put(h11.InformationalResponse(status_code=100, headers=[]))
@@ -119,7 +125,7 @@ class Http1Connection(Connection):
             self._read_soon()
 
     def _release(self, exchange: Exchange) -> None:
-        if self._is_deaf or self.is_closing:
+        if not self._is_listening():
             return
         if self._http.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
             self._transport.abort()
@@ -134,8 +140,7 @@ class Http1Connection(Connection):
 
     def _refuse(self, status: int) -> None:
         """Answer what nobody serves, and read no more."""
-        for task in tuple(self._tasks.values()):
-            task.cancel()
+        self._cancel_all()
         if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not self.is_closing:
             exchange = self._exchange or Http1Exchange(self, _NO_REQUEST)
             exchange.respond(status, _REFUSAL_HEADERS, _REFUSAL)
@@ -152,7 +157,8 @@ class Http1Connection(Connection):
         self._heard.clear()
         self._listen()
         self._flush()
-        self._transport.write_eof()
+        with suppress(OSError):  # it has left while it was being told
+            self._transport.write_eof()
         self._expect(_FAREWELL_SECONDS)
 
     # --- Responses

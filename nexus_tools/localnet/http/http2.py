@@ -26,6 +26,7 @@ from h2.frame_buffer import FrameBuffer
 from h2.settings import SettingCodes, Settings
 from h2.stream import StreamInputs
 from h2.utilities import HeaderValidationFlags, validate_headers
+from hyperframe.frame import Frame
 
 from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import (
@@ -84,6 +85,7 @@ class Http2Connection(Connection):
         self.http.decoder = RequestDecoder()
         self._exchanges: dict[int, Http2Exchange] = {}
         self._begun: list[Http2Exchange] = []  # their heads have just come
+        self._whole = 0  # frames that had come when the deadline was set
 
     # --- What happens to the connection
 
@@ -112,7 +114,8 @@ class Http2Connection(Connection):
     def _watch(self) -> None:
         """What is begun of a frame, or of a head in several, has to come to its end."""
         if self._frames.are_in_the_middle():
-            if self._deadline is None:
+            if self._deadline is None or self._whole != self._frames.whole:
+                self._whole = self._frames.whole
                 self._expect(self._idle_seconds)
         elif self._deadline is not None:
             self._expect(None)
@@ -155,7 +158,7 @@ class Http2Connection(Connection):
             pass  # it checks while it is read
 
     def _go(self, _: ConnectionTerminated) -> None:
-        self._transport.close()
+        self._close()
 
     def _change_settings(self, _: RemoteSettingsChanged) -> None:
         self._wake_all()
@@ -283,7 +286,14 @@ class _Streams(H2Connection):
 
 
 class _Frames(FrameBuffer):
-    """What has come, as frames."""
+    """What has come, as frames; `whole` counts them, and a head in several as one."""
+
+    whole = 0
+
+    def __next__(self) -> Frame:
+        found = super().__next__()
+        self.whole += 1
+        return found
 
     def are_in_the_middle(self) -> bool:
         """Whether the preface, a frame, or a head in several frames has begun and not ended.

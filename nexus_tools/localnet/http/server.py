@@ -1,10 +1,12 @@
 """One port for both versions of HTTP: the first bytes of a connection say which it speaks."""
 
 import asyncio
+from functools import partial
+from typing import cast
 
 from nexus_tools.errors import UsageError
+from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import Application
-from nexus_tools.localnet.http.http1 import Http1Connection
 from nexus_tools.localnet.http.http2 import Http2Connection
 
 _TELLING = b"PRI"  # so begins HTTP/2, and no method of HTTP/1.1
@@ -24,11 +26,14 @@ class HttpServer:
         self._connections = connections
         self.idle_seconds = idle_seconds
         self._server: asyncio.Server | None = None
+        self._admits = False
         self._open: set[asyncio.Transport] = set()
+        self._emptied = asyncio.Event()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> int:
         """Listen, and give the port; 0 asks for a free one. Raises `port_unavailable`."""
         loop = asyncio.get_running_loop()
+        self._admits = True
         try:
             self._server = await loop.create_server(lambda: _NewConnection(self), host, port)
         except OSError as error:
@@ -43,22 +48,33 @@ class HttpServer:
         """Stop listening, and end every connection with what it has under way."""
         if self._server is None:
             return
+        self._admits = False
         self._server.close()
         for transport in tuple(self._open):
             transport.abort()
-        self._open.clear()
+        while self._open:
+            self._emptied.clear()
+            await self._emptied.wait()
         await self._server.wait_closed()
-        await asyncio.sleep(0)  # what is under way hears that its connection is gone
         self._server = None
 
+    @property
+    def connected(self) -> int:
+        """How many clients have a connection."""
+        return len(self._open)
+
     def admit(self, transport: asyncio.Transport) -> bool:
-        """Let a client in, if there are not too many."""
-        if len(self._open) >= self._connections:
-            self._open -= {each for each in self._open if each.is_closing()}
-        if len(self._open) >= self._connections:
+        """Let a client in, if there are not too many, and keep its place until `forget`."""
+        if not self._admits or len(self._open) >= self._connections:
             return False
         self._open.add(transport)
         return True
+
+    def forget(self, transport: asyncio.Transport) -> None:
+        """A connection is over, and all that was served on it."""
+        self._open.discard(transport)
+        if not self._open:
+            self._emptied.set()
 
 
 class _NewConnection(asyncio.Protocol):
@@ -68,27 +84,45 @@ class _NewConnection(asyncio.Protocol):
         self._server = server
         self._begun = b""
         self._transport: asyncio.Transport
-        self._deadline: asyncio.TimerHandle
+        self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for bytes, but not for ever, and not for too many clients."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        seconds = self._server.idle_seconds if self._server.admit(transport) else 0
-        self._deadline = asyncio.get_running_loop().call_later(seconds, transport.abort)
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is one without its class
+        if self._server.admit(self._transport):
+            loop, seconds = asyncio.get_running_loop(), self._server.idle_seconds
+            self._deadline = loop.call_later(seconds, self._transport.abort)
+        else:
+            self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Decide, as soon as the bytes tell."""
         self._begun += data
         if len(self._begun) < len(_TELLING) and _TELLING.startswith(self._begun):
             return
-        self._deadline.cancel()
-        speaks = Http2Connection if self._begun.startswith(_TELLING) else Http1Connection
+        self._take_back_deadline()
+        speaks = _spoken(self._begun)
         connection = speaks(self._server.application, self._server.idle_seconds)
+        connection.when_over = partial(self._server.forget, self._transport)
         self._transport.set_protocol(connection)
         connection.connection_made(self._transport)
         connection.data_received(self._begun)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's word
         """Forget a client that left without a word."""
-        self._deadline.cancel()
+        self._take_back_deadline()
+        self._server.forget(self._transport)
+
+    def _take_back_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+
+def _spoken(begun: bytes) -> type[Connection]:
+    """The protocol of a connection that begins with these bytes."""
+    if begun.startswith(_TELLING):
+        return Http2Connection
+    # Late: who speaks gRPC alone, as nearly all clients do, has no use for h11.
+    from nexus_tools.localnet.http.http1 import Http1Connection  # noqa: PLC0415
+
+    return Http1Connection

@@ -16,7 +16,7 @@ from nexus_tools.localnet.natives import (
     TransactionContext,
 )
 from nexus_tools.localnet.vm import Context, Machine, NativeAbort, Types, Value, Variant, substitute
-from nexus_tools.sui.address import SUI_FRAMEWORK, ZERO, Address
+from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import (
     AddressOwner,
@@ -27,12 +27,11 @@ from nexus_tools.sui.object import (
     Owner,
     Shared,
 )
-from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
+from nexus_tools.sui.type_tag import UID, Primitive, StructTag, TypeTag, VectorTag
 
 INVALID_SHARED_OR_IMMUTABLE_USAGE = 1
 OBJECT_NOT_FOUND = 4
 
-_UID = StructTag(Address(SUI_FRAMEWORK), "object", "UID", ())
 _NO_DIGEST = Digest(bytes(32))
 
 
@@ -197,7 +196,7 @@ def ids_in(types: Types, type_: TypeTag, value: Value) -> Iterator[Address]:
         if not isinstance(type_.element, Primitive):
             for item in value:
                 yield from ids_in(types, type_.element, item)
-    elif type_ == _UID:
+    elif type_ == UID:
         yield Address(value[0][0])
     elif isinstance(type_, StructTag):
         definition = types.datatype(type_)

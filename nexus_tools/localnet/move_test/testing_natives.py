@@ -7,13 +7,13 @@ from nexus_tools.localnet.move_test.framework_natives import new_uid
 from nexus_tools.localnet.move_test.scenario import ScenarioRuntime
 from nexus_tools.localnet.natives import NativeTable, natives_of, object_id_of, runtime_of
 from nexus_tools.localnet.vm import Context, NativeAbort, Reference, TypeArguments, Value
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.sui.clock import CLOCK_TYPE
 from nexus_tools.sui.object import Shared
 from nexus_tools.sui.type_tag import StructTag
 
 _TICKS_BACKWARDS = 0
 _SEED_SIZE = 32
-_CLOCK = StructTag(Address(SUI_FRAMEWORK), "clock", "Clock", ())
 
 
 def destroy(_context: Context, _types: TypeArguments, _value: Value) -> None:
@@ -35,7 +35,7 @@ def create_clock(context: Context, _types: TypeArguments, _ctx: Reference) -> Va
 
 def share_clock(context: Context, _types: TypeArguments, clock: Value) -> None:
     """Share a clock."""
-    runtime_of(context).transfer(Shared(0), _CLOCK, clock)
+    runtime_of(context).transfer(Shared(0), CLOCK_TYPE, clock)
 
 
 def increment_clock(_context: Context, _types: TypeArguments, clock: Reference, ms: int) -> None:

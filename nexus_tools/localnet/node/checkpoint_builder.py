@@ -25,9 +25,10 @@ from nexus_tools.localnet.node.randomness import Randomness
 from nexus_tools.localnet.node.settlement import Settlement
 from nexus_tools.sui.address import ACCUMULATOR_ROOT, CLOCK, Address
 from nexus_tools.sui.checkpoint import EndOfEpochData
+from nexus_tools.sui.clock import clock_ms
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.execution_status import Success
-from nexus_tools.sui.object import MoveObject, MovePackage, Object, Shared
+from nexus_tools.sui.object import MovePackage, Object, Shared
 from nexus_tools.sui.system_transaction import (
     CancelledTransactions,
     ChangeEpoch,
@@ -128,13 +129,11 @@ class CheckpointBuilder:
         data = system_data(kind)
         return self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))[1]
 
-    def shows_time(self) -> bool:
-        """Whether the clock 0x6 shows the time of the checkpoint already."""
+    def shows_time(self, *, within_ms: int = 1) -> bool:
+        """Whether the clock 0x6 is behind the time of the checkpoint by less than `within_ms`."""
         clock = self._objects.get(CLOCK)
         assert clock is not None
-        assert isinstance(clock.data, MoveObject)
-        # `Clock { id: UID, timestamp_ms: u64 }`
-        return int.from_bytes(clock.data.contents[32:40], "little") >= self.timestamp_ms
+        return self.timestamp_ms - clock_ms(clock) < within_ms
 
     def execute(
         self,

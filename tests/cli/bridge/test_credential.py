@@ -1,5 +1,7 @@
 import stat
 
+from nexus_tools.bridges import Credential, CredentialKey, CredentialKind, CredentialStore
+
 
 def test_a_secret_is_kept_from_stdin_and_never_shown(home):
     kept = home.run("bridge", "credential", "set", "github", stdin="ghp-s3cr3t\n")
@@ -39,6 +41,14 @@ def test_profiles_keep_their_own(home):
         home.run("bridge", "credential", "set", "github", "--for-profile", profile, stdin="token\n")
     rows = home.json("bridge", "credential", "list")
     assert [row["profile"] for row in rows] == ["home", "work"]
+
+
+def test_when_a_token_expires_is_listed_as_other_times_are(home):
+    token = Credential(CredentialKind.TOKEN, "gho", {}, expires_at=1_795_857_240.0)
+    CredentialStore(home.data / "credentials.json").put(CredentialKey("github"), token)
+    [row] = home.json("bridge", "credential", "list")
+    assert row["expires_at_ms"] == 1_795_857_240_000
+    assert "2026-11-28 09:14 UTC" in home.run("bridge", "credential", "list").stdout
 
 
 def test_signing_in_needs_a_provider_of_that_kind(home, tmp_path):

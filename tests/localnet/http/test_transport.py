@@ -7,12 +7,13 @@ import asyncio
 import socket
 import struct
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from hpack import Decoder, Encoder
 
 from nexus_tools.localnet.http import HttpServer
+from nexus_tools.localnet.http.http2 import Http2Connection
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
@@ -30,12 +31,14 @@ class App:
         self.messages = 1
         self.sent = Counter()  # messages that the transport has taken, by exchange
         self.received = 0
+        self.begun = []  # paths
         self.ended = 0
         self.has_ended = asyncio.Event()
         self.reads = asyncio.Event()
 
     def begin(self, exchange):
         path = exchange.head.path
+        self.begun.append(path)
         if path == "/once":
             assert exchange.respond(200, (("content-length", "2"),), b"ok")
             return None
@@ -376,6 +379,50 @@ async def test_what_is_served_takes_as_long_as_it_takes(app, serve, connect):
     assert app.ended == 0
 
 
+async def test_what_is_in_the_middle_of_one_frame_after_another_is_not_idle(wire):
+    connection = opened(App(), wire, idle_seconds=60)
+    whole = frame(PING, 0, 0, bytes(8))
+    connection.data_received(whole + whole[:5])
+    before = connection._deadline
+    connection.data_received(whole[5:10])
+    assert connection._deadline is before
+    connection.data_received(whole[10:] + whole[:5])
+    assert before.cancelled()
+    assert connection._deadline is not before
+    connection.connection_lost(None)
+
+
+async def test_who_does_not_take_what_it_is_sent_last_is_dropped(wire):
+    app, aborted = App(), asyncio.Event()
+    wire.abort = aborted.set
+    connection = opened(app, wire, idle_seconds=0.01)
+    fields = [(":method", "POST"), (":scheme", "http"), (":path", "/feed"), (":authority", "a")]
+    connection.data_received(frame(HEADERS, END_STREAM | END_HEADERS, 1, Encoder().encode(fields)))
+    await settled(app.sent.total)
+    connection.data_received(b"\xff" * 9)
+    assert wire.closing
+    await app.has_ended.wait()
+    await aborted.wait()
+
+
+def opened(app, wire, **options):
+    """A connection of HTTP/2 that waits for frames."""
+    connection = Http2Connection(app, **options)
+    connection.connection_made(wire)
+    connection.data_received(PREFACE + frame(SETTINGS, 0, 0))
+    return connection
+
+
+async def test_whoever_says_that_it_sends_no_more_is_not_served_for_long(app, serve, connect):
+    client = await connect(Http1, await serve(app))
+    client.head("/echo", "content-length: 5000")
+    client.writer.write(bytes(5_000))
+    client.head("/feed", "content-length: 0")
+    client.writer.write_eof()
+    await app.has_ended.wait()
+    assert await is_dropped(client)
+
+
 # --- Requests and responses
 
 
@@ -494,11 +541,66 @@ async def test_what_is_malformed_ends_its_own_connection_alone(app, serve, conne
     assert await other.body(other.head("/once")) == b"ok"
 
 
-async def test_a_server_that_stops_ends_what_it_serves(app, connect):
+async def test_what_is_refused_is_not_served_after_all_when_its_client_leaves(app, serve, connect):
+    port = await serve(app)
+    client, other = await connect(Http1, port), await connect(Http2, port)
+    client.head("/echo", "content-length: 100000", "transfer-encoding: chunked")
+    client.writer.write(b"zz\r\n")
+    assert (await client.reader.read()).startswith(b"HTTP/1.1 400 ")
+    client.writer.write_eof()
+    assert await other.body(other.head("/once")) == b"ok"
+    assert app.begun == ["/once"]
+
+
+async def test_who_is_gone_before_it_is_refused_is_no_error(app, serve, connect, caplog):
+    port = await serve(app)
+    head = b"POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(head + b"1388\r\n" + bytes(5_000) + b"\r\nzz\r\n")
+    other = await connect(Http2, port)
+    assert await other.body(other.head("/once")) == b"ok"
+    assert not caplog.records
+
+
+# --- The server
+
+
+async def test_beyond_its_limit_a_server_drops_clients_that_ask_at_once(app, serve, connect):
+    port = await serve(app, connections=4)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(asking(port)) for _ in range(6)]
+        await settled(lambda: len(app.begun))
+        other = await connect(Http1, port)
+        assert await is_dropped(other)
+        assert len(app.begun) == 4
+        for client in clients[4:]:
+            with suppress(ConnectionError):
+                assert client.recv(1) == b""
+
+
+def asking(port):
+    """A client whose request is there as soon as its connection."""
+    client = socket.create_connection(("127.0.0.1", port), timeout=5)
+    client.sendall(b"POST /feed HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n")
+    return client
+
+
+async def test_the_place_of_a_client_that_has_left_is_free(app, serve, connect):
+    port = await serve(app, connections=1)
+    for kind in (Http1, Http2, Http2):
+        client = await connect(kind, port)
+        client.head("/feed", *["content-length: 0"] * (kind is Http1))
+        await client.reader.readuntil(b"m")
+        app.has_ended.clear()
+        client.writer.transport.abort()
+        await app.has_ended.wait()
+
+
+async def test_a_server_that_has_stopped_has_ended_what_it_served(app, connect):
     server = HttpServer(app)
     client = await connect(Http2, await server.start())
     client.head("/feed")
     await client.until(lambda: client.bodies)
     await server.stop()
-    assert await is_dropped(client)
     assert app.ended == 1
+    assert await is_dropped(client)

@@ -1,4 +1,4 @@
-"""S3's documents: what is answered in XML, what is asked with it, and the faults of a request."""
+"""S3's documents: responses in XML, what is asked with it, and the faults of a request."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -15,10 +15,9 @@ from nexus_tools.localnet.vm import Machine
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.rpc import Message
-from nexus_tools.sui.type_tag import StructTag, TypeTag
+from nexus_tools.sui.type_tag import DYNAMIC_FIELD, StructTag, TypeTag
 
 _FIELD, _OBJECT = 1, 2
-_FIELD_TYPE = (SUI_FRAMEWORK, "dynamic_field", "Field")
 _WRAPPER_TYPE = (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper")
 
 
@@ -35,15 +34,13 @@ class DynamicField(Struct, frozen=True):
 def read_dynamic_field(found: Object, machine: Machine) -> DynamicField | None:
     """Take a field apart; None for an object that is owned by another, but no field."""
     tag = found.type
-    if tag is None or (tag.address, tag.module, tag.name) != _FIELD_TYPE:
+    if tag is None or tag.datatype != DYNAMIC_FIELD:
         return None
     assert isinstance(found.data, MoveObject)
     name_type, value_type = tag.type_params
     name = machine.types.encode(name_type, machine.types.decode(tag, found.data.contents)[1])
     value = found.data.contents[32 + len(name) :]
-    if isinstance(name_type, StructTag) and (
-        (name_type.address, name_type.module, name_type.name) == _WRAPPER_TYPE
-    ):
+    if isinstance(name_type, StructTag) and (name_type.datatype == _WRAPPER_TYPE):
         # A wrapper has one field, so that its bytes are those of the name in it.
         return DynamicField(name_type.type_params[0], name, value_type, value, Address(value))
     return DynamicField(name_type, name, value_type, value, None)

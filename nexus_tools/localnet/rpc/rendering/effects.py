@@ -71,12 +71,14 @@ def render_effects(
             render_failure(message.status.error, effects.status, find_module)
     if "gas_used" in mask:
         render_gas_used(message.gas_used, effects.gas_used)
-    if "gas_object" in mask and effects.gas_object_index is not None:
+    gas_object, changes = mask.get("gas_object"), mask.get("changed_objects")
+    if gas_object is not None and effects.gas_object_index is not None:
         changed = effects.changed_objects[effects.gas_object_index]
-        _render_change(message.gas_object, *changed, effects, types)
-    if "changed_objects" in mask:
-        for object_id, change in effects.changed_objects:
-            _render_change(message.changed_objects.add(), object_id, change, effects, types)
+        _render_change(message.gas_object, *changed, effects, types=types, mask=gas_object)
+    if changes is not None:
+        for changed in effects.changed_objects:
+            target = message.changed_objects.add()
+            _render_change(target, *changed, effects, types=types, mask=changes)
     if "unchanged_consensus_objects" in mask:
         for object_id, unchanged in effects.unchanged_consensus_objects:
             target = message.unchanged_consensus_objects.add()
@@ -112,7 +114,9 @@ def _render_change(
     object_id: Address,
     change: ObjectChange,
     effects: TransactionEffects,
+    *,
     types: Types,
+    mask: Mask,
 ) -> None:
     message.object_id = str(object_id)
     message.id_operation = _OPERATIONS[change.operation]
@@ -120,23 +124,28 @@ def _render_change(
     if isinstance(change.input, InputState):
         message.input_state = _INPUT_EXISTS
         message.input_version = change.input.version
-        message.input_digest = str(change.input.digest)
-        render_owner(message.input_owner, change.input.owner)
-    _render_output(message, change, effects)
-    if object_id in types:
+        if "input_digest" in mask:
+            message.input_digest = str(change.input.digest)
+        if "input_owner" in mask:
+            render_owner(message.input_owner, change.input.owner)
+    _render_output(message, change, effects, mask)
+    if "object_type" in mask and object_id in types:
         message.object_type = type_name(types[object_id])
 
 
-def _render_output(message: Message, change: ObjectChange, effects: TransactionEffects) -> None:
+def _render_output(
+    message: Message, change: ObjectChange, effects: TransactionEffects, mask: Mask
+) -> None:
     output = change.output
     message.output_state = _OUTPUTS[type(output)]
+    if isinstance(output, ObjectWrite | PackageWrite) and "output_digest" in mask:
+        message.output_digest = str(output.digest)
     if isinstance(output, ObjectWrite):
         message.output_version = effects.lamport_version
-        message.output_digest = str(output.digest)
-        render_owner(message.output_owner, output.owner)
+        if "output_owner" in mask:
+            render_owner(message.output_owner, output.owner)
     elif isinstance(output, PackageWrite):
         message.output_version = output.version
-        message.output_digest = str(output.digest)
         message.output_owner.kind = _IMMUTABLE
     elif isinstance(output, AccumulatorWrite):
         _render_accumulator_write(message.accumulator_write, output)

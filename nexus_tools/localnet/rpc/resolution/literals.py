@@ -11,11 +11,11 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.rpc.interface import RpcError, invalid
 from nexus_tools.localnet.rpc.resolution.uses import CalledFunctions, Role, Use
 from nexus_tools.localnet.vm import Type
-from nexus_tools.sui.address import ADDRESS_LENGTH, MOVE_STDLIB, Address
+from nexus_tools.sui.address import ADDRESS_LENGTH, Address
 from nexus_tools.sui.bcs import string, write_uleb128
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.transaction import MakeMoveVec, MoveCall
-from nexus_tools.sui.type_tag import ASCII_STRING, STRING, Primitive, StructTag, VectorTag
+from nexus_tools.sui.type_tag import ASCII_STRING, OPTION, STRING, Primitive, StructTag, VectorTag
 
 _BITS = {
     Primitive.U8: 8,
@@ -25,7 +25,6 @@ _BITS = {
     Primitive.U128: 128,
     Primitive.U256: 256,
 }
-_OPTION = (MOVE_STDLIB, "option", "Option")
 # The largest u256 has 78 digits; Python would take its time for numbers of thousands.
 _DIGITS = re.compile(r"\+?[0-9]{1,80}", re.ASCII)
 _MAX_U64 = 2**64 - 1
@@ -71,7 +70,7 @@ def write_literal(out: bytearray, type_: Type, value: Message) -> None:
     """
     if isinstance(type_, VectorTag):
         _write_vector(out, type_, value)
-    elif isinstance(type_, StructTag) and (type_.address, type_.module, type_.name) == _OPTION:
+    elif isinstance(type_, StructTag) and type_.datatype == OPTION:
         _write_option(out, type_, value)
     elif type_ in _BITS:
         assert isinstance(type_, Primitive)

@@ -10,7 +10,6 @@ from nexus_tools.localnet.rpc.interface import RpcError, invalid, not_found
 from nexus_tools.localnet.rpc.requests import address, digest
 from nexus_tools.localnet.rpc.resolution.uses import CalledFunctions, Role, Use
 from nexus_tools.localnet.vm import ReferenceType, Type, TypeParameter
-from nexus_tools.sui.address import SUI_FRAMEWORK
 from nexus_tools.sui.object import (
     AddressOwner,
     ConsensusAddressOwner,
@@ -28,9 +27,8 @@ from nexus_tools.sui.transaction import (
     ReceivingObject,
     SharedObject,
 )
-from nexus_tools.sui.type_tag import StructTag
+from nexus_tools.sui.type_tag import RECEIVING, StructTag
 
-_RECEIVING = (SUI_FRAMEWORK, "transfer", "Receiving")
 _MUTABLE_ROLES = frozenset({Role.COIN, Role.AMOUNT, Role.ELEMENT, Role.TRANSFERRED})
 
 
@@ -106,10 +104,7 @@ def _is_mutable(use: Use, functions: CalledFunctions) -> bool:
 
 def _is_received(uses: tuple[Use, ...], functions: CalledFunctions) -> bool:
     wanted = (_dereferenced(_declared(use, functions)) for use in uses)
-    return any(
-        isinstance(each, StructTag) and (each.address, each.module, each.name) == _RECEIVING
-        for each in wanted
-    )
+    return any(isinstance(each, StructTag) and each.datatype == RECEIVING for each in wanted)
 
 
 def _dereferenced(declared: Type | None) -> Type | None:

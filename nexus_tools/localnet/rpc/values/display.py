@@ -18,13 +18,24 @@ from nexus_tools.localnet.vm import Machine, MoveFailure, Type, Value, substitut
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.rpc import Message
-from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
+from nexus_tools.sui.type_tag import (
+    ASCII_STRING,
+    BALANCE,
+    OBJECT_ID,
+    OPTION,
+    STRING,
+    UID,
+    URL,
+    Primitive,
+    StructTag,
+    TypeTag,
+    VectorTag,
+)
 
 MAX_OUTPUT_BYTES = 1024 * 1024
 """Of all names and values of an object together (`MAX_DISPLAY_OUTPUT_SIZE`)."""
 
 _FRAMEWORK = frozenset({MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM})
-_OPTION = (MOVE_STDLIB, "option", "Option")
 
 
 Fields = dict[str, str]
@@ -101,7 +112,7 @@ class DisplayRenderer:
                 raise DisplayError(f"'{path}' not found in object")
         if isinstance(tag, VectorTag):
             raise DisplayError(f"'{path}' is a vector, and is not supported in Display")
-        if isinstance(tag, StructTag) and (tag.address, tag.module, tag.name) == _OPTION:
+        if isinstance(tag, StructTag) and tag.datatype == OPTION:
             (elements,) = value
             return _shown(tag.type_params[0], elements[0], path) if len(elements) else ""
         return _shown(tag, value, path)
@@ -145,7 +156,7 @@ def _shown(tag: TypeTag, value: Value, path: FieldPath) -> str:
         return ",\n".join(_shown(tag.element, element, path) for element in value)
     if isinstance(tag, Primitive):
         return _PRIMITIVES.get(tag, str)(value)
-    show = _STRUCTS.get((tag.address, tag.module, tag.name))
+    show = _STRUCTS.get(tag.datatype)
     if show is None:
         raise DisplayError(f"'{path}' is a whole struct or enum, which this network does not show")
     return show(value)
@@ -177,10 +188,10 @@ _PRIMITIVES: dict[Primitive, Callable[[Value], str]] = {
     Primitive.SIGNER: _address,
 }
 _STRUCTS: dict[tuple[bytes, str, str], Callable[[Value], str]] = {
-    (MOVE_STDLIB, "string", "String"): _utf8,
-    (MOVE_STDLIB, "ascii", "String"): _utf8,
-    (SUI_FRAMEWORK, "url", "Url"): _utf8,
-    (SUI_FRAMEWORK, "object", "ID"): _id,
-    (SUI_FRAMEWORK, "object", "UID"): _id,
-    (SUI_FRAMEWORK, "balance", "Balance"): _balance,
+    STRING.datatype: _utf8,
+    ASCII_STRING.datatype: _utf8,
+    URL.datatype: _utf8,
+    OBJECT_ID.datatype: _id,
+    UID.datatype: _id,
+    BALANCE: _balance,
 }

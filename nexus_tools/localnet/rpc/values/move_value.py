@@ -11,10 +11,22 @@ from typing import Protocol
 
 from nexus_tools.localnet.rpc.interface import JSON_BYTES
 from nexus_tools.localnet.vm import LinkError, Machine, MoveFailure, Type, Value, substitute
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.rpc import Message
-from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
+from nexus_tools.sui.type_tag import (
+    ASCII_STRING,
+    BALANCE,
+    OBJECT_ID,
+    OPTION,
+    STRING,
+    TYPE_NAME,
+    UID,
+    URL,
+    Primitive,
+    StructTag,
+    TypeTag,
+    VectorTag,
+)
 
 Writer = Callable[[Value, Message], None]
 Fields = tuple[tuple[str, Writer], ...]
@@ -71,10 +83,10 @@ class JsonRenderer:
 
     def _struct(self, tag: TypeTag) -> Writer:
         assert isinstance(tag, StructTag)
-        place = (tag.address, tag.module, tag.name)
+        place = tag.datatype
         if place in _SPECIAL:
             return _SPECIAL[place]
-        if place == (MOVE_STDLIB, "option", "Option"):
+        if place == OPTION:
             return _option(self._writer(tag.type_params[0]))
         datatype = self._machine.types.datatype(tag)
         if datatype is None:
@@ -183,11 +195,11 @@ _PRIMITIVES: dict[TypeTag, Writer] = {
     Primitive.SIGNER: _write_address,
 }
 _SPECIAL: dict[tuple[bytes, str, str], Writer] = {
-    (MOVE_STDLIB, "string", "String"): _write_text,
-    (MOVE_STDLIB, "ascii", "String"): _write_text,
-    (MOVE_STDLIB, "type_name", "TypeName"): _write_text,
-    (SUI_FRAMEWORK, "url", "Url"): _write_text,
-    (SUI_FRAMEWORK, "object", "ID"): _write_id,
-    (SUI_FRAMEWORK, "object", "UID"): _write_id,
-    (SUI_FRAMEWORK, "balance", "Balance"): _write_balance,
+    STRING.datatype: _write_text,
+    ASCII_STRING.datatype: _write_text,
+    TYPE_NAME.datatype: _write_text,
+    URL.datatype: _write_text,
+    OBJECT_ID.datatype: _write_id,
+    UID.datatype: _write_id,
+    BALANCE: _write_balance,
 }

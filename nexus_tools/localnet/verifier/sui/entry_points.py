@@ -23,10 +23,11 @@ from nexus_tools.localnet.verifier.sui.violation import (
     type_text,
     violation,
 )
-from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.type_tag import TX_CONTEXT
+
+_TX_CONTEXT = TX_CONTEXT.datatype
 
 _INIT = "init"
-_TX_CONTEXT = (bytes(SUI_FRAMEWORK), "tx_context", "TxContext")
 
 
 def verify_entry_points(module: CompiledModule) -> None:

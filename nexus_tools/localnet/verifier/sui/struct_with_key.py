@@ -5,9 +5,9 @@ Source: `sui-verifier/src/struct_with_key_verifier.rs`.
 
 from nexus_tools.bytecode import Ability, CompiledModule, DatatypeToken, StructDefinition
 from nexus_tools.localnet.verifier.sui.violation import FRAMEWORK_TEXT, token_text, violation
-from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.type_tag import UID
 
-_UID = (bytes(SUI_FRAMEWORK), "object", "UID")
+_UID = UID.datatype
 
 
 def verify_struct_with_key(module: CompiledModule) -> None:

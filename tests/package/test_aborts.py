@@ -23,7 +23,7 @@ MODULES = (
 
 
 def test_every_module_that_aborts_has_a_file_of_cases():
-    # tests/registry/aborts: every error constant of these is reached on a chain.
+    # tests/package/aborts: every error constant of these is reached on a chain.
     aborting = [
         name
         for name in move.TYPES.modules

@@ -196,20 +196,28 @@ async def test_who_has_no_cap_is_told_that_nothing_waits(user, migrated):
 # --- Old and new calls
 
 
+@pytest.fixture
+async def tools(owner, chain, define):
+    """The registry of tools, as of the first version, with `ADD` in it."""
+    tools = ToolRegistry(owner, chain.deployment)
+    await tools.register(Registration(define()))
+    return tools
+
+
 async def test_calls_of_the_old_version_are_refused_in_words_after_the_migration(
-    registry, leader, chain, added, migrated
+    tools, leader, chain, migrated
 ):
     with pytest.raises(UsageError, match="The package was upgraded") as caught:
-        await registry.unregister(ADD)
+        await tools.unregister(ADD)
     assert caught.value.code == "wrong_version"
     with pytest.raises(UsageError, match="newest version"):
         await LeaderRegistry(leader, chain.deployment).register("late")
 
 
 async def test_calls_of_the_new_version_work_on_what_the_old_one_made(
-    added, owner, leader, migrated, define
+    tools, leader, migrated, define
 ):
-    tools = ToolRegistry(owner, migrated)
+    tools = ToolRegistry(tools.client, migrated)
     await tools.register(Registration(define("xyz.example.math.add@2")))
     await tools.unregister(ADD)
     assert [tool.is_active for tool in await tools.list()] == [False, True]
