@@ -236,11 +236,11 @@ class _Session:
     @cached_property
     def _builder(self) -> "MoveBuilder":
         from nexus_tools.client import locked
-        from nexus_tools.localnet.compiler import MoveBuilder, install_builder
+        from nexus_tools.localnet.compiler import MoveBuilder
 
         cache = cache_directory()
         with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
-            return MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
+            return MoveBuilder.installed(cache)
 
     def deployment(self) -> "Deployment":
         """The Move package of this project, published once; again if that was reverted."""

@@ -306,6 +306,24 @@ def test_a_type_without_bindings_is_named(decoder, localnet, wallet, shapes, pub
     assert elsewhere.knows(StructTag(published.shapes.id, "boxes", "Box", (SUI,))) is False
 
 
+def test_an_object_that_is_not_there_is_no_value(decoder):
+    with pytest.raises(NotFoundError) as caught:
+        decoder.object(None)
+    assert caught.value.code == "object_unknown"
+
+
+def test_decoders_of_several_packages_are_one(shapes, published):
+    one = shapes("").TYPES.at(published.shapes)
+    other = shapes("tokens").TYPES.at(published.tokens)
+    types = (
+        StructTag(published.shapes.id, "boxes", "BOXES"),
+        StructTag(published.tokens.id, "token", "Badge"),
+    )
+    assert [one.knows(tag) for tag in types] == [True, False]
+    assert [other.knows(tag) for tag in types] == [False, True]
+    assert [(one | other).knows(tag) for tag in types] == [True, True]
+
+
 def test_a_package_is_no_value(decoder, localnet, wallet, published):
     with pytest.raises(ValidationError) as caught:
         decoder.object(localnet.run(wallet.client.object(published.shapes.id)))

@@ -8,7 +8,14 @@ from msgspec import Struct
 
 from nexus_tools.bindings.generator.contents import ModuleContents
 from nexus_tools.bindings.generator.framework import Framework
-from nexus_tools.bindings.generator.layout import Expression, Group, call, docstring, lines_of
+from nexus_tools.bindings.generator.layout import (
+    Expression,
+    Group,
+    call,
+    comment,
+    docstring,
+    lines_of,
+)
 from nexus_tools.bindings.generator.module import module_lines
 from nexus_tools.bindings.generator.plan import PackageSource, Place, Plan, make_plan
 from nexus_tools.bindings.runtime.names import is_importable, module_name
@@ -151,9 +158,9 @@ def _files_of(
     others = plan.places[1:] if place is plan.places[0] else ()
     yield f"{root}__init__.py", _package_lines(place, others)
     for module in place.modules:
-        header = f"{MARK}the Move module `{module.name}`: do not edit."
+        header = comment(f"{MARK}the Move module `{module.name}`: do not edit.")
         own = bases if place is plan.places[0] else {}
-        lines = [header, *module_lines(plan, place, module, own)]
+        lines = [*header, *module_lines(plan, place, module, own)]
         yield f"{root}{module_name(module.name)}.py", lines
 
 
@@ -176,7 +183,7 @@ def _package_lines(place: Place, others: tuple[Place, ...]) -> list[str]:
         items.append(Group("nested=", "{}", nested))
     uses = "Address, Types" if any(each.is_framework for each in others) else "Types"
     return [
-        f"{MARK}{place.origin}: do not edit.",
+        *comment(f"{MARK}{place.origin}: do not edit."),
         *docstring(f"The types of {place.origin}.", 0),
         "",
         f"from {_RUNTIME} import {uses}",

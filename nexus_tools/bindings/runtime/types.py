@@ -96,12 +96,18 @@ class Decoder:
         self._packages = packages
         self._codecs: dict[TypeTag, Codec[Any]] = dict(_PRIMITIVES)
 
+    def __or__(self, other: "Decoder") -> "Decoder":
+        """What decodes the types of both."""
+        return Decoder([*self._packages, *other._packages])
+
     def event(self, event: Event) -> Any | None:
         """An event as a value; None if it is of another package."""
         return self.value(event.type, event.contents) if self.knows(event.type) else None
 
-    def object(self, value: Object) -> Any:
-        """An object as a value. Raises `type_unknown`."""
+    def object(self, value: Object | None) -> Any:
+        """An object as a value. Raises `object_unknown` if there is none, `type_unknown`."""
+        if value is None:
+            raise NotFoundError("object_unknown", "there is no object of this id to decode")
         if not isinstance(value.data, MoveObject):
             raise ValidationError("object_is_package", f"{value.id} is a package, not an object")
         return self.value(value.data.type, value.data.contents)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct
 
 from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.localnet.compiler.install import verified_wasm
+from nexus_tools.localnet.compiler.install import install_builder, verified_wasm
 from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
 from nexus_tools.localnet.compiler.stubs import framework_stubs
@@ -73,6 +73,14 @@ class MoveBuilder:
 
     def __init__(self, dist: Path, cache: Path) -> None:
         self._wasm = WasmModule(verified_wasm(dist), cache)
+
+    @classmethod
+    def installed(cls, cache: Path) -> Self:
+        """The compiler in a folder for what can be fetched again: the first time it is fetched.
+
+        Raises as `install_builder`.
+        """
+        return cls(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
 
     def build(
         self,
