@@ -180,7 +180,7 @@ class PublishFixture:
         A relative folder is one beside the test's file. Modules come in the order of their
         dependencies; the packages that they use are the framework's unless `dependencies` names
         them. Sources are compiled once per process as long as they stay the same, which needs the
-        extra `compiler`. Raises as `MoveBuilder.build` and `SuiClient.execute`.
+        extra `compiler`. Raises as `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.address import Address
         from nexus_tools.sui.builder import TransactionBuilder

@@ -188,6 +188,12 @@ def test_types_of_packages_that_are_not_there_are_named(shapes_source):
     assert "--with NAME=FOLDER" in error.hint
 
 
+def test_a_package_that_another_compiler_put_at_the_same_address_is_another(all_at_zero):
+    error = fails(lambda: generate(all_at_zero, framework))
+    assert error.code == "types_not_generated"
+    assert error.details == {"types": ["0x0::token::Amount"]}
+
+
 def test_modules_of_two_packages_are_not_one(shapes_source, tokens_source):
     both = PackageSource("both", shapes_source.modules + tokens_source.modules, {})
     assert fails(lambda: generate(both, framework)).code == "package_ambiguous"

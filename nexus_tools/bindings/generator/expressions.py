@@ -129,7 +129,7 @@ class Expressions:
         given = tuple(each for each in arguments if each is not None)
         if len(given) < len(arguments):
             return None
-        if named.address == self._place.address:
+        if self._place.defines(named):
             return call("package.type_tag", f'"{named.module}::{named.name}"', *given)
         if named.address not in FRAMEWORK_NAMES:
             return None

@@ -50,6 +50,14 @@ class Place(Struct, frozen=True):
         """Whether all networks have it at this address."""
         return self.address in FRAMEWORK_NAMES
 
+    def defines(self, named: Named) -> bool:
+        """Whether a type is of this package.
+
+        Compilers may give the address 0x0 to several packages that are not published yet.
+        """
+        modules = (module.name for module in self.modules)
+        return named.address == self.address and named.module in modules
+
 
 class Plan(Struct, frozen=True):
     """All packages, the asked one first."""
@@ -92,8 +100,7 @@ def make_plan(
         _framework_place(address, modules, taken)
         for address, modules in framework_types(held, framework, ours).items()
     ]
-    known = {place.address for place in places}
-    missing = {named for named in held if _is_missing(named, known)}
+    missing = {named for named in held if _is_missing(named, places)}
     if missing:
         raise _not_generated(missing, package.dependencies)
     return Plan(tuple(places))
@@ -144,8 +151,8 @@ def _framework_place(
     return Place(free_name(name, taken), origin, address, modules)
 
 
-def _is_missing(named: Named, known: set[Address]) -> bool:
-    return named.id not in KNOWN and named.address not in known
+def _is_missing(named: Named, places: Sequence[Place]) -> bool:
+    return named.id not in KNOWN and not any(place.defines(named) for place in places)
 
 
 def _not_generated(
