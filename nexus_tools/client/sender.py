@@ -29,7 +29,6 @@ from nexus_tools.client.transactions import (
     Executed,
     Simulated,
     execute_transaction,
-    raise_for_status,
     read_gas_price,
     read_transaction,
     simulate_transaction,
@@ -169,7 +168,7 @@ class Sender:
             finally:
                 await self._coins.give_back(coins, left)
             await self._coins.forget(arguments)
-        raise_for_status(executed.effects, executed.digest)
+        executed.raise_for_status()
         return executed
 
     # --- Parts of a transaction
