@@ -72,11 +72,18 @@ _ROUTES: dict[tuple[str, str], Route] = {
 }
 
 
+def reads_body(backend: Backend, head: Head) -> bool:
+    """Whether a body matters: what is at the path of a procedure, but is no call, is refused."""
+    return head.path not in backend.messages.procedures
+
+
 async def serve_control(backend: Backend, exchange: Exchange) -> None:
     """Serve a request that is no call. A client that takes too long is left."""
     with suppress(TimeoutError):
         async with asyncio.timeout(backend.limits.idle_seconds):
-            body = await exchange.body.read_all(backend.limits.http_body_bytes)
+            body: bytes | None = b""
+            if reads_body(backend, exchange.head):
+                body = await exchange.body.read_all(backend.limits.http_body_bytes)
             if body is None:
                 response = _json(backend, 413, {"error": "the request is too large"})
             else:
