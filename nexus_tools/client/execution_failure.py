@@ -103,5 +103,9 @@ def _words(error: ExecutionError) -> str:
 
 _HINTS = {
     ErrorKind.INSUFFICIENT_GAS: "the budget is too small: leave it out, and it is estimated",
+    ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR: (
+        "a localnet knows the reason: `nexus-tools localnet trace DIGEST`, or for a transaction"
+        " that was not sent `nexus-tools localnet trace --simulate FILE`"
+    ),
     ErrorKind.INSUFFICIENT_COIN_BALANCE: "the coin holds less than what is taken from it",
 }
