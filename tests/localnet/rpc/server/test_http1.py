@@ -146,7 +146,7 @@ def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(dial,
     assert read_to_the_end(connection).startswith(b"HTTP/1.1 415 ")
 
 
-def test_a_conversation_is_answered_before_its_client_ends_it(dial):
+def test_a_conversation_goes_on_before_its_client_ends_it(dial):
     connection = dial()
     connection.sendall(request(REFLECTION, b"", "transfer-encoding: chunked"))
     for _ in range(2):

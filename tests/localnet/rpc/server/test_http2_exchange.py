@@ -108,7 +108,7 @@ def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(excha
     assert "gRPC-web" in json.loads(body)["error"]
 
 
-def test_a_conversation_in_grpc_web_is_answered_before_its_client_ends_it(exchange):
+def test_a_conversation_in_grpc_web_goes_on_before_its_client_ends_it(exchange):
     stream = exchange.send("POST", REFLECTION, WEB, parts=None)
     for _ in range(2):
         exchange.send_part(stream, LIST_SERVICES)
