@@ -29,11 +29,11 @@ from nexus_tools.client.transactions import (
     Executed,
     Simulated,
     execute_transaction,
-    raise_for_status,
     read_gas_price,
     read_transaction,
     simulate_transaction,
 )
+from nexus_tools.client.unverified_package import explain_refusal
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -94,7 +94,13 @@ class Sender:
 
     async def execute(self, builder: TransactionBuilder, budget: int | None) -> Executed:
         """Send a transaction; raises as `SuiClient.execute` does."""
-        return await self._with_fresh_versions(lambda: self._attempt(builder, budget))
+        try:
+            return await self._with_fresh_versions(lambda: self._attempt(builder, budget))
+        except RefusedOnChainError as error:
+            explained = await explain_refusal(self._connection, builder.commands, error)
+            if explained is None:
+                raise
+            raise explained from error
 
     async def simulate(self, builder: TransactionBuilder) -> Simulated:
         """What the transaction would do if it were sent now."""
@@ -169,7 +175,7 @@ class Sender:
             finally:
                 await self._coins.give_back(coins, left)
             await self._coins.forget(arguments)
-        raise_for_status(executed.effects, executed.digest)
+        executed.raise_for_status()
         return executed
 
     # --- Parts of a transaction

@@ -27,7 +27,6 @@ from nexus_tools.client.transactions import (
     Executed,
     Simulated,
     execute_transaction,
-    raise_for_status,
     read_gas_price,
     read_transaction,
     simulate_transaction,
@@ -198,7 +197,7 @@ class SuiClient:
         """Sign a transaction and have it executed; returns only if it succeeded.
 
         Without a `budget` (MIST) it is simulated first: what would fail is never signed. Raises
-        `RefusedOnChainError` (see `transactions.raise_for_status`) if it fails or would fail,
+        `RefusedOnChainError` (see `execution_failure.raise_for_status`) if it fails or would fail,
         `object_unknown`, `object_not_yours`, `not_enough_sui` or `signer_missing`.
         """
         return await self._require_sender().execute(builder, budget)
@@ -235,7 +234,7 @@ class SuiClient:
         executed = await execute_transaction(self.connection, encoded, *signed)
         if self._sender is not None:
             await self._sender.learn(executed.effects)
-        raise_for_status(executed.effects, executed.digest)
+        executed.raise_for_status()
         return executed
 
     def _sender_without_key(self, address: Address) -> Sender:

@@ -1,12 +1,13 @@
 """Transactions at the node: executing, simulating and looking them up, and what became of them."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from nexus_tools.client.connection import Connection, mask
-from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.client.execution_failure import parse_clever_error, raise_for_status
+from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import (
@@ -18,23 +19,28 @@ from nexus_tools.sui.effects import (
     TransactionEffects,
 )
 from nexus_tools.sui.event import EVENTS, Event
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
 from nexus_tools.sui.object import Owner
 from nexus_tools.sui.transaction import TransactionData
 from nexus_tools.sui.type_tag import StructTag, parse_struct_tag
 
+if TYPE_CHECKING:
+    from nexus_tools.bytecode import CleverError
+
 _EXECUTED_FIELDS = (
     "effects.bcs",
+    "effects.status",
     "effects.changed_objects.object_id",
     "effects.changed_objects.object_type",
     "events.bcs",
     "checkpoint",
     "timestamp",
 )
-"""What is read of an executed transaction: `effects.bcs` has all but the types of objects."""
+"""What is read of an executed transaction: `effects.bcs` has all but the types of objects,
+and what an abort with an `#[error]` means, which is in the status."""
 
 _SIMULATED_FIELDS = (
     "transaction.effects.bcs",
+    "transaction.effects.status",
     "transaction.events.bcs",
     "command_outputs.return_values.value",
 )
@@ -63,11 +69,16 @@ class Executed(Struct, frozen=True):
     checkpoint: int | None
     timestamp_ms: int | None
     types: dict[Address, StructTag]
+    clever_error: "CleverError | None" = None
 
     @property
     def cost(self) -> GasCostSummary:
         """What it cost, in MIST."""
         return self.effects.gas_used
+
+    def raise_for_status(self) -> None:
+        """Raises `RefusedOnChainError` if the transaction failed."""
+        raise_for_status(self.effects, self.clever_error, self.digest)
 
     def created(self) -> Iterator[CreatedObject]:
         """The objects that it created, packages left out."""
@@ -98,6 +109,7 @@ class Simulated(Struct, frozen=True):
     effects: TransactionEffects
     events: tuple[Event, ...]
     results: tuple[tuple[bytes, ...], ...]
+    clever_error: "CleverError | None" = None
 
     @property
     def cost(self) -> GasCostSummary:
@@ -106,7 +118,7 @@ class Simulated(Struct, frozen=True):
 
     def raise_for_status(self) -> None:
         """Raises `RefusedOnChainError` if the transaction would fail."""
-        raise_for_status(self.effects)
+        raise_for_status(self.effects, self.clever_error)
 
 
 # --- Asking the node
@@ -180,6 +192,7 @@ def _parse_executed(message: Any) -> Executed:
             for changed in message.effects.changed_objects
             if "::" in changed.object_type
         },
+        parse_clever_error(message.effects),
     )
 
 
@@ -192,62 +205,10 @@ def _parse_simulated(response: Any) -> Simulated:
             tuple(value.value.value for value in output.return_values)
             for output in response.command_outputs
         ),
+        parse_clever_error(response.transaction.effects),
     )
 
 
 def _parse_events(message: Any) -> tuple[Event, ...]:
     encoded = message.events.bcs.value
     return EVENTS.decode(encoded) if encoded else ()
-
-
-# --- Failures in words
-
-
-def raise_for_status(effects: TransactionEffects, digest: Digest | None = None) -> None:
-    """Raises `RefusedOnChainError` if the effects are those of a failed transaction.
-
-    An abort has the code `move_abort` and the details `package`, `module`, `function` and `abort`
-    (its number); any other failure has the code of its `ErrorKind` in lower case.
-    """
-    if not isinstance(effects.status, ExecutionFailure):
-        return
-    error, command = effects.status.error, effects.status.command
-    details: dict[str, Any] = {"command": command}
-    if digest is not None:
-        details["digest"] = str(digest)
-    if isinstance(error.data, MoveAbort):
-        raise _abort(error.data, details)
-    place = "" if command is None else f" in command {command}"
-    raise RefusedOnChainError(
-        error.kind.name.lower(),
-        f"the chain refuses the transaction{place}: {_words(error)}",
-        hint=_HINTS.get(error.kind, ""),
-        details=details,
-    )
-
-
-def _abort(abort: MoveAbort, details: dict[str, Any]) -> RefusedOnChainError:
-    place = abort.location
-    function = place.function_name or str(place.function)
-    return RefusedOnChainError(
-        "move_abort",
-        f"{place.package.short()}::{place.module}::{function} aborts with {abort.code}",
-        details=details
-        | {
-            "package": str(place.package),
-            "module": place.module,
-            "function": place.function_name,
-            "abort": abort.code,
-        },
-    )
-
-
-def _words(error: ExecutionError) -> str:
-    kind = error.kind.name.lower().replace("_", " ")
-    return kind if error.data is None else f"{kind} ({error.data})"
-
-
-_HINTS = {
-    ErrorKind.INSUFFICIENT_GAS: "the budget is too small: leave it out, and it is estimated",
-    ErrorKind.INSUFFICIENT_COIN_BALANCE: "the coin holds less than what is taken from it",
-}

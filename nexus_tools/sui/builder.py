@@ -139,6 +139,11 @@ class TransactionBuilder:
 
     # --- Commands
 
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands so far."""
+        return tuple(self._commands)
+
     def command(self, command: Command) -> Result:
         """Append a command."""
         self._commands.append(command)

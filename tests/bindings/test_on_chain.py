@@ -276,10 +276,10 @@ def test_an_abort_has_its_reason_in_words(
         return
     with pytest.raises(RefusedOnChainError) as caught:
         check()
-    reason = shapes("").TYPES.error_of(
-        caught.value.details["module"], caught.value.details["abort"]
-    )
-    assert reason is getattr(boxes, name)
+    details = caught.value.details
+    for code in (details["abort"], details["abort_code"]):
+        reason = shapes("").TYPES.error_of(details["module"], code)
+        assert reason is getattr(boxes, name)
 
 
 def test_an_error_with_a_text_is_found_by_its_constant(shapes, boxes, pack):

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from msgspec.structs import astuple
 
@@ -12,7 +14,7 @@ from nexus_tools.errors import (
 from nexus_tools.package.move import fqn as fqn_calls
 from nexus_tools.package.move import tool_registry as registry_calls
 from nexus_tools.package.move.tool_registry import ToolSettingsChanged
-from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import CLOCK, MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
@@ -20,8 +22,15 @@ from nexus_tools.sui.object import AddressOwner, Immutable, ObjectReference
 from nexus_tools.sui.transaction import OwnedObject, ReceivingObject
 from nexus_tools.sui.type_tag import GAS_COIN, SUI
 
+LANGUAGE = Path(__file__).parents[1] / "conformance" / "vm" / "language" / "bytecode"
 SUI_MIST = 1_000_000_000
 CAROL = Address.of(0xCA401)
+
+
+@pytest.fixture
+def language(publish):
+    """A package of strangers whose module `calls` has errors with and without a number."""
+    return publish([(LANGUAGE / "calls.mv").read_bytes()], [MOVE_STDLIB]).id
 
 
 def pay(amount, recipient=CAROL):
@@ -260,7 +269,46 @@ async def test_an_abort_says_where_and_with_which_number(alice, chain):
         "module": "version",
         "function": "migrate",
         "abort": 1,
+        "abort_code": 1,
     }
+
+
+async def _abort_of(client, package, number, **options):
+    builder = TransactionBuilder()
+    builder.move_call(package, "calls", "clever", [builder.pure(u64, number)])
+    with pytest.raises(RefusedOnChainError) as caught:
+        await client.execute(builder, **options)
+    return caught.value
+
+
+def _told(error, *names):
+    return {name: error.details.get(name) for name in ("constant", "value", "line", *names)}
+
+
+async def test_an_error_with_a_text_is_told_by_its_name_its_sentence_and_its_line(bob, language):
+    error = await _abort_of(bob, language, 3)
+    assert error.message.endswith("::calls::clever aborts with TooSmall in line 43: too small")
+    assert _told(error) == {"constant": "TooSmall", "value": "too small", "line": 43}
+    assert error.details["abort"] == error.details["abort_code"]
+    assert error.details["abort"] >> 32 == 0xC0FF_0000 | 43  # an error without a number, line 43
+
+
+async def test_an_error_with_a_number_is_told_by_its_number_besides(bob, language):
+    error = await _abort_of(bob, language, 2_000)
+    told = {"constant": "TooLarge", "value": "too large", "line": 44, "abort": 7}
+    assert _told(error, "abort") == told
+
+
+async def test_an_assertion_without_an_error_is_told_by_its_line(bob, language):
+    error = await _abort_of(bob, language, 77)
+    assert error.message.endswith("::calls::clever aborts in line 45")
+    assert _told(error) == {"constant": None, "value": None, "line": 45}
+
+
+async def test_what_was_executed_tells_the_same_as_what_is_simulated(bob, language):
+    error = await _abort_of(bob, language, 2_000, budget=10_000_000)
+    assert "digest" in error.details
+    assert _told(error, "abort") == _told(await _abort_of(bob, language, 2_000), "abort")
 
 
 async def test_too_little_sui_is_found_out_before_anything_is_sent(bob, calls):

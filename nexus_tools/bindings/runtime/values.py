@@ -61,12 +61,12 @@ class MoveError(Struct, frozen=True):
     constant: int | None = None
 
     def is_of(self, abort_code: int) -> bool:
-        """Whether an abort with this code is for this reason."""
+        """Whether an abort is for this reason, by its code or by the number of its constant."""
         from nexus_tools.bytecode import clever_code  # noqa: PLC0415 - for this alone
 
         clever = clever_code(abort_code)
         if clever is None:
-            return self.constant is None and abort_code == self.code
+            return abort_code == self.code
         if clever.code is not None and self.code is not None:
             return clever.code == self.code  # the same in all versions of a package
         return self.constant is not None and clever.name == self.constant

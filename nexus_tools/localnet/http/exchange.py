@@ -190,6 +190,9 @@ class Exchange(_Waiting, ABC):
 class Application(Protocol):
     """Whatever answers requests."""
 
+    def needs_body(self, exchange: Exchange) -> bool:
+        """Whether a response waits for all of the body; if not, `begin` may have it as it comes."""
+
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Answer at once if there is nothing to wait for; else what a task is to do.
 

@@ -31,8 +31,8 @@ _REFUSAL_HEADERS = (
 class Http1Connection(Connection):
     """One HTTP/1.1 connection; requests are served in order.
 
-    A request is served when it is whole, or too large to wait for that; until then its client may
-    not be idle for longer than the time that it is given.
+    A request is served when it is whole, or too large to wait for that, or when its response does
+    not wait; until then its client may not be idle for longer than the time that it is given.
     """
 
     def __init__(self, application: Application, idle_seconds: float) -> None:
@@ -99,15 +99,20 @@ class Http1Connection(Connection):
     def _is_listening(self) -> bool:
         return not (self._is_deaf or self.is_closing)
 
-    def _is_awaited(self, exchange: Exchange) -> bool:
+    def _is_awaited(self, exchange: "Http1Exchange") -> bool:
         """Whether the application is to decide if it takes more of a body."""
         size = max(exchange.body.announced, len(exchange.body.arrived))
-        return size > _WHOLE_BYTES or self._http.they_are_waiting_for_100_continue
+        return (
+            size > _WHOLE_BYTES
+            or self._http.they_are_waiting_for_100_continue
+            or not exchange.needs_body
+        )
 
     def _open(self, event: h11.Request) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
         head = Head(event.method.decode("latin-1"), event.target.decode("latin-1"), headers)
         self._exchange = Http1Exchange(self, head)
+        self._exchange.needs_body = self._application.needs_body(self._exchange)
 
     def _serve_once(self, exchange: "Http1Exchange") -> None:
         if exchange.is_served:
@@ -180,6 +185,7 @@ class Http1Exchange(Exchange):
     def __init__(self, connection: Http1Connection, head: Head) -> None:
         super().__init__(head, Body(connection.go_on))
         self.is_served = False  # the application knows of it
+        self.needs_body = True  # before it is served
         self._connection = connection
 
     def is_clear(self) -> bool:

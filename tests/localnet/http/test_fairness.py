@@ -13,6 +13,13 @@ CHUNK = b"1\r\na\r\n"
 PINGS = 4_000
 
 
+class Patient:
+    """An application that waits for whole requests."""
+
+    def needs_body(self, _):
+        return True
+
+
 async def opened(wire):
     connection = Http2Connection(None, 60)
     connection.connection_made(wire)
@@ -48,7 +55,7 @@ async def test_what_a_closed_connection_has_sent_is_dropped(wire):
 
 
 async def test_many_small_chunks_are_read_in_parts_too(wire):
-    connection = Http1Connection(None, 60)
+    connection = Http1Connection(Patient(), 60)
     connection.connection_made(wire)
     head = b"POST /v2/gas HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
     connection.data_received(head + CHUNK * 3_000)

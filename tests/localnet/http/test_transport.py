@@ -36,6 +36,9 @@ class App:
         self.has_ended = asyncio.Event()
         self.reads = asyncio.Event()
 
+    def needs_body(self, exchange):
+        return exchange.head.path != "/once"
+
     def begin(self, exchange):
         path = exchange.head.path
         self.begun.append(path)
@@ -435,6 +438,18 @@ async def test_a_request_without_a_body_is_served(app, serve, connect, method):
     older = await connect(Http1, port)
     older.head("/once", method=method)
     assert (await older.reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("announced", ["transfer-encoding: chunked", "content-length: 5"])
+async def test_a_response_that_needs_no_body_does_not_wait_for_it(app, serve, connect, announced):
+    port = await serve(app)
+    client = await connect(Http2, port)
+    assert await client.body(client.head("/once", end=False)) == b"ok"
+    older = await connect(Http1, port)
+    older.head("/once", announced)
+    response = await older.reader.read()
+    assert b"connection: close" in response.lower()
+    assert response.endswith(b"ok")
 
 
 async def test_the_response_to_head_has_no_body(app, serve, connect):

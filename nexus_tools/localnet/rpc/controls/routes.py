@@ -13,6 +13,7 @@ from nexus_tools.errors import NexusError
 from nexus_tools.localnet.http import Exchange, Head, Headers
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.controls.faucet import request_gas, request_gas_v1
+from nexus_tools.localnet.rpc.controls.other_interfaces import refuse_other_interface
 from nexus_tools.localnet.rpc.controls.snapshots import revert, take_snapshot
 from nexus_tools.localnet.rpc.interface import CORS, PREFLIGHT, info_headers
 
@@ -71,11 +72,18 @@ _ROUTES: dict[tuple[str, str], Route] = {
 }
 
 
+def reads_body(backend: Backend, head: Head) -> bool:
+    """Whether a body matters: what is at the path of a procedure, but is no call, is refused."""
+    return head.path not in backend.messages.procedures
+
+
 async def serve_control(backend: Backend, exchange: Exchange) -> None:
     """Serve a request that is no call. A client that takes too long is left."""
     with suppress(TimeoutError):
         async with asyncio.timeout(backend.limits.idle_seconds):
-            body = await exchange.body.read_all(backend.limits.http_body_bytes)
+            body: bytes | None = b""
+            if reads_body(backend, exchange.head):
+                body = await exchange.body.read_all(backend.limits.http_body_bytes)
             if body is None:
                 response = _json(backend, 413, {"error": "the request is too large"})
             else:
@@ -94,20 +102,23 @@ def _response(backend: Backend, head: Head, body: bytes) -> Response:
     except Exception:  # noqa: BLE001 - the edge of the server
         _LOG.exception("a control failed")
         return _json(backend, 500, {"error": "the local network failed; its log says why"})
-    return _json(backend, *_refusal(backend, method, path))
+    return _json(backend, *_refusal(backend, head, body))
 
 
-def _refusal(backend: Backend, method: str, path: str) -> tuple[int, dict[str, Any]]:
+def _refusal(backend: Backend, head: Head, body: bytes) -> tuple[int, Any]:
+    method, path = head.method, head.path
     is_call = path in backend.messages.procedures
     if is_call and method == "POST":
         return 415, {"error": f"{path} is served as gRPC over HTTP/2, and as gRPC-web"}
     if is_call or any(path == known for _, known in _ROUTES):
         return 405, {"error": f"{path} is not served with {method}"}
+    if method == "POST" and (error := refuse_other_interface(body)) is not None:
+        return 200, error
     return 404, {"error": f"there is nothing at {path[:200]}"}
 
 
-def _json(backend: Backend, status: int, value: dict[str, Any]) -> Response:
-    """A JSON object, with the headers of all responses."""
+def _json(backend: Backend, status: int, value: Any) -> Response:
+    """JSON, with the headers of all responses."""
     body = json.dumps(value).encode()
     content = (("content-type", "application/json"), ("content-length", str(len(body))))
     return Response(status, (*content, *info_headers(backend.node), *CORS), body)

@@ -5,7 +5,7 @@ from typing import Any
 
 from nexus_tools.localnet.http import Exchange
 from nexus_tools.localnet.rpc.backend import Backend
-from nexus_tools.localnet.rpc.controls import serve_control
+from nexus_tools.localnet.rpc.controls import reads_body, serve_control
 from nexus_tools.localnet.rpc.interface import Code, RpcError
 from nexus_tools.localnet.rpc.server.call import (
     send_response,
@@ -13,6 +13,7 @@ from nexus_tools.localnet.rpc.server.call import (
     short_call,
     short_response,
 )
+from nexus_tools.localnet.rpc.server.endpoints import is_conversation
 from nexus_tools.localnet.rpc.server.grpc import GrpcReply, GrpcRequest
 
 
@@ -22,6 +23,14 @@ class NodeApplication:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._under_way = 0
+
+    def needs_body(self, exchange: Exchange) -> bool:
+        """Not to refuse what is no call, nor for the first messages of a conversation."""
+        backend, head = self._backend, exchange.head
+        request = GrpcRequest.of(exchange, backend.limits.request_bytes)
+        if request is None:
+            return reads_body(backend, head)
+        return not is_conversation(backend, head.path)
 
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Respond at once to a short call that has come whole, if there is room for that."""
@@ -45,6 +54,8 @@ class NodeApplication:
             await reply.finish(error)
             return
         self._under_way += 1
+        if is_conversation(self._backend, head.path):
+            request.read_as_it_comes()
         try:
             await serve_call(self._backend, head.path, head.headers, request.receive, reply)
         finally:

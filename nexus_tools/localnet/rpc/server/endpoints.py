@@ -64,6 +64,14 @@ class Endpoint(Struct, frozen=True):
             raise invalid(f"the request is not a {name} message") from None
 
 
+def is_conversation(backend: Backend, path: str) -> bool:
+    """Whether a path is served message by message, before the request has ended."""
+    try:
+        return endpoint(backend, path).is_bidirectional
+    except RpcError:
+        return False
+
+
 def endpoint(backend: Backend, path: str) -> Endpoint:
     """What serves a path. Raises `RpcError` (UNIMPLEMENTED)."""
     service, _, name = path.removeprefix("/").partition("/")

@@ -118,6 +118,11 @@ class GrpcRequest:
             return None
         return bytes(frame[_PREFIX_BYTES:])
 
+    def read_as_it_comes(self) -> None:
+        """Give each message when it is there, as conversations need it; text is read whole."""
+        if self.form is not Form.WEB_TEXT:
+            self._frames = self._body
+
     async def receive(self) -> bytes | None:
         """The next message; None behind the last. Raises `RpcError`."""
         frames = self._frames = self._frames or await self._read_frames()
@@ -132,7 +137,7 @@ class GrpcRequest:
         return message
 
     async def _read_frames(self) -> Body:
-        """gRPC-web is read when all of it has come."""
+        """gRPC-web is read when all of it has come, but for conversations."""
         data = await self._body.read_all(self.form.largest_body(self._limit))
         if data is None:
             raise self._too_large()

@@ -14,6 +14,8 @@ from nexus_tools.localnet.rpc import Limits
 
 INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
 EMPTY = b"\0\0\0\0\0"
+REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+LIST_SERVICES = b"\0\0\0\0\x02\x3a\0"  # list_services (field 7), an empty text
 
 
 def request(path, body=EMPTY, *headers, method="POST", version="1.1"):
@@ -132,6 +134,26 @@ def test_native_grpc_over_http_1_is_told_what_is_served(localnet):
     answer = httpx.post(f"{localnet.url}{INFO}", content=EMPTY, headers=headers)
     assert answer.status_code == 415
     assert "gRPC-web" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "refused", ["application/grpc", "application/connect+proto", "application/json", "text/plain"]
+)
+def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(dial, refused):
+    connection = dial()
+    lines = [f"POST {INFO} HTTP/1.1", "host: a", f"content-type: {refused}"]
+    connection.sendall("\r\n".join([*lines, "transfer-encoding: chunked"]).encode() + b"\r\n\r\n")
+    assert read_to_the_end(connection).startswith(b"HTTP/1.1 415 ")
+
+
+def test_a_conversation_goes_on_before_its_client_ends_it(dial):
+    connection = dial()
+    connection.sendall(request(REFLECTION, b"", "transfer-encoding: chunked"))
+    for _ in range(2):
+        connection.sendall(b"7\r\n" + LIST_SERVICES + b"\r\n")
+        assert b"sui.rpc.v2.LedgerService" in read_until(connection, b"StateService")
+    connection.sendall(b"0\r\n\r\n")
+    assert read_to_the_end(connection).endswith(LAST_CHUNK)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])

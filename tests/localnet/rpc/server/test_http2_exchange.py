@@ -11,6 +11,8 @@ from nexus_tools.localnet.rpc import Limits
 
 INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
 EMPTY = b"\0\0\0\0\0"
+REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+LIST_SERVICES = b"\0\0\0\0\x02\x3a\0"  # list_services (field 7), an empty text
 WEB = ("content-type", "application/grpc-web+proto")
 TEXT = ("content-type", "application/grpc-web-text")
 
@@ -24,13 +26,27 @@ class Exchanges:
         self.http.initiate_connection()
 
     def send(self, method, path, *headers, parts=()):
+        """A request; with no parts it is only a head, and with None it goes on."""
         stream = self.http.get_next_available_stream_id()
         head = [(":method", method), (":path", path), (":scheme", "http"), (":authority", "a")]
-        self.http.send_headers(stream, [*head, *headers], end_stream=not parts)
-        for index, part in enumerate(parts, 1):
+        self.http.send_headers(stream, [*head, *headers], end_stream=parts == ())
+        for index, part in enumerate(parts or (), 1):
             self.http.send_data(stream, part, end_stream=index == len(parts))
         self.socket.sendall(self.http.data_to_send())
         return stream
+
+    def send_part(self, stream, part):
+        self.http.send_data(stream, part)
+        self.socket.sendall(self.http.data_to_send())
+
+    def receive_until(self, wanted):
+        """The body of what comes, up to some bytes."""
+        body = b""
+        while wanted not in body:
+            for event in self.http.receive_data(self.socket.recv(65536)):
+                if isinstance(event, h2.events.DataReceived):
+                    body += event.data
+        return body
 
     def receive(self):
         """The headers and body of what comes next."""
@@ -82,6 +98,24 @@ def test_an_error_is_in_the_head(exchange):
     headers, body = exchange("POST", "/no.Such/Procedure", WEB, parts=[EMPTY])
     assert headers["grpc-status"] == "12"
     assert body == b""
+
+
+@pytest.mark.parametrize("refused", ["application/connect+proto", "application/json"])
+def test_a_content_type_that_is_not_served_is_refused_before_the_body_ends(exchange, refused):
+    exchange.send("POST", INFO, ("content-type", refused), parts=None)
+    headers, body = exchange.receive()
+    assert headers[":status"] == "415"
+    assert "gRPC-web" in json.loads(body)["error"]
+
+
+def test_a_conversation_in_grpc_web_goes_on_before_its_client_ends_it(exchange):
+    stream = exchange.send("POST", REFLECTION, WEB, parts=None)
+    for _ in range(2):
+        exchange.send_part(stream, LIST_SERVICES)
+        exchange.receive_until(b"sui.rpc.v2.StateService")
+    exchange.http.end_stream(stream)
+    exchange.socket.sendall(exchange.http.data_to_send())
+    assert exchange.receive_until(b"grpc-status:0\r\n")
 
 
 def test_one_connection_carries_many_exchanges(exchange):

@@ -1,0 +1,111 @@
+"""Failed transactions in words: what the effects say, and what the node knows of their aborts."""
+
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.errors import RefusedOnChainError
+from nexus_tools.sui.digest import Digest
+from nexus_tools.sui.effects import TransactionEffects
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
+
+if TYPE_CHECKING:
+    from nexus_tools.bytecode import CleverError
+
+
+def parse_clever_error(message: Any) -> "CleverError | None":
+    """What a node tells of an abort with an `#[error]`, in `sui.rpc.v2.TransactionEffects`.
+
+    The bytecode has it, not the effects: None if the node tells nothing, or nothing was aborted.
+    """
+    abort = message.status.error.abort
+    if not abort.HasField("clever_error"):
+        return None
+    from nexus_tools.bytecode import CleverError  # noqa: PLC0415 - for this alone
+
+    told = abort.clever_error
+    return CleverError(
+        told.line_number,
+        told.error_code if told.HasField("error_code") else None,
+        told.constant_name or None,
+        told.rendered if told.HasField("rendered") else None,
+        told.raw if told.HasField("raw") else None,
+    )
+
+
+def raise_for_status(
+    effects: TransactionEffects, clever: "CleverError | None", digest: Digest | None = None
+) -> None:
+    """Raises `RefusedOnChainError` if the effects are those of a failed transaction.
+
+    An abort has the code `move_abort` and the details `package`, `module`, `function`, `abort` (the
+    number of the error constant, where it has one) and `abort_code` (as the effects have it; both
+    are the same for a plain number). Where it is an `#[error]`, `constant`, `value` (its sentence)
+    and `line` stand besides, as far as the node tells them. Any other failure has the code of its
+    `ErrorKind` in lower case.
+    """
+    if not isinstance(effects.status, ExecutionFailure):
+        return
+    error, command = effects.status.error, effects.status.command
+    details: dict[str, Any] = {"command": command}
+    if digest is not None:
+        details["digest"] = str(digest)
+    if isinstance(error.data, MoveAbort):
+        raise _abort(error.data, clever, details)
+    place = "" if command is None else f" in command {command}"
+    raise RefusedOnChainError(
+        error.kind.name.lower(),
+        f"the chain refuses the transaction{place}: {_words(error)}",
+        hint=_HINTS.get(error.kind, ""),
+        details=details,
+    )
+
+
+def _abort(
+    abort: MoveAbort, clever: "CleverError | None", details: dict[str, Any]
+) -> RefusedOnChainError:
+    place = abort.location
+    function = place.function_name or str(place.function)
+    return RefusedOnChainError(
+        "move_abort",
+        f"{place.package.short()}::{place.module}::{function} {_aborts(abort, clever)}",
+        details=details
+        | {
+            "package": str(place.package),
+            "module": place.module,
+            "function": place.function_name,
+            "abort": abort.code if clever is None or clever.code is None else clever.code,
+            "abort_code": abort.code,
+        }
+        | _clever_details(clever),
+    )
+
+
+def _aborts(abort: MoveAbort, clever: "CleverError | None") -> str:
+    """`aborts with 7`, or `aborts with ELocked in line 83: The box is locked.`."""
+    if clever is None:
+        return f"aborts with {abort.code}"
+    name = clever.constant_name or clever.code
+    reason = "aborts" if name is None else f"aborts with {name}"
+    value = "" if clever.rendered is None else f": {clever.rendered}"
+    return f"{reason} in line {clever.line_number}{value}"
+
+
+def _clever_details(clever: "CleverError | None") -> dict[str, Any]:
+    if clever is None:
+        return {}
+    told = {"constant": clever.constant_name, "value": clever.rendered, "line": clever.line_number}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _words(error: ExecutionError) -> str:
+    kind = error.kind.name.lower().replace("_", " ")
+    return kind if error.data is None else f"{kind} ({error.data})"
+
+
+_HINTS = {
+    ErrorKind.INSUFFICIENT_GAS: "the budget is too small: leave it out, and it is estimated",
+    ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR: (
+        "a localnet knows the reason: `nexus-tools localnet trace DIGEST`, or for a transaction"
+        " that was not sent `nexus-tools localnet trace --simulate FILE`"
+    ),
+    ErrorKind.INSUFFICIENT_COIN_BALANCE: "the coin holds less than what is taken from it",
+}

@@ -1,0 +1,39 @@
+"""Sui's other interfaces, JSON-RPC and GraphQL: their clients are told what is spoken here.
+
+Each in its own form, which its clients show to people. Sources: jsonrpc.org/specification, sections
+5.1 and 6; graphql.github.io/graphql-over-http, section 6.4.1: with `application/json` the status is
+200, whatever the errors in the body.
+"""
+
+import json
+from typing import Any
+
+_METHOD_NOT_FOUND = -32601
+_REASON = (
+    "this node speaks gRPC (`sui.rpc.v2`), not {}: use SuiGrpcClient of @mysten/sui, the client for"
+    " gRPC of pysui, SuiClient of nexus_tools, or grpcurl"
+)
+
+
+def refuse_other_interface(body: bytes) -> Any | None:
+    """The error, as JSON, for a request of JSON-RPC or GraphQL; None if it is neither."""
+    try:
+        request = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(request, list) and request and all(map(_is_json_rpc, request)):
+        return [_json_rpc_error(each) for each in request]
+    if _is_json_rpc(request):
+        return _json_rpc_error(request)
+    if isinstance(request, dict) and isinstance(request.get("query"), str):
+        return {"errors": [{"message": _REASON.format("GraphQL")}]}
+    return None
+
+
+def _is_json_rpc(request: Any) -> bool:
+    return isinstance(request, dict) and "jsonrpc" in request
+
+
+def _json_rpc_error(request: dict[str, Any]) -> dict[str, Any]:
+    error = {"code": _METHOD_NOT_FOUND, "message": _REASON.format("JSON-RPC")}
+    return {"jsonrpc": "2.0", "id": request.get("id"), "error": error}
