@@ -50,8 +50,14 @@ class Invoker:
     async def invoke(self, call: ToolCall) -> Outcome | None:
         """The tool's answer, or why there is none; None if the Leader itself was too late."""
         last: Failure | None = None
-        for attempt in range(1, self._config.max_attempts + 1):
+        attempt = 1
+        while _now() < call.deadline:
             result = await self._send_in_window(call)
+            if isinstance(result, _LeftAlone):
+                unasked = failure(FailureReason.UNREACHABLE, _LEFT_ALONE, call.max_outcome_bytes)
+                last = last or unasked
+                await self._wait_for_breaker(call, result.seconds)
+                continue
             if not isinstance(result, Again):
                 return result or last
             last = result.failure
@@ -59,16 +65,19 @@ class Invoker:
             if _now() + pause >= call.deadline:
                 break
             await asyncio.sleep(pause)
+            attempt += 1
         return last
 
     def _pause_seconds(self, again: Again, attempt: int) -> float:
-        wanted = again.pause_ms
-        if wanted is None:
-            wanted = retry_after_ms(again.retry_after, datetime.now(UTC))
+        wanted = retry_after_ms(again.retry_after, datetime.now(UTC))
         pause = self._backoff.pause_ms(attempt, self._chance)
         return max(pause, wanted or 0.0) / 1000
 
-    async def _send_in_window(self, call: ToolCall) -> Outcome | Again | None:
+    async def _wait_for_breaker(self, call: ToolCall, seconds: float) -> None:
+        left = call.deadline - _now()
+        await self.lanes.of(call.tool).breaker.wait(min(seconds, left))
+
+    async def _send_in_window(self, call: ToolCall) -> "Outcome | Again | _LeftAlone | None":
         """Send it once; None if the window ended before the tool had its time."""
         try:
             async with asyncio.timeout_at(call.deadline):
@@ -76,14 +85,12 @@ class Invoker:
         except TimeoutError:
             return None
 
-    async def _send(self, call: ToolCall) -> Outcome | Again:
+    async def _send(self, call: ToolCall) -> "Outcome | Again | _LeftAlone":
         lane = self.lanes.of(call.tool)
         async with lane.slots, self._slots:
-            wait = lane.breaker.admit()
-            if wait:
-                detail = "the tool did not respond several times in a row"
-                refused = failure(FailureReason.UNREACHABLE, detail, call.max_outcome_bytes)
-                return Again(refused, pause_ms=wait * 1000)
+            seconds = lane.breaker.admit()
+            if seconds:
+                return _LeftAlone(seconds)
             try:
                 return await self._exchange(call, lane.breaker)
             finally:
@@ -145,6 +152,15 @@ def _now() -> float:
 
 
 # --- Trying again
+
+_LEFT_ALONE = "the tool did not respond several times in a row"
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftAlone:
+    """The breaker let nothing through, and is to be asked again after so many seconds."""
+
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

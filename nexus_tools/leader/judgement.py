@@ -34,12 +34,11 @@ _DETAILS = {
 class Again:
     """Another call may help; `failure` is what the invocation comes to if there is none.
 
-    `retry_after` is the header of that name, `pause_ms` a pause that is known already.
+    `retry_after` is the header of that name.
     """
 
     failure: Failure
     retry_after: str = ""
-    pause_ms: float | None = None
 
 
 def failure(reason: FailureReason, detail: str, max_outcome_bytes: int) -> Failure:

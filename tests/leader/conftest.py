@@ -281,7 +281,6 @@ class World:
             "allowed_networks": LOOPBACK,
             "first_pause_ms": 1,
             "longest_pause_ms": 2,
-            "max_attempts": 3,
             "trouble_pause_ms": 10,
             "clock_interval_ms": 20,
             "linger_ms": 0,

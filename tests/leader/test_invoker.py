@@ -95,13 +95,55 @@ async def test_a_busy_tool_is_asked_again_with_the_same_key(
     assert len(set(keys)) == 1
 
 
-async def test_a_busy_tool_is_given_up_after_the_last_attempt(
+async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
     make_invoker, make_call, serve_bytes, respond
 ):
     server = await serve_bytes(respond(503))
-    result = await make_invoker(max_attempts=3).invoke(make_call(server.url))
+    invoker = make_invoker(first_pause_ms=20, longest_pause_ms=20)
+    result = await invoker.invoke(make_call(server.url, window_s=0.5))
     assert result == Failure(FailureReason.HTTP_ERROR, "the tool responded with 503")
-    assert len(server.requests) == 3
+    assert len(server.requests) > 6
+
+
+async def test_a_tool_that_comes_back_within_the_window_answers_all_that_waited(
+    make_invoker, make_call, serve_bytes, respond
+):
+    async def reply(writer, number):
+        if number <= 60:
+            writer.transport.abort()
+        else:
+            await respond(200, OK)(writer, number)
+
+    server = await serve_bytes(reply)
+    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=10)
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(invoker.invoke(make_call(server.url))) for _ in range(20)]
+    assert [task.result() for task in tasks] == [Answer("ok", {"result": 3})] * 20
+
+
+@pytest.mark.parametrize("status", [None, 503])
+async def test_who_waits_holds_no_slot(
+    make_invoker, make_call, serve_bytes, respond, unused_tcp_port, status
+):
+    from nexus_tools.sui.address import Address
+
+    good = await serve_bytes(respond(body=OK))
+    busy = await serve_bytes(respond(status or 200))
+    away = busy.url if status else f"http://127.0.0.1:{unused_tcp_port}"
+    invoker = make_invoker(
+        max_concurrent=1,
+        max_concurrent_per_tool=1,
+        first_pause_ms=60_000,
+        longest_pause_ms=60_000,
+        breaker_failures=1,
+        breaker_pause_ms=60_000,
+    )
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        waiting = group.create_task(invoker.invoke(make_call(away, window_s=600)))
+        other = make_call(good.url, tool=Address.of(0x7002))
+        assert await invoker.invoke(other) == Answer("ok", {"result": 3})
+        assert not waiting.done()
+        waiting.cancel()
 
 
 async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
@@ -138,8 +180,8 @@ async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, se
 
 
 async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
-    call = make_call(f"http://127.0.0.1:{unused_tcp_port}")
-    result = await make_invoker(max_attempts=2).invoke(call)
+    call = make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.2)
+    result = await make_invoker().invoke(call)
     assert result == Failure(FailureReason.UNREACHABLE, "no connection to the tool")
 
 
@@ -347,9 +389,8 @@ async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
         writer.transport.abort()
 
     server = await serve_bytes(reply)
-    invoker = make_invoker(max_attempts=1, breaker_failures=2, breaker_pause_ms=60_000)
-    call = make_call(server.url)
-    results = [await invoker.invoke(call) for _ in range(4)]
+    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=60_000)
+    results = [await invoker.invoke(make_call(server.url, window_s=0.1)) for _ in range(4)]
     assert all(result.reason is FailureReason.UNREACHABLE for result in results)
     assert len(server.requests) == 2
     assert invoker.lanes.open_breakers() == 1
@@ -361,8 +402,8 @@ async def test_another_tool_is_not_left_alone_with_it(
     from nexus_tools.sui.address import Address
 
     server = await serve_bytes(respond(body=OK))
-    invoker = make_invoker(max_attempts=1, breaker_failures=1, breaker_pause_ms=60_000)
-    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}"))
+    invoker = make_invoker(breaker_failures=1, breaker_pause_ms=60_000)
+    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.1))
     other = make_call(server.url, tool=Address.of(0x7002))
     assert await invoker.invoke(other) == Answer("ok", {"result": 3})
 

@@ -129,8 +129,10 @@ async def test_a_server_of_another_interface_fails_as_definition_mismatch(
 async def test_a_port_where_nobody_listens_fails_as_unreachable(
     world, add_definition, unused_tcp_port
 ):
-    registered = await world.register_tool(add_definition(f"http://127.0.0.1:{unused_tcp_port}"))
-    state = await failure_of(world, registered)
+    definition = add_definition(f"http://127.0.0.1:{unused_tcp_port}", timeout_ms=1_000)
+    registered = await world.register_tool(definition)
+    # Its window has 16 s, and it is asked again for 6 of them.
+    state = await failure_of(world, registered, closing_margin_ms=10_000)
     assert state.reason == FailureReason.UNREACHABLE
 
 
