@@ -21,7 +21,7 @@ from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import CircuitBreaker, ToolLanes
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, protocol
+from nexus_tools.tool import Answer, FailureReason, Outcome, protocol
 
 # A JSON text is at most six times as long as its shortest form, by escapes; the rest is spaces.
 _LONGEST_SPELLING = 8
@@ -48,19 +48,32 @@ class Invoker:
         self.lanes = ToolLanes(config, _now)
 
     async def invoke(self, call: ToolCall) -> Outcome | None:
-        """The tool's answer, or why there is none; None if the Leader itself was too late."""
-        last: Failure | None = None
+        """The tool's answer, or why there is none; None if the Leader itself was too late.
+
+        It was too late, too, for a tool that runs already (409) and was not asked for as long as it
+        may take: the next leader can get the answer.
+        """
+        began = _now()
+        last = await self._last_word(call)
+        if not isinstance(last, Again):
+            return last
+        had_its_time = _now() - began >= call.timeout_ms / 1000
+        return last.failure if had_its_time or not last.is_running else None
+
+    async def _last_word(self, call: ToolCall) -> Outcome | Again | None:
+        """What the tool came to, or what kept it from that until the window ended."""
+        last: Again | None = None
         attempt = 1
         while _now() < call.deadline:
             result = await self._send_in_window(call)
             if isinstance(result, _LeftAlone):
                 unasked = failure(FailureReason.UNREACHABLE, _LEFT_ALONE, call.max_outcome_bytes)
-                last = last or unasked
+                last = last or Again(unasked)
                 await self._wait_for_breaker(call, result.seconds)
                 continue
             if not isinstance(result, Again):
                 return result or last
-            last = result.failure
+            last = result
             pause = self._pause_seconds(result, attempt)
             if _now() + pause >= call.deadline:
                 break

@@ -95,6 +95,51 @@ async def test_a_busy_tool_is_asked_again_with_the_same_key(
     assert len(set(keys)) == 1
 
 
+async def test_a_call_that_runs_already_is_waited_for_and_runs_once(
+    make_invoker, make_call, serve_tools
+):
+    started, go_on = asyncio.Event(), asyncio.Event()
+    runs = 0
+
+    @tool("xyz.example.math.add@1")
+    async def slow(a: int, b: int) -> Sum:
+        """Adds when it is told to."""
+        nonlocal runs
+        runs += 1
+        started.set()
+        await go_on.wait()
+        return Sum(result=a + b)
+
+    url = await serve_tools(slow)
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        killed = group.create_task(make_invoker().invoke(make_call(url)))
+        await started.wait()
+        killed.cancel()
+        # More responses of 409 than any number of attempts would bear.
+        restarted = group.create_task(make_invoker().invoke(make_call(url)))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(restarted), 0.5)
+        go_on.set()
+    assert restarted.result() == Answer("ok", {"result": 3})
+    assert runs == 1
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "outcome"),
+    [
+        (100, Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")),
+        (10_000, None),
+    ],
+)
+async def test_a_call_that_runs_until_the_window_ends_fails_only_if_it_had_its_time(
+    make_invoker, make_call, serve_bytes, *, respond, timeout_ms, outcome
+):
+    server = await serve_bytes(respond(409, headers=["Retry-After: 3600"]))
+    call = make_call(server.url, timeout_ms=timeout_ms, window_s=0.5)
+    assert await make_invoker().invoke(call) == outcome
+    assert len(server.requests) > 1
+
+
 async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
     make_invoker, make_call, serve_bytes, respond
 ):
@@ -313,6 +358,10 @@ async def test_what_is_not_http_is_an_http_error(make_invoker, make_call, serve_
 
 class Text(Variant, name="ok"):
     text: str
+
+
+class Sum(Variant, name="ok"):
+    result: int
 
 
 @tool("xyz.example.text.long@1")
