@@ -199,8 +199,8 @@ def retry_after_ms(header: str, now: datetime) -> float | None:
         return float(text) * 1000 if len(text) < 10 else None
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - now).total_seconds() * 1000)
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds() * 1000)

@@ -5,6 +5,8 @@ import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nexus_tools.leader.invoker import Backoff, retry_after_ms
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -484,7 +486,26 @@ def test_a_pause_is_between_half_of_its_length_and_all_of_it(attempt, whole):
         ("soon", None),
         ("99999999999999999999", None),
         ("²", None),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2026 00:00:00 +99999999999999999999", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", 0),
+        ("9" * 5_000, None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(header, milliseconds):
     assert retry_after_ms(header, NOW) == milliseconds
+
+
+NUMBERS = st.integers(0, 10**25).map(str)
+DATES = st.builds(
+    "{}, {} {} {} {}:{}:{} {}".format,
+    *(st.sampled_from(("Mon", "Tue", "")), NUMBERS, st.sampled_from(("Jan", "Feb", "x"))),
+    *(NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    st.sampled_from(("GMT", "", "+2359", "-2359", "+9999", "+99999999999999999999")),
+)
+
+
+@given(st.text() | DATES | st.from_regex(r"\w{3}, 0?1 Jan [0-9]{1,5} 0:0:0 [+-][0-9]{1,5}"))
+def test_no_retry_after_is_worse_than_nonsense(header):
+    wanted = retry_after_ms(header, NOW)
+    assert wanted is None or wanted >= 0
