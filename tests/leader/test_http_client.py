@@ -164,8 +164,8 @@ async def test_tls_names_the_host_of_the_url(make_certificate):
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_a_host_that_no_resolver_takes_gives_no_response(scheme, host):
     system = SystemResolver()
+    guard = AddressGuard(networks=LOOPBACK, http=True)
     with closing(system), pytest.raises(NoResponseError):
-        guard = AddressGuard(networks=LOOPBACK, http=True)
         await get(f"{scheme}://{host}:1/", guard, system)
 
 
