@@ -5,6 +5,8 @@ would print to stdout. Processes of ours call `log_to_stderr`.
 """
 
 import sys
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 
@@ -65,6 +67,13 @@ def get_logger(name: str) -> Logger:
     return Logger(name)
 
 
+def in_short(error: BaseException) -> str:
+    """The kind of an exception and where it was raised; its message may hold a secret."""
+    frames = extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return type(error).__name__ + place
+
+
 def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
     """Have events written to stderr as `text` or `json`; None is text if a person is watching.
 
@@ -77,12 +86,15 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
     if structlog.is_configured() and not again:
         return
     is_watched = sys.stderr.isatty()
+    # Without local variables: there are keys and the inputs of strangers among them.
+    tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
     rendering: list[Any] = [
-        structlog.processors.dict_tracebacks,
+        structlog.processors.ExceptionRenderer(tracebacks),
         structlog.processors.JSONRenderer(),
     ]
     if form == "text" or (form is None and is_watched):
-        rendering = [structlog.dev.ConsoleRenderer(colors=is_watched)]
+        plain = structlog.dev.plain_traceback
+        rendering = [structlog.dev.ConsoleRenderer(colors=is_watched, exception_formatter=plain)]
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

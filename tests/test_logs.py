@@ -1,11 +1,12 @@
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 import structlog
 
-from nexus_tools.logs import get_logger
+from nexus_tools.logs import get_logger, in_short
 
 
 def _run(program):
@@ -49,6 +50,32 @@ log_to_stderr("json", again=False)
 get_logger("nexus_tools.test").info("heard")
 """
     assert _run(program) == ("event='heard'\n", "")
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_traceback_tells_no_local_variables(form):
+    program = f"""
+from nexus_tools.logs import get_logger, log_to_stderr
+log_to_stderr("{form}")
+def break_it():
+    key = "0x" + "5ec4e7" * 2
+    raise ValueError("a bug")
+try:
+    break_it()
+except ValueError:
+    get_logger("nexus_tools.test").exception("broke")
+"""
+    _, err = _run(program)
+    assert "a bug" in err
+    assert "break_it" in err
+    assert "5ec4e75ec4e7" not in err
+
+
+def test_an_exception_in_short_is_its_kind_and_its_place():
+    with pytest.raises(ValueError, match="invalid literal") as caught:
+        int("a secret")
+    assert re.fullmatch(r"ValueError at test_logs\.py:\d+", in_short(caught.value))
+    assert in_short(KeyError("a secret")) == "KeyError"
 
 
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "exception"])

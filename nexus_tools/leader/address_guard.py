@@ -11,6 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from urllib.parse import SplitResult, urlsplit
 
 from nexus_tools.errors import NotAllowedError
+from nexus_tools.tool import is_host
 
 IPAddress = IPv4Address | IPv6Address
 IPNetwork = IPv4Network | IPv6Network
@@ -122,6 +123,8 @@ class AddressGuard:
             raise AddressRefused("the URL has a user name or password")
         if not parts.hostname:
             raise AddressRefused("the URL has no host")
+        if not is_host(parts.hostname):
+            raise AddressRefused("the host of the URL is neither an address nor a name")
 
     def _check_port(self, port: int) -> None:
         if self.ports and port not in self.ports:

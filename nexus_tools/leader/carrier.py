@@ -13,7 +13,7 @@ from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCalls
-from nexus_tools.logs import get_logger
+from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.registry import outcome_bytes
 from nexus_tools.tool import Failure, Outcome
@@ -49,7 +49,27 @@ class Carrier:
         self._metrics = metrics
 
     async def carry(self, entry: Entry) -> Closed:
-        """How the invocation was closed for this leader; the journal knows it, too."""
+        """How the invocation was closed for this leader; the journal knows it, too.
+
+        What nobody foresaw fails no invocation: it is carried again, until it expires.
+        """
+        assignment = entry.assignment
+        while True:
+            try:
+                return await self._carry(entry)
+            except NexusError as error:
+                if error.code == "journal_failed":
+                    raise
+                self._note_trouble(assignment, error)
+            except Exception as error:  # noqa: BLE001 - one invocation must not end the daemon
+                self._note_trouble(assignment, error)
+            await self._pause()
+
+    def _note_trouble(self, assignment: Assignment, error: Exception) -> None:
+        self._metrics.trouble.labels("carrier").inc()
+        _log.error("carried_again", invocation=str(assignment.invocation), error=in_short(error))
+
+    async def _carry(self, entry: Entry) -> Closed:
         assignment = entry.assignment
         await self._clock.wait_until(assignment.opens_at_ms)
         found = await self._read(assignment)

@@ -19,7 +19,7 @@ from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.journal import Journal, SignedTransaction
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.logs import get_logger
+from nexus_tools.logs import get_logger, in_short
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
@@ -91,8 +91,8 @@ class Closer:
                 raise
             _log.warning("closing_postponed", code=error.code, error=error.message)
             await self._postpone(closings, error.message)
-        except Exception:  # noqa: BLE001 - the others go on, and the journal has it all
-            _log.exception("closing_broke")
+        except Exception as error:  # noqa: BLE001 - the others go on, and the journal has it all
+            _log.error("closing_broke", error=in_short(error))
             await self._postpone(closings, "closing broke, the log says why")
 
     async def _postpone(self, closings: Sequence[Closing], message: str) -> None:

@@ -53,9 +53,6 @@ class LeaderConfig(pydantic.BaseModel):
     max_request_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
     max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
 
-    max_attempts: int = Field(default=6, ge=1, le=100)
-    """Tool calls for one invocation, the first included."""
-
     first_pause_ms: int = Field(default=200, ge=1, le=60_000)
     """About how long to wait before the second attempt; doubles with each further one."""
 

@@ -185,6 +185,9 @@ async def exchange(
         raise ResponseMalformedError("the response is not HTTP as it should be") from error
     except (aiohttp.ClientError, OSError) as error:
         raise NoResponseError(_in_words(error)) from error
+    except UnicodeError as error:
+        # Resolver and TLS write the name as IDNA has it, which not every name can be.
+        raise NoResponseError("the name of the tool's host is malformed") from error
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:

@@ -21,7 +21,7 @@ from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import CircuitBreaker, ToolLanes
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, protocol
+from nexus_tools.tool import Answer, FailureReason, Outcome, protocol
 
 # A JSON text is at most six times as long as its shortest form, by escapes; the rest is spaces.
 _LONGEST_SPELLING = 8
@@ -48,27 +48,49 @@ class Invoker:
         self.lanes = ToolLanes(config, _now)
 
     async def invoke(self, call: ToolCall) -> Outcome | None:
-        """The tool's answer, or why there is none; None if the Leader itself was too late."""
-        last: Failure | None = None
-        for attempt in range(1, self._config.max_attempts + 1):
+        """The tool's answer, or why there is none; None if the Leader itself was too late.
+
+        It was too late, too, for a tool that runs already (409) and was not asked for as long as it
+        may take: the next leader can get the answer.
+        """
+        began = _now()
+        last = await self._last_word(call)
+        if not isinstance(last, Again):
+            return last
+        had_its_time = _now() - began >= call.timeout_ms / 1000
+        return last.failure if had_its_time or not last.is_running else None
+
+    async def _last_word(self, call: ToolCall) -> Outcome | Again | None:
+        """What the tool came to, or what kept it from that until the window ended."""
+        last: Again | None = None
+        attempt = 1
+        while _now() < call.deadline:
             result = await self._send_in_window(call)
+            if isinstance(result, _LeftAlone):
+                unasked = failure(FailureReason.UNREACHABLE, _LEFT_ALONE, call.max_outcome_bytes)
+                last = last or Again(unasked)
+                await self._wait_for_breaker(call, result.seconds)
+                continue
             if not isinstance(result, Again):
                 return result or last
-            last = result.failure
+            last = result
             pause = self._pause_seconds(result, attempt)
             if _now() + pause >= call.deadline:
                 break
             await asyncio.sleep(pause)
+            attempt += 1
         return last
 
     def _pause_seconds(self, again: Again, attempt: int) -> float:
-        wanted = again.pause_ms
-        if wanted is None:
-            wanted = retry_after_ms(again.retry_after, datetime.now(UTC))
+        wanted = retry_after_ms(again.retry_after, datetime.now(UTC))
         pause = self._backoff.pause_ms(attempt, self._chance)
         return max(pause, wanted or 0.0) / 1000
 
-    async def _send_in_window(self, call: ToolCall) -> Outcome | Again | None:
+    async def _wait_for_breaker(self, call: ToolCall, seconds: float) -> None:
+        left = call.deadline - _now()
+        await self.lanes.of(call.tool).breaker.wait(min(seconds, left))
+
+    async def _send_in_window(self, call: ToolCall) -> "Outcome | Again | _LeftAlone | None":
         """Send it once; None if the window ended before the tool had its time."""
         try:
             async with asyncio.timeout_at(call.deadline):
@@ -76,14 +98,12 @@ class Invoker:
         except TimeoutError:
             return None
 
-    async def _send(self, call: ToolCall) -> Outcome | Again:
+    async def _send(self, call: ToolCall) -> "Outcome | Again | _LeftAlone":
         lane = self.lanes.of(call.tool)
         async with lane.slots, self._slots:
-            wait = lane.breaker.admit()
-            if wait:
-                detail = "the tool did not respond several times in a row"
-                refused = failure(FailureReason.UNREACHABLE, detail, call.max_outcome_bytes)
-                return Again(refused, pause_ms=wait * 1000)
+            seconds = lane.breaker.admit()
+            if seconds:
+                return _LeftAlone(seconds)
             try:
                 return await self._exchange(call, lane.breaker)
             finally:
@@ -146,6 +166,15 @@ def _now() -> float:
 
 # --- Trying again
 
+_LEFT_ALONE = "the tool did not respond several times in a row"
+
+
+@dataclass(frozen=True, slots=True)
+class _LeftAlone:
+    """The breaker let nothing through, and is to be asked again after so many seconds."""
+
+    seconds: float
+
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
@@ -170,8 +199,8 @@ def retry_after_ms(header: str, now: datetime) -> float | None:
         return float(text) * 1000 if len(text) < 10 else None
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - now).total_seconds() * 1000)
+    except (ValueError, OverflowError):
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - now).total_seconds() * 1000)

@@ -34,12 +34,12 @@ _DETAILS = {
 class Again:
     """Another call may help; `failure` is what the invocation comes to if there is none.
 
-    `retry_after` is the header of that name, `pause_ms` a pause that is known already.
+    `retry_after` is the header of that name. A tool that `is_running` has the call already.
     """
 
     failure: Failure
     retry_after: str = ""
-    pause_ms: float | None = None
+    is_running: bool = False
 
 
 def failure(reason: FailureReason, detail: str, max_outcome_bytes: int) -> Failure:
@@ -85,6 +85,11 @@ def _too_many(answer: Answer) -> str:
 
 
 def _of_status(response: Response, max_outcome_bytes: int) -> Outcome | Again:
+    if response.status == protocol.Problem.ALREADY_RUNNING.status:
+        # The response comes when the running call ends: there is no other time to come back.
+        detail = f"the tool was still running: {response.status}"
+        running = failure(FailureReason.TIMED_OUT, detail, max_outcome_bytes)
+        return Again(running, is_running=True)
     reason = protocol.failure_reason(response.status)
     failed = failure(reason, f"{_DETAILS[reason]} {response.status}", max_outcome_bytes)
     return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed

@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
@@ -31,6 +32,7 @@ class CircuitBreaker:
         self._failures = 0
         self._opened_at: float | None = None
         self._trying = False
+        self._closed = asyncio.Event()
 
     @property
     def state(self) -> BreakerState:
@@ -53,11 +55,18 @@ class CircuitBreaker:
         self._trying = True
         return 0.0
 
+    async def wait(self, seconds: float) -> None:
+        """Wait until the tool responds to another call, or so long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+
     def reached(self) -> None:
         """The tool responded, whatever it said."""
         self._failures = 0
         self._opened_at = None
         self._trying = False
+        self._closed.set()
 
     def missed(self) -> None:
         """The tool did not respond."""
@@ -65,6 +74,7 @@ class CircuitBreaker:
         if self._trying or self._failures >= self._threshold:
             # A trial call that fails opens it again at once, for another pause.
             self._opened_at = self._now()
+            self._closed.clear()
         self._trying = False
 
     def gave_up(self) -> None:

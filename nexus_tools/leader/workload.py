@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.closing import Closed
@@ -84,18 +83,5 @@ class Workload:
         self._metrics.open.dec()
 
     async def _carry(self, entry: Entry) -> None:
-        invocation = entry.assignment.invocation
-        try:
-            closed = await self._carrier.carry(entry)
-            self._metrics.closed.labels(closed.value).inc()
-        except NexusError as error:
-            if error.code == "journal_failed":
-                raise
-            self._failed(invocation, error)
-        except Exception as error:  # noqa: BLE001 - one invocation must not end the daemon
-            self._failed(invocation, error)
-
-    def _failed(self, invocation: Address, error: Exception) -> None:
-        """The journal has it open still: the next start tries it again."""
-        self._metrics.trouble.labels("carrier").inc()
-        _log.error("dropped", invocation=str(invocation), exc_info=error)
+        closed = await self._carrier.carry(entry)
+        self._metrics.closed.labels(closed.value).inc()

@@ -12,6 +12,7 @@ from nexus_tools.tool.definition import (
 )
 from nexus_tools.tool.example import example_input
 from nexus_tools.tool.fqn import ToolFqn
+from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
 from nexus_tools.tool.protocol import Problem
@@ -68,6 +69,7 @@ __all__ = [
     "direct_subschemas",
     "example_input",
     "is_error_variant",
+    "is_host",
     "linear_time",
     "measure",
     "mismatch_error",

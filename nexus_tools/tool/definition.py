@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.fqn import ToolFqn
+from nexus_tools.tool.host import is_host
 from nexus_tools.tool.schema import check_input_schema, check_output_schema
 from nexus_tools.tool.strict_json import canonical_json
 
@@ -146,6 +147,7 @@ def _http_url_problem(url: str) -> str:
         (_URL_CHARACTERS.fullmatch(url), "has characters that a URL cannot have"),
         (parts.scheme in ("http", "https"), "is not an absolute http or https URL"),
         (parts.hostname, "has no host"),
+        (is_host(parts.hostname or ""), "has a host that is neither an address nor a name"),
         ("@" not in parts.netloc, "has a user name or password"),
         (port != 0 and not parts.netloc.endswith(":"), "has no usable port"),
     )

@@ -98,6 +98,7 @@ _REASONS: dict[int, FailureReason] = {
     HTTPStatus.UNAUTHORIZED: FailureReason.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN: FailureReason.UNAUTHORIZED,
     Problem.INPUT_INVALID.status: FailureReason.INPUT_INVALID,
+    Problem.ALREADY_RUNNING.status: FailureReason.TIMED_OUT,
     Problem.TIMED_OUT.status: FailureReason.TIMED_OUT,
 }
 

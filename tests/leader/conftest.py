@@ -281,7 +281,6 @@ class World:
             "allowed_networks": LOOPBACK,
             "first_pause_ms": 1,
             "longest_pause_ms": 2,
-            "max_attempts": 3,
             "trouble_pause_ms": 10,
             "clock_interval_ms": 20,
             "linger_ms": 0,
@@ -289,12 +288,14 @@ class World:
         return LeaderConfig(**{**values, **changes})
 
     @asynccontextmanager
-    async def running(self, identity, *, url=None, **changes):
+    async def running(self, identity, *, url=None, resolve=None, **changes):
         """The leader while it runs; it is stopped as an operator stops it."""
         network = Network("localnet", url or self.localnet.url)
         async with SuiClient(network, patience=PATIENCE) as client:
             config = self.config(identity, **changes)
-            leader = Leader(config, client, identity.key, self.deployment, identity.cap)
+            leader = Leader(
+                config, client, identity.key, self.deployment, identity.cap, resolve=resolve
+            )
             task = asyncio.create_task(leader.run())
             ready = asyncio.create_task(leader.ready.wait())
             await asyncio.wait((task, ready), return_when=asyncio.FIRST_COMPLETED)

@@ -1,5 +1,6 @@
 import asyncio
 import ssl
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 
@@ -9,7 +10,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from nexus_tools.leader.address_guard import AddressGuard
-from nexus_tools.leader.http_client import NoResponseError, exchange, guarded_client
+from nexus_tools.leader.http_client import (
+    NoResponseError,
+    SystemResolver,
+    exchange,
+    guarded_client,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -152,6 +158,15 @@ async def test_tls_names_the_host_of_the_url(make_certificate):
             url = f"https://other.example:{port}/"
             with pytest.raises(NoResponseError, match="certificate"):
                 await exchange(client, "GET", url, max_response_bytes=100)
+
+
+@pytest.mark.parametrize("host", ["a..example", "a" * 64 + ".example", ".example"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_host_that_no_resolver_takes_gives_no_response(scheme, host):
+    system = SystemResolver()
+    guard = AddressGuard(networks=LOOPBACK, http=True)
+    with closing(system), pytest.raises(NoResponseError):
+        await get(f"{scheme}://{host}:1/", guard, system)
 
 
 async def test_a_proxy_of_the_environment_is_not_used(serve_bytes, respond, monkeypatch):

@@ -5,6 +5,8 @@ import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nexus_tools.leader.invoker import Backoff, retry_after_ms
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -95,13 +97,100 @@ async def test_a_busy_tool_is_asked_again_with_the_same_key(
     assert len(set(keys)) == 1
 
 
-async def test_a_busy_tool_is_given_up_after_the_last_attempt(
+async def test_a_call_that_runs_already_is_waited_for_and_runs_once(
+    make_invoker, make_call, serve_tools
+):
+    started, go_on = asyncio.Event(), asyncio.Event()
+    runs = 0
+
+    @tool("xyz.example.math.add@1")
+    async def slow(a: int, b: int) -> Sum:
+        """Adds when it is told to."""
+        nonlocal runs
+        runs += 1
+        started.set()
+        await go_on.wait()
+        return Sum(result=a + b)
+
+    url = await serve_tools(slow)
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        killed = group.create_task(make_invoker().invoke(make_call(url)))
+        await started.wait()
+        killed.cancel()
+        # More responses of 409 than any number of attempts would bear.
+        restarted = group.create_task(make_invoker().invoke(make_call(url)))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(restarted), 0.5)
+        go_on.set()
+    assert restarted.result() == Answer("ok", {"result": 3})
+    assert runs == 1
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "outcome"),
+    [
+        (100, Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")),
+        (10_000, None),
+    ],
+)
+async def test_a_call_that_runs_until_the_window_ends_fails_only_if_it_had_its_time(
+    make_invoker, make_call, serve_bytes, *, respond, timeout_ms, outcome
+):
+    server = await serve_bytes(respond(409, headers=["Retry-After: 3600"]))
+    call = make_call(server.url, timeout_ms=timeout_ms, window_s=0.5)
+    assert await make_invoker().invoke(call) == outcome
+    assert len(server.requests) > 1
+
+
+async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
     make_invoker, make_call, serve_bytes, respond
 ):
     server = await serve_bytes(respond(503))
-    result = await make_invoker(max_attempts=3).invoke(make_call(server.url))
+    invoker = make_invoker(first_pause_ms=20, longest_pause_ms=20)
+    result = await invoker.invoke(make_call(server.url, window_s=0.5))
     assert result == Failure(FailureReason.HTTP_ERROR, "the tool responded with 503")
-    assert len(server.requests) == 3
+    assert len(server.requests) > 6
+
+
+async def test_a_tool_that_comes_back_within_the_window_answers_all_that_waited(
+    make_invoker, make_call, serve_bytes, respond
+):
+    async def reply(writer, number):
+        if number <= 60:
+            writer.transport.abort()
+        else:
+            await respond(200, OK)(writer, number)
+
+    server = await serve_bytes(reply)
+    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=10)
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(invoker.invoke(make_call(server.url))) for _ in range(20)]
+    assert [task.result() for task in tasks] == [Answer("ok", {"result": 3})] * 20
+
+
+@pytest.mark.parametrize("status", [None, 503])
+async def test_who_waits_holds_no_slot(
+    make_invoker, make_call, serve_bytes, respond, unused_tcp_port, status
+):
+    from nexus_tools.sui.address import Address
+
+    good = await serve_bytes(respond(body=OK))
+    busy = await serve_bytes(respond(status or 200))
+    away = busy.url if status else f"http://127.0.0.1:{unused_tcp_port}"
+    invoker = make_invoker(
+        max_concurrent=1,
+        max_concurrent_per_tool=1,
+        first_pause_ms=60_000,
+        longest_pause_ms=60_000,
+        breaker_failures=1,
+        breaker_pause_ms=60_000,
+    )
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        waiting = group.create_task(invoker.invoke(make_call(away, window_s=600)))
+        other = make_call(good.url, tool=Address.of(0x7002))
+        assert await invoker.invoke(other) == Answer("ok", {"result": 3})
+        assert not waiting.done()
+        waiting.cancel()
 
 
 async def test_a_tool_that_is_busy_beyond_the_window_is_not_asked_again(
@@ -138,8 +227,8 @@ async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, se
 
 
 async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
-    call = make_call(f"http://127.0.0.1:{unused_tcp_port}")
-    result = await make_invoker(max_attempts=2).invoke(call)
+    call = make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.2)
+    result = await make_invoker().invoke(call)
     assert result == Failure(FailureReason.UNREACHABLE, "no connection to the tool")
 
 
@@ -273,6 +362,10 @@ class Text(Variant, name="ok"):
     text: str
 
 
+class Sum(Variant, name="ok"):
+    result: int
+
+
 @tool("xyz.example.text.long@1")
 async def long_text(length: int) -> Text:
     """As many letters as are asked for."""
@@ -347,9 +440,8 @@ async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
         writer.transport.abort()
 
     server = await serve_bytes(reply)
-    invoker = make_invoker(max_attempts=1, breaker_failures=2, breaker_pause_ms=60_000)
-    call = make_call(server.url)
-    results = [await invoker.invoke(call) for _ in range(4)]
+    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=60_000)
+    results = [await invoker.invoke(make_call(server.url, window_s=0.1)) for _ in range(4)]
     assert all(result.reason is FailureReason.UNREACHABLE for result in results)
     assert len(server.requests) == 2
     assert invoker.lanes.open_breakers() == 1
@@ -361,8 +453,8 @@ async def test_another_tool_is_not_left_alone_with_it(
     from nexus_tools.sui.address import Address
 
     server = await serve_bytes(respond(body=OK))
-    invoker = make_invoker(max_attempts=1, breaker_failures=1, breaker_pause_ms=60_000)
-    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}"))
+    invoker = make_invoker(breaker_failures=1, breaker_pause_ms=60_000)
+    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.1))
     other = make_call(server.url, tool=Address.of(0x7002))
     assert await invoker.invoke(other) == Answer("ok", {"result": 3})
 
@@ -394,7 +486,26 @@ def test_a_pause_is_between_half_of_its_length_and_all_of_it(attempt, whole):
         ("soon", None),
         ("99999999999999999999", None),
         ("²", None),
+        ("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2026 00:00:00 +99999999999999999999", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", 0),
+        ("9" * 5_000, None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(header, milliseconds):
     assert retry_after_ms(header, NOW) == milliseconds
+
+
+NUMBERS = st.integers(0, 10**25).map(str)
+DATES = st.builds(
+    "{}, {} {} {} {}:{}:{} {}".format,
+    *(st.sampled_from(("Mon", "Tue", "")), NUMBERS, st.sampled_from(("Jan", "Feb", "x"))),
+    *(NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+    st.sampled_from(("GMT", "", "+2359", "-2359", "+9999", "+99999999999999999999")),
+)
+
+
+@given(st.text() | DATES | st.from_regex(r"\w{3}, 0?1 Jan [0-9]{1,5} 0:0:0 [+-][0-9]{1,5}"))
+def test_no_retry_after_is_worse_than_nonsense(header):
+    wanted = retry_after_ms(header, NOW)
+    assert wanted is None or wanted >= 0

@@ -64,6 +64,13 @@ def test_a_busy_tool_may_be_asked_again():
     assert result == Again(expected, retry_after="7")
 
 
+def test_a_tool_that_runs_already_may_be_asked_again_before_it_says():
+    response = Response(409, "3600", b"")
+    result = judge_response(response, VALIDATOR, outcome_bytes, 100)
+    expected = Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")
+    assert result == Again(expected, is_running=True)
+
+
 @pytest.mark.parametrize(
     ("limit", "detail"), [(0, ""), (1, ""), (2, "é"), (3, "é"), (500, "é" * 100)]
 )

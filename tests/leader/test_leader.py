@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
+import structlog
 from msgspec import structs
 
 from nexus_tools.errors import NotAllowedError, UsageError
@@ -129,8 +130,10 @@ async def test_a_server_of_another_interface_fails_as_definition_mismatch(
 async def test_a_port_where_nobody_listens_fails_as_unreachable(
     world, add_definition, unused_tcp_port
 ):
-    registered = await world.register_tool(add_definition(f"http://127.0.0.1:{unused_tcp_port}"))
-    state = await failure_of(world, registered)
+    definition = add_definition(f"http://127.0.0.1:{unused_tcp_port}", timeout_ms=1_000)
+    registered = await world.register_tool(definition)
+    # Its window has 16 s, and it is asked again for 6 of them.
+    state = await failure_of(world, registered, closing_margin_ms=10_000)
     assert state.reason == FailureReason.UNREACHABLE
 
 
@@ -173,6 +176,57 @@ async def test_a_bad_response_fails_with_its_reason(
     registered = await world.register_tool(replace(definition, output_schema=loose))
     state = await failure_of(world, registered, max_outcome_bytes=200, check_meta=False)
     assert state.reason == reason
+
+
+class BrokenResolver:
+    """Has a bug that shows the first times it is used."""
+
+    def __init__(self, times):
+        self.left = times
+        self.is_tired = asyncio.Event()
+
+    async def __call__(self, host):
+        if self.left:
+            self.left -= 1
+            if not self.left:
+                self.is_tired.set()
+            raise RuntimeError(f"a bug with a secret about {host}")
+        return ["127.0.0.1"]
+
+
+async def test_what_nobody_foresaw_is_told_in_short_and_the_invocation_is_carried_again(
+    world, serve_tools, add_tool, add_definition
+):
+    url = await serve_tools(add_tool)
+    definition = add_definition(url.replace("127.0.0.1", "tools.example"))
+    registered = await world.register_tool(definition)
+    identity = await world.new_leader()
+    with structlog.testing.capture_logs() as entries:
+        async with world.running(identity, resolve=BrokenResolver(3)) as leader:
+            ids = await world.request(registered, {"a": 1, "b": 2})
+            (closed,) = await world.closed(*ids)
+    assert closed.state.ports.as_json() == {"result": 3}
+    told = [entry for entry in entries if entry["event"] == "carried_again"]
+    assert [entry["invocation"] for entry in told] == [str(ids[0])] * 3
+    assert all(entry["error"].startswith("RuntimeError at test_leader.py:") for entry in told)
+    assert all(entry.keys() == {"event", "log_level", "invocation", "error"} for entry in told)
+    trouble = {"where": "carrier"}
+    assert leader.metrics.registry.get_sample_value("nexus_leader_trouble_total", trouble) == 3
+
+
+async def test_what_breaks_again_and_again_fails_nothing_on_chain(
+    world, serve_tools, add_tool, add_definition
+):
+    url = await serve_tools(add_tool)
+    definition = add_definition(url.replace("127.0.0.1", "tools.example"))
+    registered = await world.register_tool(definition)
+    identity = await world.new_leader()
+    resolver = BrokenResolver(10)
+    async with asyncio.timeout(TIMEOUT_S):
+        async with world.running(identity, resolve=resolver, stop_timeout_ms=0):
+            (invocation,) = await world.request(registered, {"a": 1, "b": 2})
+            await resolver.is_tired.wait()
+            assert not (await world.invocations.get(invocation)).is_closed
 
 
 def _open(branch):

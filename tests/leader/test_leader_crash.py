@@ -49,7 +49,6 @@ async def process_of(world, identity, **environment):
         "ALLOWED_NETWORKS": "127.0.0.0/8",
         "FIRST_PAUSE_MS": "5",
         "LONGEST_PAUSE_MS": "20",
-        "MAX_ATTEMPTS": "100",
         "TROUBLE_PAUSE_MS": "10",
         **environment,
     }

@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from nexus_tools.leader.tool_lanes import BreakerState, CircuitBreaker
@@ -76,3 +78,24 @@ def test_a_request_that_was_given_up_lets_another_one_try(breaker, clock):
     breaker.admit()
     breaker.gave_up()
     assert breaker.admit() == 0
+
+
+@pytest.mark.anyio
+async def test_who_waits_goes_on_at_once_when_the_tool_responds_to_another(breaker, clock):
+    miss(breaker, 3)
+    clock.seconds += 10.0
+    breaker.admit()
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        waiting = group.create_task(breaker.wait(breaker.admit() * 60))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        breaker.reached()
+    assert breaker.admit() == 0
+
+
+@pytest.mark.anyio
+async def test_nobody_waits_longer_than_said(breaker):
+    miss(breaker, 3)
+    async with asyncio.timeout(20):
+        await breaker.wait(0.01)
+    assert breaker.state is BreakerState.OPEN

@@ -124,19 +124,6 @@ async def test_a_stop_does_not_wait_longer_than_it_is_allowed_to(config):
     assert hand.count("invocations_open") == 0
 
 
-async def test_an_error_with_one_invocation_does_not_end_the_others(config):
-    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
-        hand = Hand(group, config, 10)
-        hand.carrying.error = ValueError("a bug")
-        hand.carrying.go_on.set()
-        await hand.workload.take([assignment_of(1)])
-        await turns()
-        hand.carrying.error = None
-        await hand.workload.take([assignment_of(2)])
-    assert hand.count("trouble_total", where="carrier") == 1
-    assert hand.count("invocations_closed_total", how="settled") == 1
-
-
 async def fail_with(config, error):
     async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
         hand = Hand(group, config, 10)

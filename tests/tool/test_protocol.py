@@ -82,6 +82,7 @@ def _parts(expression):
     [
         (401, FailureReason.UNAUTHORIZED),
         (403, FailureReason.UNAUTHORIZED),
+        (409, FailureReason.TIMED_OUT),
         (422, FailureReason.INPUT_INVALID),
         (504, FailureReason.TIMED_OUT),
         (301, FailureReason.HTTP_ERROR),
