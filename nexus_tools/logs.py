@@ -4,6 +4,7 @@ Rooms log by `get_logger`, which is silent while nobody has configured structlog
 would print to stdout. Processes of ours call `log_to_stderr`.
 """
 
+import os
 import sys
 from typing import Any
 
@@ -82,7 +83,9 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
         structlog.processors.JSONRenderer(),
     ]
     if form == "text" or (form is None and is_watched):
-        rendering = [structlog.dev.ConsoleRenderer(colors=is_watched)]
+        rendering = [
+            structlog.dev.ConsoleRenderer(colors=is_watched and not os.environ.get("NO_COLOR"))
+        ]
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

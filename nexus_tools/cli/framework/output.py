@@ -25,7 +25,11 @@ class Output:
     def table(
         self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str
     ) -> None:
-        """Print rows; `columns` gives the heading of each key. `empty` says that there are none."""
+        """Print rows; `columns` gives the heading of each key. `empty` says that there are none.
+
+        Where a terminal is so narrow that words would break, each row is a record instead: an id
+        that is folded in its column cannot be copied.
+        """
         if self.as_json:
             self.document([dict(row) for row in rows])
             return
@@ -40,7 +44,14 @@ class Output:
             table.add_column(heading, overflow="fold")
         for row in rows:
             table.add_row(*(_cell(row.get(key)) for key in columns))
-        _console().print(table)
+        console = _console()
+        anywhere = console.options.update(width=10_000)
+        if console.measure(table, options=anywhere).minimum <= console.width:
+            console.print(table)
+            return
+        for row in rows:
+            self.record(row, columns)
+            click.echo()
 
     def record(
         self,

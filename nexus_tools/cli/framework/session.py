@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nexus_tools.cli.framework.output import Output
+from nexus_tools.errors import NotFoundError, UnreachableError
+from nexus_tools.running_localnet import START_HINT
 from nexus_tools.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,7 +36,10 @@ class Session:
         return self.settings.find_network(self.network_name)
 
     def address_of(self, who: str) -> "Address":
-        """An address as it stands, or that of a key by its alias."""
+        """An address as it stands, or that of a key by its alias.
+
+        Raises `address_invalid`, or as `Settings.locate_account` does.
+        """
         from nexus_tools.sui.address import Address
 
         if who.startswith("0x"):
@@ -51,8 +56,14 @@ class Session:
         from nexus_tools.client import SuiClient
 
         signer = self.signer() if signing else None
-        async with SuiClient(self.network(), signer) as client:
-            yield client
+        network = self.network()
+        try:
+            async with SuiClient(network, signer) as client:
+                yield client
+        except UnreachableError as error:
+            if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
+                raise
+            raise _no_localnet(f"nothing responds at {network.url}") from error
 
     async def deployment(self, client: "SuiClient") -> "Deployment":
         """The package as published on the client's network. Raises `package_not_published`."""
@@ -64,4 +75,21 @@ class Session:
         from nexus_tools.nexus import Nexus
 
         async with self.client(signing=signing) as client:
-            yield Nexus(client, await self.deployment(client), dry_run=self.dry_run)
+            yield Nexus(client, await self._known_deployment(client), dry_run=self.dry_run)
+
+    async def _known_deployment(self, client: "SuiClient") -> "Deployment":
+        """As `deployment`, unless the node is not the user's own localnet, which is not running."""
+        network = client.network
+        try:
+            return await self.deployment(client)
+        except NotFoundError as error:
+            if not self.settings.lacks_localnet(network.name):
+                raise
+            reason = f"the package is not published on the node at {network.url}"
+            raise _no_localnet(reason) from error
+
+
+def _no_localnet(reason: str) -> UnreachableError:
+    return UnreachableError(
+        "node_unreachable", f"no localnet of yours is running, and {reason}", hint=START_HINT
+    )

@@ -13,7 +13,7 @@ from nexus_tools.cli.framework import AMOUNT, DURATION, Session, carry_out, repo
 @click.option("--description", help="What the tool does.")
 @click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI.")
-@click.option("--payout", help="The address that is paid for invocations.")
+@click.option("--payout", help="Who is paid for invocations: an address, or a key by its alias.")
 @writes
 async def command(
     session: Session,
@@ -30,7 +30,6 @@ async def command(
     The owner may change everything; an operator the URL, the timeout and the price. Schemas never
     change: register the next version instead.
     """
-    from nexus_tools.sui.address import Address
     from nexus_tools.tool import ToolFqn
 
     given = {
@@ -38,7 +37,7 @@ async def command(
         "description": description,
         "timeout_ms": timeout_ms,
         "price_mist": price,
-        "payout": None if payout is None else Address.parse(payout),
+        "payout": None if payout is None else session.address_of(payout),
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     name = ToolFqn.parse(fqn)
