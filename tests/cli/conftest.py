@@ -242,6 +242,12 @@ def stranger(chain, publisher, new_home):
     return user
 
 
+@pytest.fixture
+def examples():
+    """The folder of the examples."""
+    return EXAMPLES
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """The URL of a server with the tools of `examples/tools.py`."""
