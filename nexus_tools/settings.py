@@ -215,7 +215,7 @@ class Settings:
             raise NotFoundError(
                 "account_unknown",
                 f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
-                hint="`nexus-tools wallet list` shows what there is",
+                hint="`nexus-tools wallet list` shows what there is, `wallet new` makes one",
             )
         _require_one(found, "account", str(which), lambda account: account.address)
         return found[0]

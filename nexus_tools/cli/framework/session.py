@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nexus_tools.cli.framework.output import Output
+from nexus_tools import environment
+from nexus_tools.cli.framework.output import Output, plain
 from nexus_tools.errors import NotFoundError, UnreachableError
 from nexus_tools.running_localnet import START_HINT
 from nexus_tools.settings import Settings
@@ -45,6 +46,14 @@ class Session:
         if who.startswith("0x"):
             return Address.parse(who)
         return self.settings.locate_account(who).what.address
+
+    def report_setting(self, key: str, done: str, *, overruled: bool) -> None:
+        """Say what a setting does from now on, or which variable in the environment hinders it."""
+        if not overruled:
+            self.output.done(done)
+            return
+        variable = f"{environment.PREFIX}{key.upper()}={plain(self.settings.overrides[key])}"
+        self.output.warn(f"kept, but {variable} overrules it: unset that, and {done}")
 
     def signer(self) -> "KeyPair":
         """The key that signs: the option's, that of the settings, or the keystore's active one."""
