@@ -1,7 +1,9 @@
 """Every exit code that the command line promises, each by one case; the others stand elsewhere."""
 
+import io
 import os
 import pty
+import signal
 import subprocess
 import sys
 
@@ -62,6 +64,26 @@ def test_8_not_allowed(stranger, registered):
 def test_without_a_key_there_is_nothing_to_sign_with(author, registered, verb):
     (author.data / "sui.keystore").unlink()
     assert author.fails("tool", verb, registered, "--yes") == (3, "wallet_empty")
+
+
+class Interrupted(io.StringIO):
+    """A terminal at which somebody types Ctrl-C, and later would agree."""
+
+    def isatty(self):
+        return True
+
+    def readline(self, *_):
+        signal.raise_signal(signal.SIGINT)
+        return "y\n"
+
+
+@pytest.mark.parametrize("command", [("unregister",), ("update", "--price", "1")])
+def test_130_stopped_at_a_question(author, registered, command):
+    before = author.json("tool", "show", registered)
+    result = author.run("tool", *command, registered, stdin=Interrupted())
+    assert result.code == 130
+    assert result.stderr.split()[-1] == "stopped"
+    assert author.json("tool", "show", registered) == before
 
 
 def answer(home, text, *arguments):

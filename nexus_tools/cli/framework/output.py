@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.errors import NexusError
 
 
@@ -96,7 +97,9 @@ class Output:
             return
         if self.as_json or not sys.stdin.isatty():
             raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
-        if not click.confirm(question, err=True):
+        with interruptible():
+            agreed = click.confirm(question, err=True)
+        if not agreed:
             raise NexusError("declined", "you declined: nothing was done")
 
     @contextmanager
