@@ -67,21 +67,25 @@ def test_without_a_key_there_is_nothing_to_sign_with(author, registered, verb):
 
 
 class Interrupted(io.StringIO):
-    """A terminal at which somebody types Ctrl-C, and later would agree."""
+    """A terminal at which somebody types Ctrl-C, and goes on waiting if nothing comes of it."""
+
+    waits_on = False
 
     def isatty(self):
         return True
 
     def readline(self, *_):
         signal.raise_signal(signal.SIGINT)
+        self.waits_on = True
         return "y\n"
 
 
 @pytest.mark.parametrize("command", [("unregister",), ("update", "--price", "1")])
 def test_130_stopped_at_a_question(author, registered, command):
     before = author.json("tool", "show", registered)
-    result = author.run("tool", *command, registered, stdin=Interrupted())
-    assert result.code == 130
+    terminal = Interrupted()
+    result = author.run("tool", *command, registered, stdin=terminal)
+    assert (result.code, terminal.waits_on) == (130, False)
     assert result.stderr.split()[-1] == "stopped"
     assert author.json("tool", "show", registered) == before
 
