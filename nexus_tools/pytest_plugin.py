@@ -210,7 +210,7 @@ class _Session:
         self.localnet = localnet
         # The same keys in each test, so that failures look alike; on a node that others use, new.
         self._seed = b"" if localnet.is_own else os.urandom(32)
-        self._compiled: dict[str, tuple[Sequence[bytes], Sequence[bytes]]] = {}
+        self._compiled: dict[tuple[str, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
         self._deployment: Deployment | None = None
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
@@ -224,22 +224,23 @@ class _Session:
 
     def compiled(self, folder: Path) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """The modules of the package in a folder, and the ids of those that it depends on."""
-        from nexus_tools.localnet.compiler import read_sources, sources_digest
+        from nexus_tools.localnet.compiler import build_to_publish, read_package, sources_digest
 
-        digest = sources_digest(folder)
-        if digest not in self._compiled:
-            built = self._builder.build(read_sources(folder))
-            self._compiled[digest] = (built.modules, built.dependencies)
-        return self._compiled[digest]
+        others = [folder / each.path for each in read_package(folder).dependencies]
+        digests = tuple(map(sources_digest, [folder, *others]))
+        if digests not in self._compiled:
+            built = build_to_publish(self._builder, folder)
+            self._compiled[digests] = (built.modules, built.dependencies)
+        return self._compiled[digests]
 
     @cached_property
     def _builder(self) -> "MoveBuilder":
         from nexus_tools.client import locked
-        from nexus_tools.localnet.compiler import MoveBuilder, install_builder
+        from nexus_tools.localnet.compiler import MoveBuilder
 
         cache = cache_directory()
         with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
-            return MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
+            return MoveBuilder.installed(cache)
 
     def deployment(self) -> "Deployment":
         """The Move package of this project, published once; again if that was reverted."""

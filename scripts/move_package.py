@@ -14,6 +14,7 @@ from nexus_tools.localnet.compiler import (
     COMPILER_VERSION,
     BuiltPackage,
     MoveBuilder,
+    build_to_publish,
     install_builder,
     published_sources,
     read_package,
@@ -99,7 +100,7 @@ def check() -> int:
 
 def test(*, coverage: bool, coverage_report: Path | None) -> int:
     """Run the unit tests in the localnet's VM."""
-    builder, package = _builder(), read_package(PACKAGE)
+    builder, package = _builder(), read_package(PACKAGE, for_tests=True)
     dependencies = build_dependencies(builder, package.dependencies)
     build = build_tests(builder, package.sources, dependencies)
     covers = coverage or coverage_report is not None
@@ -127,7 +128,7 @@ def _manifest() -> Path:
 
 
 def _compile() -> BuiltPackage:
-    package = _builder().build(read_sources(PACKAGE))
+    package = build_to_publish(_builder(), PACKAGE)
     if package.warnings:
         print(package.warnings, file=sys.stderr)
     return package

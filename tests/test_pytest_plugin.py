@@ -333,9 +333,9 @@ def test_a_folder_is_compiled_once_as_long_as_its_sources_are_the_same(
         def count(monkeypatch):
             build = MoveBuilder.build
 
-            def counting(self, sources):
+            def counting(self, sources, *others, **options):
                 BUILT[sources["sources/main.move"]] += 1
-                return build(self, sources)
+                return build(self, sources, *others, **options)
 
             monkeypatch.setattr(MoveBuilder, "build", counting)
 

@@ -54,6 +54,15 @@ def generated(shapes_source, tokens_source, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def names(move_builder, tmp_path_factory):
+    """The folder of the bindings of `names`, whose names are those that bindings use."""
+    folder = tmp_path_factory.mktemp("generated") / "names"
+    compiled = build_package(move_builder, PACKAGES / "names")
+    write_bindings(folder, generate(source_of("names", compiled), framework).files)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def shapes(generated):
     """Gives a module of the bindings by its name."""
     sys.path.insert(0, str(generated.parent))

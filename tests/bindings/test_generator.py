@@ -60,6 +60,13 @@ def run(*command, folder):
     )
 
 
+def strictly_checked(folder, *what):
+    settings = folder / "mypy.ini"
+    silent = "[mypy-nexus_tools.*]\nfollow_imports = silent\n"  # that is checked elsewhere
+    settings.write_text(f"[mypy]\nstrict = true\n{silent}")
+    return run("mypy", "--config-file", settings, f"--cache-dir={folder}", *what, folder=folder)
+
+
 @pytest.fixture
 def bindings(shapes_source, tokens_source):
     return generate(shapes_source, framework, {"tokens": tokens_source})
@@ -85,11 +92,7 @@ def test_the_code_is_formatted_and_nothing_in_it_is_unused(generated):
 def test_strict_types_say_what_values_and_arguments_are(generated, tmp_path):
     (tmp_path / "shapes").symlink_to(generated)
     (tmp_path / "use.py").write_text(USE)
-    settings = tmp_path / "mypy.ini"
-    silent = "[mypy-nexus_tools.*]\nfollow_imports = silent\n"  # that is checked elsewhere
-    settings.write_text(f"[mypy]\nstrict = true\n{silent}")
-    cache = f"--cache-dir={tmp_path}"
-    checked = run("mypy", "--config-file", settings, cache, "use.py", "shapes", folder=tmp_path)
+    checked = strictly_checked(tmp_path, "use.py", "shapes")
     told = checked.stdout.splitlines()
     assert [line.split('"')[1] for line in told if "Revealed" in line] == [
         "shapes.boxes.Box[int]",
@@ -100,6 +103,30 @@ def test_strict_types_say_what_values_and_arguments_are(generated, tmp_path):
     errors = [line for line in told if ": error: " in line]
     assert len(errors) == 1, checked.stdout
     assert 'incompatible type "str"; expected "int | ' in errors[0]
+
+
+def test_strict_types_hold_whatever_names_a_package_has(names, tmp_path):
+    (tmp_path / "names").symlink_to(names)
+    checked = strictly_checked(tmp_path, "names")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_values_are_decoded_whatever_names_their_types_have(names, monkeypatch):
+    from nexus_tools.sui.bcs import u8, u16
+
+    monkeypatch.syspath_prepend(names.parent)
+    types = importlib.import_module("names").TYPES
+    assert all(types.class_of(name).bcs for name in types.names)
+    assert types.class_of("sui::Own").__module__ == "names.sui"
+    assert types.class_of("std::Standard").__module__ == "names.std"
+    classes = importlib.import_module("names.classes")
+    assert classes.ClassVar_.bcs.decode(b"\1\2") == classes.ClassVar_(1, 2)
+    event = classes.AnyEvent(1, classes.MoveStruct(b"ab", 2))
+    assert classes.AnyEvent.bcs.decode(b"\1\2ab\2") == event
+    assert classes.Variant.bcs.decode(b"\2\1\0") == classes.Variant.TypeAlias_(1)
+    assert classes.Result.bcs(u8, u16).decode(b"\0\5") == classes.Result.Result(5)
+    assert classes.Result.bcs(u8, u16).decode(b"\1\5\0") == classes.Result.Error(5)
+    assert types.error_of("classes", 2).name == "ERRORS"
 
 
 def test_the_same_package_gives_the_same_files(bindings, shapes_source, tokens_source):
@@ -120,7 +147,8 @@ def test_of_the_framework_only_those_types_are_there_that_others_are_made_of(bin
     assert bindings.nested == ("tokens", "sui")
     inside = {path for path in bindings.files if path.startswith("sui/")}
     assert inside == {"sui/__init__.py", "sui/linked_table.py"}
-    assert "class Node" not in bindings.files["sui/linked_table.py"]
+    assert "class LinkedTable(" in bindings.files["sui/linked_table.py"]
+    assert "class Node(" in bindings.files["sui/linked_table.py"]  # the entries are made of it
 
 
 def test_it_is_counted_what_the_package_has(bindings):
@@ -167,7 +195,7 @@ def test_modules_of_two_packages_are_not_one(shapes_source, tokens_source):
     assert fails(lambda: generate(shapes_source, framework, twice)).code == "package_twice"
 
 
-@pytest.mark.parametrize("name", ["boxes", "import_", "no-name", ""])
+@pytest.mark.parametrize("name", ["boxes", "import_", "import", "TYPES", "no-name", ""])
 def test_a_package_inside_has_a_name_of_its_own(shapes_source, tokens_source, name):
     error = fails(lambda: generate(shapes_source, framework, {name: tokens_source}))
     assert error.code == "bindings_name_taken"
@@ -203,6 +231,13 @@ def test_a_file_that_stays_the_same_is_not_written(bindings, tmp_path):
     write_bindings(tmp_path, bindings.files)
     assert (tmp_path / "boxes.py").stat().st_mtime == 1
     assert (tmp_path / "import_.py").read_text() == bindings.files["import_.py"]
+
+
+@pytest.mark.parametrize("name", ["my-package", "class", "2nd"])
+def test_a_folder_that_python_cannot_import_is_refused(bindings, tmp_path, name):
+    error = fails(lambda: write_bindings(tmp_path / name, bindings.files))
+    assert error.code == "folder_not_importable"
+    assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "__init__.py", "boxes.py"])
@@ -303,6 +338,21 @@ def test_a_package_inside_may_use_types_of_the_one_around_it(
     assert "from .. import token as _root_token" in files["shapes/boxes.py"]
     done = run("turned.shapes.boxes", folder=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_framework_is_known_to_a_decoder_when_it_is_generated_along(
+    shapes_source, tokens_source, tmp_path, monkeypatch
+):
+    from nexus_tools.bindings.runtime import Address, Package, StructTag
+
+    sui = PackageSource("the package 0x2", framework(Address.of(2)), {})
+    files = generate(shapes_source, framework, {"tokens": tokens_source, "sui": sui}).files
+    write_bindings(tmp_path / "with_framework", files)
+    monkeypatch.syspath_prepend(tmp_path)
+    types = importlib.import_module("with_framework").TYPES
+    decoder = types.at(Package.at(Address.of(9)))
+    assert decoder.knows(StructTag(Address.of(2), "clock", "Clock"))
+    assert not decoder.knows(StructTag(Address.of(0), "token", "Badge"))
 
 
 def test_packages_are_named_to_a_decoder_as_they_are_inside(shapes):

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SETTINGS = "[mypy]\nstrict = true\n[mypy-nexus_tools.*]\nfollow_imports = silent\n"
+STRICT = f"{sys.executable} -m mypy --config-file mypy.ini --cache-dir=cache program.py counter"
 GUIDE = (ROOT / "docs" / "bindings.md").read_text()
 
 
@@ -17,13 +19,17 @@ def test_the_command_and_the_code_of_the_guide_work(tmp_path, compiler_cache):
     for name in ("sui-move-builder", "wasmtime"):
         (cache / name).symlink_to(compiler_cache / name)
     command = re.search(r"```console\n\$ (.*)\n```", GUIDE)[1]
-    code = re.search(r"```python\n(.*?)```", GUIDE, re.DOTALL)[1]
-    (tmp_path / "test_guide.py").write_text(code)
-    script = f"set -e\n{command}\n{sys.executable} -m pytest -q -p no:cacheprovider test_guide.py"
+    test, program = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)[:2]
+    (tmp_path / "test_guide.py").write_text(test)
+    (tmp_path / "program.py").write_text(program)
+    (tmp_path / "mypy.ini").write_text(SETTINGS)
+    run_test = f"{sys.executable} -m pytest -q -p no:cacheprovider test_guide.py"
+    script = f"set -e\n{command}\n{run_test}\n{sys.executable} program.py\n{STRICT}"
     environment = os.environ | {
         "HOME": str(tmp_path),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(tmp_path),
+        "MYPYPATH": str(ROOT),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
     }
@@ -38,3 +44,4 @@ def test_the_command_and_the_code_of_the_guide_work(tmp_path, compiler_cache):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+    assert "Counter(id=" in done.stdout

@@ -161,6 +161,34 @@ def test_a_type_of_another_package_is_decoded_by_its_bindings(
     assert decoder.event(event) == boxes.Worn(9, token.Amount(12, "kg"))
 
 
+def test_objects_of_another_package_are_taken_wherever_that_is_published(
+    boxes, token, published, execute, localnet, wallet
+):
+    def make(builder):
+        badges = [token.badge(builder, published.tokens, level) for level in (1, 2)]
+        builder.transfer_objects(badges, wallet.address)
+
+    badges = execute(make).created_of("token", "Badge")
+    builder = TransactionBuilder()
+    boxes.take_off(builder, published.shapes, badges)
+    simulated = localnet.run(wallet.client.inspect(builder))
+    assert u64.decode(simulated.results[-1][0]) == 2
+
+
+def test_an_empty_vector_of_another_package_needs_the_tag_that_its_bindings_give(
+    boxes, token, published, localnet, wallet
+):
+    builder = TransactionBuilder()
+    with pytest.raises(ValidationError) as caught:
+        boxes.take_off(builder, published.shapes, [])
+    assert caught.value.code == "element_type_unknown"
+    assert "type_tag" in caught.value.hint
+    badges = builder.make_move_vec([], token.Badge.type_tag(published.tokens))
+    boxes.take_off(builder, published.shapes, badges)
+    simulated = localnet.run(wallet.client.inspect(builder))
+    assert u64.decode(simulated.results[-1][0]) == 0
+
+
 def test_names_that_python_knows_keep_their_values(importing, published, execute, decoder, read):
     owner, number = Address.of(7), 2**255 + 1
 
@@ -195,6 +223,41 @@ def test_the_entries_of_a_table_are_values_too(
     (field,) = localnet.run(wallet.client.dynamic_fields(read(made).table.id))
     entry = read(field.field_id)
     assert (entry.name, entry.value) == (4, True)
+
+
+def test_the_value_of_an_entry_that_is_an_object_is_the_id_of_that(
+    importing, published, execute, localnet, wallet, decoder, read
+):
+    def build(builder):
+        importing.def_(builder, published.shapes, Address.of(1), 0, b"", "")
+
+    (made,) = execute(build).created_of("import", "MoveStruct")
+    execute(lambda builder: importing.keep(builder, published.shapes, made))
+    value = read(made)
+    names = []
+    for parent in (value.objects.id, value.object_bag.id, made):
+        (field,) = localnet.run(wallet.client.dynamic_fields(parent))
+        entry = read(field.field_id)
+        names.append(entry.name)
+        assert (entry.id, entry.value) == (field.field_id, field.child)
+        assert read(entry.value) == importing.Thing(entry.value)
+    assert names == [7, "key", True]
+
+
+def test_the_entries_of_a_linked_table_know_their_neighbours(
+    boxes, published, execute, localnet, wallet, read
+):
+    vault = published.created("boxes", "Vault")
+
+    def build(builder):
+        for key in (4, 5):
+            boxes.remember(builder, published.shapes, SUI, vault, key)
+
+    execute(build)
+    fields = localnet.run(wallet.client.dynamic_fields(read(vault).pairs.id))
+    entries = {entry.name: entry.value for entry in (read(field.field_id) for field in fields)}
+    assert (entries[4].prev, entries[4].next, entries[5].prev) == (None, 5, 4)
+    assert entries[5].value == boxes.Pair((1,), (True,))
 
 
 @pytest.mark.parametrize(
@@ -241,6 +304,24 @@ def test_a_type_without_bindings_is_named(decoder, localnet, wallet, shapes, pub
     assert "0x2::clock::Clock" in caught.value.message
     elsewhere = shapes("").TYPES.at(Package.at(Address.of(0x77)))
     assert elsewhere.knows(StructTag(published.shapes.id, "boxes", "Box", (SUI,))) is False
+
+
+def test_an_object_that_is_not_there_is_no_value(decoder):
+    with pytest.raises(NotFoundError) as caught:
+        decoder.object(None)
+    assert caught.value.code == "object_unknown"
+
+
+def test_decoders_of_several_packages_are_one(shapes, published):
+    one = shapes("").TYPES.at(published.shapes)
+    other = shapes("tokens").TYPES.at(published.tokens)
+    types = (
+        StructTag(published.shapes.id, "boxes", "BOXES"),
+        StructTag(published.tokens.id, "token", "Badge"),
+    )
+    assert [one.knows(tag) for tag in types] == [True, False]
+    assert [other.knows(tag) for tag in types] == [False, True]
+    assert [(one | other).knows(tag) for tag in types] == [True, True]
 
 
 def test_a_package_is_no_value(decoder, localnet, wallet, published):

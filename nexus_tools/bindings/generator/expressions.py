@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nexus_tools.bindings.generator.contents import EnumContents, TypeParameter
+from nexus_tools.bindings.generator.framework import FRAMEWORK_NAMES
 from nexus_tools.bindings.generator.layout import Expression, Group, call
 from nexus_tools.bindings.generator.move_types import (
     MoveType,
@@ -15,13 +16,11 @@ from nexus_tools.bindings.generator.plan import Place, Plan
 from nexus_tools.bindings.generator.scope import Scope
 from nexus_tools.bindings.runtime.framework import KNOWN
 from nexus_tools.bindings.runtime.names import class_name, module_name
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.type_tag import OPTION
 
 _PRIMITIVES = {"bool": ("bool", "boolean"), "address": ("Address", "address")} | {
     f"u{bits}": ("int", f"u{bits}") for bits in (8, 16, 32, 64, 128, 256)
 }
-_SYSTEM_PACKAGES_END = Address.of(0x10000)
 
 
 class Expressions:
@@ -110,7 +109,11 @@ class Expressions:
     # --- Tags
 
     def tag(self, move_type: MoveType, type_names: Sequence[str]) -> Expression | None:
-        """The tag of a type inside of a function; None for one of a package elsewhere."""
+        """The tag of a type inside of a function; None for one of a package elsewhere.
+
+        A call says where its own package is published. Only the framework is at the same addresses
+        everywhere; those of other packages in the bytecode may be made up, to compile with them.
+        """
         if isinstance(move_type, Parameter):
             return type_names[move_type.index]
         if isinstance(move_type, str):
@@ -128,7 +131,7 @@ class Expressions:
             return None
         if named.address == self._place.address:
             return call("package.type_tag", f'"{named.module}::{named.name}"', *given)
-        if named.address >= _SYSTEM_PACKAGES_END:
+        if named.address not in FRAMEWORK_NAMES:
             return None
         number = int.from_bytes(named.address, "big")
         address = f"{self.scope.use('Address')}.of({number:#x})"

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from msgspec.structs import replace
+
 from nexus_tools.bindings.generator.contents import ModuleContents, read_contents
 from nexus_tools.bindings.generator.move_types import Named, held_types
 from nexus_tools.bindings.runtime.framework import KNOWN
@@ -16,6 +18,9 @@ FRAMEWORK_NAMES = {
     SUI_SYSTEM: "sui_system",
     BRIDGE_PACKAGE: "bridge",
 }
+
+# What a collection has in its dynamic fields, to which none of its own fields leads.
+_ENTRIES = {(SUI_FRAMEWORK, "linked_table", "LinkedTable"): "Node"}
 
 Framework = Callable[[Address], Sequence[bytes]]
 """Gives the modules of a package of the framework."""
@@ -42,6 +47,8 @@ def framework_types(
             names.add(named.name)
             definition = reader.module(named.address, named.module).definition(named.name)
             waiting += [inner for each in definition.types for inner in held_types(each)]
+            if named.id in _ENTRIES:
+                waiting.append(replace(named, name=_ENTRIES[named.id]))
     found: dict[Address, tuple[ModuleContents, ...]] = {}
     for (address, name), names in sorted(met.items()):
         if names:

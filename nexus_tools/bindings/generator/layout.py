@@ -115,7 +115,14 @@ def literal(text: str) -> str:
     return f"{quote}{escaped.replace(quote, chr(92) + quote)}{quote}"
 
 
-# --- Docstrings
+# --- Comments and docstrings
+
+
+def comment(text: str) -> list[str]:
+    """A comment, which begins with `# `, on as many lines as it takes."""
+    return textwrap.wrap(
+        text, WIDTH, subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def docstring(doc: str, indent: int) -> list[str]:

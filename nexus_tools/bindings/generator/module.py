@@ -1,6 +1,6 @@
 """A Python module for a Move module: its classes, its errors and its functions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from nexus_tools.bindings.generator.contents import (
     EnumContents,
@@ -33,7 +33,9 @@ from nexus_tools.bindings.runtime import MoveError
 from nexus_tools.bindings.runtime.names import (
     ERRORS,
     class_name,
+    error_name,
     field_name,
+    free_name,
     function_name,
     variant_name,
 )
@@ -55,13 +57,13 @@ class _Writer:
     ) -> None:
         self._module = module
         self._bases = bases
-        classes = {class_name(each.name) for each in module.datatypes}
-        self._variables = _type_variables(module, classes)
+        defined = set(_names(module))
+        self._variables = _type_variables(module, defined)
+        defined |= set(self._variables.values())
         # A one-time witness may be called so: that of a module `errors`.
-        self._errors = f"{ERRORS}_" if ERRORS in classes else ERRORS
-        self._events = f"{_EVENTS}_" if _EVENTS in classes else _EVENTS
-        defined = classes | set(self._variables.values()) | {self._events, self._errors}
-        defined |= {error.name for error in module.errors}
+        self._errors = free_name(ERRORS, defined)
+        self._events = free_name(_EVENTS, defined)
+        defined |= {self._errors, self._events}
         self._scope = Scope(defined)
         self._expressions = Expressions(plan, place, module.name, self._scope)
 
@@ -94,8 +96,8 @@ class _Writer:
 
     def _error_lines(self) -> Iterator[str]:
         for error in self._module.errors:
-            yield from lines_of(self._error(error), before=f"{error.name} = ")
-        names = tuple(error.name for error in self._module.errors)
+            yield from lines_of(self._error(error), before=f"{error_name(error.name)} = ")
+        names = tuple(error_name(error.name) for error in self._module.errors)
         kind = f"tuple[{self._scope.use('MoveError')}, ...]"
         yield from lines_of(Group("", "()", names), before=f"{self._errors}: {kind} = ")
 
@@ -154,11 +156,13 @@ class _Writer:
     def _fields(
         self, fields: Sequence[FieldContents], type_names: Sequence[str], indent: int
     ) -> Iterator[str]:
-        margin = " " * indent
+        margin, taken = " " * indent, {class_name(each.name) for each in self._module.datatypes}
         for field in fields:
+            name = free_name(field_name(field.name), taken)
+            taken.add(name)
             annotation = self._expressions.annotation(field.type, type_names)
             default = " = False" if (field.name, field.type) == (_DUMMY.name, _DUMMY.type) else ""
-            yield f"{margin}{field_name(field.name)}: {annotation}{default}"
+            yield f"{margin}{name}: {annotation}{default}"
             if field.doc:
                 yield from docstring(field.doc, indent)
 
@@ -210,7 +214,8 @@ class _Writer:
         codecs = tuple(self._variant_codec(enum, variant) for variant in enum.variants)
         codec = call(f"{self._scope.codecs()}.choice", f'"{enum.name}"', *codecs)
         order = [variables[place] for place in variant_parameters(enum)]
-        own = f"{name}.Variant[{', '.join(order)}]" if order else f"{name}.Variant"
+        # Plain, for an enum may be called as its variants are, or `Variant`.
+        own = f"Variant[{', '.join(order)}]" if order else "Variant"
         kinds = Sum(tuple(self._variant_type(enum, variant) for variant in enum.variants))
         return [
             f"class {name}({self._scope.use('MoveEnum')}):",
@@ -249,12 +254,33 @@ class _Writer:
         return Group("", "()", (name, codec))
 
 
-def _type_variables(module: ModuleContents, classes: set[str]) -> dict[str, str]:
-    """Type parameters by name, and what their type variables are called."""
+def _names(module: ModuleContents) -> Iterator[str]:
+    """What a module defines."""
+    yield from (class_name(each.name) for each in module.datatypes)
+    yield from (error_name(each.name) for each in module.errors)
+    yield from (function_name(each.name) for each in module.functions)
+
+
+def _inner_names(module: ModuleContents) -> Iterator[str]:
+    """What the classes of a module have inside."""
+    variants = [variant for enum in module.enums for variant in enum.variants]
+    yield from (variant_name(each.name) for each in variants)
+    holders: list[StructContents | VariantContents] = [*module.structs, *variants]
+    for each in holders:
+        yield from (field_name(field.name) for field in each.fields)
+
+
+def _type_variables(module: ModuleContents, defined: Collection[str]) -> dict[str, str]:
+    """Type parameters by name, and what their type variables are called.
+
+    They are not called as fields and variants, which would hide them inside of their classes.
+    """
+    taken = {*defined, *_inner_names(module)}
     found: dict[str, str] = {}
     for each in module.datatypes:
         for place in held_parameters(each.type_parameters):
             name = each.type_parameters[place].name
-            taken = name in classes or function_name(name) != name
-            found[name] = f"{name}_" if taken else name
+            if name not in found:
+                found[name] = free_name(function_name(name), taken)
+                taken.add(found[name])
     return found

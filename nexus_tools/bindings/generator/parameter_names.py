@@ -15,7 +15,7 @@ def parameter_names(types: Sequence[MoveType], written: Sequence[str]) -> tuple[
     """A name for each: that of the source, or one after the type where there is none."""
     names: list[str] = []
     for move_type, word in zip(types, written, strict=True):
-        is_named = word.strip("_") and word != "self"
+        is_named = word.lstrip("_")[:1].isalpha() and word != "self"
         names.append(unused(parameter_name(word) if is_named else _after(move_type), names))
     return tuple(names)
 

@@ -1,6 +1,7 @@
 """Which packages are generated, and where: the asked one, others in folders inside of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -17,8 +18,8 @@ from nexus_tools.bindings.generator.framework import (
 )
 from nexus_tools.bindings.generator.move_types import Named
 from nexus_tools.bindings.runtime.framework import KNOWN
-from nexus_tools.bindings.runtime.names import module_name
-from nexus_tools.bytecode import MalformedModule
+from nexus_tools.bindings.runtime.names import free_name, is_importable, module_name
+from nexus_tools.bytecode import MalformedModule, deserialize
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.sui.address import Address
 
@@ -26,12 +27,14 @@ from nexus_tools.sui.address import Address
 class PackageSource(Struct, frozen=True):
     """A package to generate: its module files, and its sources as path -> text if there are any.
 
-    `origin` says where it comes from, for the header of what is generated.
+    `origin` says where it comes from, for the header of what is generated; `dependencies` are the
+    packages that it was compiled with, by their names.
     """
 
     origin: str
     modules: tuple[bytes, ...]
     sources: Mapping[str, str]
+    dependencies: "Mapping[str, PackageSource]" = MappingProxyType({})
 
 
 class Place(Struct, frozen=True):
@@ -41,7 +44,11 @@ class Place(Struct, frozen=True):
     origin: str
     address: Address
     modules: tuple[ModuleContents, ...]
-    is_framework: bool = False
+
+    @property
+    def is_framework(self) -> bool:
+        """Whether all networks have it at this address."""
+        return self.address in FRAMEWORK_NAMES
 
 
 class Plan(Struct, frozen=True):
@@ -69,24 +76,26 @@ def make_plan(
     Raises `types_not_generated` if a type of yet another package is met.
     """
     places = [_place("", package), *(_place(name, each) for name, each in along.items())]
-    _check_folders(places)
+    taken = {module_name(module.name) for module in places[0].modules}
+    _check_folders(places[1:], taken)
     ours = {place.address for place in places}
     if len(ours) < len(places):
         raise UsageError(
             "package_twice",
             "two of the packages have the same address in their bytecode",
-            hint="publish them, and name them by their ids",
+            hint="name one that the package depends on without its folder: --with NAME; others"
+            " have to be published, and named by their ids",
         )
     held = [named for place in places for module in place.modules for named in module.held()]
-    folders = {place.folder for place in places}
+    taken |= {place.folder for place in places}
     places += [
-        _framework_place(address, modules, folders)
+        _framework_place(address, modules, taken)
         for address, modules in framework_types(held, framework, ours).items()
     ]
     known = {place.address for place in places}
-    missing = sorted({_text(named) for named in held if _is_missing(named, known)})
+    missing = {named for named in held if _is_missing(named, known)}
     if missing:
-        raise _not_generated(missing)
+        raise _not_generated(missing, package.dependencies)
     return Plan(tuple(places))
 
 
@@ -116,10 +125,9 @@ def _check_names(origin: str, modules: Sequence[ModuleContents]) -> None:
         )
 
 
-def _check_folders(places: Sequence[Place]) -> None:
-    taken = {module_name(module.name) for module in places[0].modules}
-    for place in places[1:]:
-        if place.folder in taken or not place.folder.isidentifier():
+def _check_folders(places: Sequence[Place], taken: Collection[str]) -> None:
+    for place in places:
+        if place.folder in taken or not is_importable(place.folder):
             raise UsageError(
                 "bindings_name_taken",
                 f"bindings cannot be in a folder {place.folder!r}: it is the name of a module,"
@@ -129,26 +137,39 @@ def _check_folders(places: Sequence[Place]) -> None:
 
 
 def _framework_place(
-    address: Address, modules: tuple[ModuleContents, ...], folders: set[str]
+    address: Address, modules: tuple[ModuleContents, ...], taken: Collection[str]
 ) -> Place:
     name = FRAMEWORK_NAMES[address]
-    folder = f"{name}_" if name in folders else name
     origin = f"the package `{name}` of the framework"
-    return Place(folder, origin, address, modules, is_framework=True)
+    return Place(free_name(name, taken), origin, address, modules)
 
 
 def _is_missing(named: Named, known: set[Address]) -> bool:
     return named.id not in KNOWN and named.address not in known
 
 
-def _not_generated(missing: Sequence[str]) -> ValidationError:
+def _not_generated(
+    missing: Collection[Named], dependencies: Mapping[str, PackageSource]
+) -> ValidationError:
+    """Packages that are published nowhere are named, for their addresses are made up."""
+    names = {_address(each): name for name, each in dependencies.items() if each.modules}
+    found = sorted({names[named.address] for named in missing if named.address in names})
+    ways = [f"--with {name if is_importable(name) else f'NAME={name}'}" for name in found]
+    if any(named.address not in names for named in missing):
+        ways.append("--with NAME=FOLDER, or --with NAME=ID of a network")
+    types = sorted({_text(named, names) for named in missing})
     return ValidationError(
         "types_not_generated",
-        f"fields have types of other packages: {', '.join(missing)}",
-        hint="generate their packages, too: --with NAME=FOLDER, or --with NAME=ID of a network",
-        details={"types": list(missing)},
+        f"fields have types of other packages: {', '.join(types)}",
+        hint=f"generate their packages, too: {' '.join(ways)}",
+        details={"types": types},
     )
 
 
-def _text(named: Named) -> str:
-    return f"{named.address.short()}::{named.module}::{named.name}"
+def _address(package: PackageSource) -> Address:
+    return Address(deserialize(package.modules[0]).address)
+
+
+def _text(named: Named, names: Mapping[Address, str]) -> str:
+    package = names.get(named.address, named.address.short())
+    return f"{package}::{named.module}::{named.name}"

@@ -19,40 +19,41 @@ class Scope:
     """Gives the names that a module may use for what it imports, and remembers that it does.
 
     A name that the module defines itself is imported with an underscore in front. So are modules:
-    no Move name begins with one.
+    no Move name begins with one, but for type parameters.
     """
 
     def __init__(self, defined: Iterable[str]) -> None:
         self._defined = frozenset(defined)
-        self._names: set[tuple[str, str, str]] = set()
+        self._locals: dict[tuple[str, str], str] = {}
 
     def use(self, name: str) -> str:
         """A class or a type of the standard library or of what bindings are made of."""
         local = f"_{name}" if name in self._defined else name
-        self._names.add((_STANDARD.get(name, _RUNTIME), name, local))
-        return local
+        return self._imported(_STANDARD.get(name, _RUNTIME), name, local)
 
     def codecs(self) -> str:
         """The module of codecs."""
-        return self._module(_RUNTIME, "codecs", "_bcs")
+        return self._imported(_RUNTIME, "codecs", "_bcs")
 
     def inputs(self) -> str:
         """The module of inputs."""
-        return self._module(_RUNTIME, "inputs", "_inputs")
+        return self._imported(_RUNTIME, "inputs", "_inputs")
 
     def base(self, path: str) -> str:
         """A class of a user, `package.module:Class`, from which a generated one inherits."""
         module, _, name = path.partition(":")
-        return self._module(module, name, f"_{name}")
+        return self._imported(module, name, f"_{name}")
 
     def sibling(self, parent: str, name: str, local: str) -> str:
         """Another generated module, from `parent`: `.`, `.token`, `..` or `..token`."""
-        others = {each for where, what, each in self._names if (where, what) != (parent, name)}
-        return self._module(parent, name, unused(local, others))
+        return self._imported(parent, name, local)
 
-    def _module(self, parent: str, name: str, local: str) -> str:
-        self._names.add((parent, name, local))
-        return local
+    def _imported(self, origin: str, name: str, local: str) -> str:
+        """What is imported is called the same wherever it is used."""
+        key = origin, name
+        if key not in self._locals:
+            self._locals[key] = unused(local, {*self._defined, *self._locals.values()})
+        return self._locals[key]
 
     def import_lines(self) -> list[str]:
         """The import statements, as formatters sort them."""
@@ -68,11 +69,13 @@ class Scope:
         return lines
 
     def _origins(self) -> set[str]:
-        return {origin for origin, _, _ in self._names}
+        return {origin for origin, _ in self._locals}
 
     def _of(self, origin: str) -> list[str]:
         """One statement for all names that stay, and one for each that does not."""
-        from_here = sorted((name, local) for where, name, local in self._names if where == origin)
+        from_here = sorted(
+            (name, local) for (where, name), local in self._locals.items() if where == origin
+        )
         statements = {
             name: [f"from {origin} import {name} as {local}"]
             for name, local in from_here

@@ -44,6 +44,7 @@ __all__ = [
     "u128",
     "u256",
     "vector",
+    "wrapped",
 ]
 
 address = ADDRESS
@@ -53,3 +54,8 @@ coin, collection, field = Coin.bcs, Collection.bcs, Field.bcs
 def map_of(key: Codec[Any], value: Codec[Any]) -> Codec[tuple[tuple[Any, Any], ...]]:
     """Codec of a `VecMap`: its pairs in their order."""
     return vector(record((key, value)))
+
+
+def wrapped(name: Codec[Any]) -> Codec[Any]:
+    """Codec of the name of a dynamic object field: its wrapper has nothing else in it."""
+    return name

@@ -54,6 +54,7 @@ KNOWN: Mapping[TypeName, Known] = {
     (SUI_FRAMEWORK, "vec_set", "VecSet"): Known("tuple[{0}, ...]", "vector", (0,)),
     (SUI_FRAMEWORK, "vec_map", "VecMap"): Known("tuple[tuple[{0}, {1}], ...]", "map_of", (0, 1)),
     DYNAMIC_FIELD: _FIELD,
+    (SUI_FRAMEWORK, "dynamic_object_field", "Wrapper"): Known("{0}", "wrapped", (0,)),
     (SUI_FRAMEWORK, "bag", "Bag"): _COLLECTION,
     (SUI_FRAMEWORK, "object_bag", "ObjectBag"): _COLLECTION,
     (SUI_FRAMEWORK, "object_table", "ObjectTable"): _COLLECTION,

@@ -138,7 +138,9 @@ def elements(
     if not values and element is None:
         raise ValidationError(
             "element_type_unknown",
-            "the type of the elements is of a package without bindings, and the vector is empty",
-            hint="make the empty vector with `make_move_vec`, and give the result",
+            "the vector is empty, and the call does not know where the type of its elements is"
+            " published",
+            hint="make the empty vector with `builder.make_move_vec([], TYPE_TAG)`, and give the"
+            " result; bindings of the type give its tag: `Class.type_tag(its_package)`",
         )
     return builder.make_move_vec(values, element)

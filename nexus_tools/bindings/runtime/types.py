@@ -78,8 +78,7 @@ class Types:
         """Why a module aborts with a code; None if there are no words for it."""
         if module not in self.modules:
             return None
-        names = vars(self._module(module))
-        errors: Sequence[MoveError] = names.get(f"{ERRORS}_") or names.get(ERRORS) or ()
+        errors = _errors(vars(self._module(module)))
         return next((error for error in errors if error.is_of(abort_code)), None)
 
     def _module(self, name: str) -> Any:
@@ -97,12 +96,18 @@ class Decoder:
         self._packages = packages
         self._codecs: dict[TypeTag, Codec[Any]] = dict(_PRIMITIVES)
 
+    def __or__(self, other: "Decoder") -> "Decoder":
+        """What decodes the types of both."""
+        return Decoder([*self._packages, *other._packages])
+
     def event(self, event: Event) -> Any | None:
         """An event as a value; None if it is of another package."""
         return self.value(event.type, event.contents) if self.knows(event.type) else None
 
-    def object(self, value: Object) -> Any:
-        """An object as a value. Raises `type_unknown`."""
+    def object(self, value: Object | None) -> Any:
+        """An object as a value. Raises `object_unknown` if there is none, `type_unknown`."""
+        if value is None:
+            raise NotFoundError("object_unknown", "there is no object of this id to decode")
         if not isinstance(value.data, MoveObject):
             raise ValidationError("object_is_package", f"{value.id} is a package, not an object")
         return self.value(value.data.type, value.data.contents)
@@ -149,6 +154,12 @@ class Decoder:
             if name in types.names:
                 return types.class_of(name)
         return None
+
+
+def _errors(names: Mapping[str, Any]) -> tuple[MoveError, ...]:
+    """The errors of a module, which stand behind its own names of the kind."""
+    found = [each for name, each in names.items() if name.rstrip("_") == ERRORS]
+    return next((each for each in found if isinstance(each, tuple)), ())
 
 
 def _unknown(name: str) -> NotFoundError:

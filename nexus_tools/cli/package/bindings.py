@@ -20,12 +20,12 @@ from nexus_tools.cli.package.compiler import FOLDER
 @click.option(
     "--with",
     "along",
-    metavar="NAME[=FOLDER|ID]",
+    metavar="NAME[=FOLDER|ID|DEPENDENCY]",
     multiple=True,
     help="Generate this package, too, as NAME inside; by itself NAME is a dependency.",
 )
 @click.option("--sources", type=FOLDER, help="Move sources of it, for names and comments.")
-@click.option("--framework", type=FOLDER, help="Sources of the Sui framework, for its macros.")
+@click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
 @click.option(
     "--base",
     "bases",
@@ -48,22 +48,16 @@ async def command(
 
     The package is in a folder, with sources or compiled, or published on the network.
     """
-    from nexus_tools.bindings.generator import (
-        PackageSource,
-        generate,
-        write_bindings,
-    )
-    from nexus_tools.cli.package.reading import (
-        read_other,
-        read_place,
-        sources_in,
-    )
+    from msgspec.structs import replace
+
+    from nexus_tools.bindings.generator import generate, write_bindings
+    from nexus_tools.cli.package.reading import read_other, read_place, sources_in
 
     with session.output.progress(f"reading {place}"):
         found = await read_place(session, place, framework)
         package = found.package
         if sources is not None:
-            package = PackageSource(package.origin, package.modules, sources_in(sources))
+            package = replace(package, sources=sources_in(sources))
         others = dict([await read_other(session, found, wanted, framework) for wanted in along])
         named = dict(base.partition("=")[::2] for base in bases)
         bindings = generate(package, found.framework, others, named)

@@ -15,7 +15,7 @@ from nexus_tools.errors import ValidationError
 @click.option(
     "--output", type=click.Path(file_okay=False, path_type=Path), help="Write the modules here."
 )
-@click.option("--framework", type=FOLDER, help="Sources of the Sui framework, for its macros.")
+@click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
 @local
 def command(
     session: Session, folder: Path | None, output: Path | None, framework: Path | None
@@ -25,11 +25,11 @@ def command(
     The compiler is the genuine one as WebAssembly; the first time it is fetched with `npm`.
     """
     from nexus_tools.bytecode import deserialize
-    from nexus_tools.localnet.compiler import read_sources
+    from nexus_tools.localnet.compiler import build_to_publish
 
     source = folder or our_sources()
     with session.output.progress(f"compiling {source}"):
-        built = move_builder(session).build(read_sources(source), framework)
+        built = build_to_publish(move_builder(session), source, framework)
     modules = {deserialize(module).name: module for module in built.modules}
     if built.warnings:
         session.output.warn(built.warnings)

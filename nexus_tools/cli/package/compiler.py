@@ -16,10 +16,9 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 def move_builder(session: Session) -> "MoveBuilder":
     """The compiler; the first time it is fetched with `npm`."""
-    from nexus_tools.localnet.compiler import MoveBuilder, install_builder
+    from nexus_tools.localnet.compiler import MoveBuilder
 
-    cache = session.settings.cache_directory
-    return MoveBuilder(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
+    return MoveBuilder.installed(session.settings.cache_directory)
 
 
 def our_sources() -> Path:

@@ -1,12 +1,12 @@
 """A Move package that is read to make bindings of it: from a folder, or from the network."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.bindings.generator import PackageSource
+from nexus_tools.bindings.generator import FRAMEWORK_NAMES, PackageSource
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.package.compiler import move_builder
 from nexus_tools.client import SuiClient
@@ -21,14 +21,10 @@ _PUBLISHED = re.compile(r"0x[0-9a-fA-F]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A package that was read, with those that it depends on by name.
-
-    `framework` gives modules of the framework that it was made for.
-    """
+    """A package that was read; `framework` gives modules of the framework that it was made for."""
 
     package: PackageSource
     framework: Callable[[Address], Sequence[bytes]]
-    dependencies: Mapping[str, PackageSource] = field(default_factory=dict)
 
 
 async def read_place(session: Session, place: str, framework: Path | None) -> Found:
@@ -49,18 +45,23 @@ async def read_place(session: Session, place: str, framework: Path | None) -> Fo
 async def read_other(
     session: Session, found: Found, wanted: str, framework: Path | None
 ) -> tuple[str, PackageSource]:
-    """What `--with NAME` or `--with NAME=PLACE` names. Raises `dependency_unknown`."""
+    """What `--with NAME` or `--with NAME=PLACE` names. Raises `dependency_unknown`.
+
+    A place may be a dependency, too, whose own name Python cannot import.
+    """
     name, _, place = wanted.partition("=")
+    known = found.package.dependencies
+    dependency = known.get(place or name)
+    if dependency is not None:
+        return name, dependency
     if place:
         return name, (await read_place(session, place, framework)).package
-    if name not in found.dependencies:
-        known = ", ".join(sorted(found.dependencies)) or "none"
-        raise NotFoundError(
-            "dependency_unknown",
-            f"the package depends on no {name} whose modules are here; known are: {known}",
-            hint="say where it is: --with NAME=FOLDER, or --with NAME=ID",
-        )
-    return name, found.dependencies[name]
+    raise NotFoundError(
+        "dependency_unknown",
+        f"the package depends on no {name} whose modules are here; known are:"
+        f" {', '.join(sorted(known)) or 'none'}",
+        hint="say where it is: --with NAME=FOLDER, or --with NAME=ID",
+    )
 
 
 # --- Networks
@@ -69,13 +70,10 @@ async def read_other(
 async def _read_published(client: SuiClient, package_id: Address) -> Found:
     package = await _package(client, package_id)
     used = {link.original_id: link.upgraded_id for link in package.linkage}
-    system = [original for original in used if original <= _LAST_SYSTEM_PACKAGE]
+    system = sorted(used.keys() & FRAMEWORK_NAMES.keys())
     framework = {original: _modules(await _package(client, used[original])) for original in system}
     source = PackageSource(f"the package {package_id}", _modules(package), {})
     return Found(source, lambda address: framework.get(address, ()))
-
-
-_LAST_SYSTEM_PACKAGE = Address.of(0xFFFF)
 
 
 async def _package(client: SuiClient, package_id: Address) -> MovePackage:
@@ -122,14 +120,12 @@ def _compile(session: Session, folder: Path, framework: Path | None) -> Found:
     from nexus_tools.localnet.compiler import build_package
 
     compiled = build_package(move_builder(session), folder, framework)
-    return Found(
-        PackageSource(_origin(folder), compiled.built.modules, compiled.sources),
-        _framework,
-        {
-            name: PackageSource(_named(name), each.built.modules, each.sources)
-            for name, each in compiled.dependencies.items()
-        },
-    )
+    dependencies = {
+        name: PackageSource(_named(name), each.built.modules, each.sources)
+        for name, each in compiled.dependencies.items()
+    }
+    package = PackageSource(_origin(folder), compiled.built.modules, compiled.sources, dependencies)
+    return Found(package, _framework)
 
 
 def _built_folder(folder: Path) -> Path | None:
@@ -145,8 +141,9 @@ def _read_built(modules: Path) -> Found:
         for path in sorted((modules / "dependencies").glob("*"))
         if path.is_dir()
     }
-    package = PackageSource(_named(root.resolve().name), _files(modules), sources_in(root))
-    return Found(package, _framework, dependencies)
+    name = _named(root.resolve().name)
+    package = PackageSource(name, _files(modules), sources_in(root), dependencies)
+    return Found(package, _framework)
 
 
 def _files(folder: Path) -> tuple[bytes, ...]:

@@ -111,7 +111,7 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted) -> None:
 
     with session.output.progress(f"compiling {folder}"):
         builder = move_builder(session)
-        package = read_package(folder)
+        package = read_package(folder, for_tests=True)
         dependencies = build_dependencies(builder, package.dependencies)
         build = build_tests(builder, package.sources, dependencies)
     tests = [test for test in build.tests if wanted.names in test.title]

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
         MoveBuilder,
         MoveTestReport,
     )
-    from nexus_tools.localnet.compiler.package_build import CompiledPackage, build_package
+    from nexus_tools.localnet.compiler.package_build import (
+        CompiledPackage,
+        build_package,
+        build_to_publish,
+    )
 
 __all__ = [
     "COMPILER_VERSION",
@@ -33,6 +37,7 @@ __all__ = [
     "MoveTestReport",
     "PackageSources",
     "build_package",
+    "build_to_publish",
     "framework_stubs",
     "install_builder",
     "published_sources",
@@ -51,7 +56,7 @@ def __getattr__(name: str) -> Any:
         from nexus_tools.localnet.compiler import builder  # noqa: PLC0415
 
         return getattr(builder, name)
-    if name in ("CompiledPackage", "build_package"):
+    if name in ("CompiledPackage", "build_package", "build_to_publish"):
         from nexus_tools.localnet.compiler import package_build  # noqa: PLC0415
 
         return getattr(package_build, name)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct
 
 from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
-from nexus_tools.localnet.compiler.install import verified_wasm
+from nexus_tools.localnet.compiler.install import install_builder, verified_wasm
 from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
 from nexus_tools.localnet.compiler.stubs import framework_stubs
@@ -74,6 +74,14 @@ class MoveBuilder:
     def __init__(self, dist: Path, cache: Path) -> None:
         self._wasm = WasmModule(verified_wasm(dist), cache)
 
+    @classmethod
+    def installed(cls, cache: Path) -> Self:
+        """The compiler in a folder for what can be fetched again: the first time it is fetched.
+
+        Raises as `install_builder`.
+        """
+        return cls(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
+
     def build(
         self,
         sources: Mapping[str, str],
@@ -84,11 +92,12 @@ class MoveBuilder:
         """Compile a package: path -> text, with `Move.toml` and `sources/`.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
-        without it the package is compiled against stubs of the installed bytecode, which have no
-        macros. Code with the attribute `mode` of one of `modes` is compiled too; modules then
-        have a magic by which no network takes them. `dependencies` are the packages that the
-        compiler may ask for besides the framework. Raises `ValidationError` with the compiler's
-        words.
+        without it the package is compiled against stubs of the installed bytecode, whose macros
+        have words of our own: they do the same, and expand to other bytes.
+
+        Code with the attribute `mode` of one of `modes` is compiled too; modules then have a magic
+        by which no network takes them. `dependencies` are the packages that the compiler may ask
+        for besides the framework. Raises `ValidationError` with the compiler's words.
         """
         options = {
             "compileIntent": "dump",

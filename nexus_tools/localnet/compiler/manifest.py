@@ -20,7 +20,8 @@ FRAMEWORK_FOLDERS = {
 }
 """The packages of the framework, by the folders that they have in its repository."""
 
-_FRAMEWORK_REPOSITORY = "github.com/MystenLabs/sui"
+# What is said of a package to the compiler, besides its name.
+_SETTINGS = ("edition", "implicit-dependencies", "published-at")
 _OPEN = "_"
 _TEST_MODE = "test"
 _ADDRESS_BYTES = 32
@@ -41,10 +42,7 @@ class Dependency(Struct, frozen=True):
     @property
     def is_framework(self) -> bool:
         """Whether it is a package of the Sui framework, which needs to be nowhere."""
-        repository = str(self.source.get("git", "")).removesuffix(".git")
-        return framework_folder(self.source) is not None or repository.endswith(
-            _FRAMEWORK_REPOSITORY
-        )
+        return "system" in self.source or framework_folder(self.source) is not None
 
     @property
     def local(self) -> str | None:
@@ -59,25 +57,33 @@ class Dependency(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """A manifest with what it says for tests. An address that it leaves open (`_`) is None."""
+    """A manifest. An address that it leaves open (`_`) is None.
+
+    `settings` are those of `[package]` that decide how it is compiled; `published_at` is the newest
+    version of the package on chain.
+    """
 
     name: str
-    edition: str | None
+    settings: Mapping[str, Any]
+    published_at: bytes | None
     addresses: Mapping[str, bytes | None]
     dependencies: tuple[Dependency, ...]
 
 
-def parse_manifest(text: str, place: str) -> Manifest:
-    """Read a manifest; `place` is what errors call it. Raises `ValidationError`."""
+def parse_manifest(text: str, place: str, *, for_tests: bool) -> Manifest:
+    """Read a manifest, with what it says for tests or without; `place` is what errors call it.
+
+    Raises `ValidationError`.
+    """
     try:
         document = tomllib.loads(text)
         package = document["package"]
-        edition = package.get("edition")
         return Manifest(
             str(package["name"]),
-            None if edition is None else str(edition),
-            _addresses(document),
-            tuple(_dependencies(document)),
+            {key: package[key] for key in _SETTINGS if key in package},
+            parse_address(package["published-at"]) if "published-at" in package else None,
+            _addresses(document, for_tests=for_tests),
+            tuple(_dependencies(document, for_tests=for_tests)),
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise ValidationError("manifest_invalid", f"{place}: {error!r}") from None
@@ -98,9 +104,9 @@ def parse_address(text: str) -> bytes:
     return number.to_bytes(_ADDRESS_BYTES, "big")
 
 
-def _addresses(document: Mapping[str, Any]) -> Mapping[str, bytes | None]:
+def _addresses(document: Mapping[str, Any], *, for_tests: bool) -> Mapping[str, bytes | None]:
     """The named addresses, those that are left open with what they are in tests."""
-    tables = [document.get(key, {}) for key in ("addresses", "dev-addresses")]
+    tables = [document.get(key, {}) for key in _tables("addresses", for_tests=for_tests)]
     found: dict[str, bytes | None] = {}
     for name, text in [pair for table in tables for pair in table.items()]:
         if found.get(name) is None:
@@ -108,12 +114,17 @@ def _addresses(document: Mapping[str, Any]) -> Mapping[str, bytes | None]:
     return found
 
 
-def _dependencies(document: Mapping[str, Any]) -> Iterator[Dependency]:
-    """Those of tests included; those of other modes are not."""
-    for table in ("dependencies", "dev-dependencies"):
+def _dependencies(document: Mapping[str, Any], *, for_tests: bool) -> Iterator[Dependency]:
+    """Those of all modes, and those of tests; those of other modes are not."""
+    for table in _tables("dependencies", for_tests=for_tests):
         for alias, source in document.get(table, {}).items():
-            if _TEST_MODE in source.get("modes", [_TEST_MODE]):
+            modes = source.get("modes")
+            if modes is None or (for_tests and _TEST_MODE in modes):
                 yield _dependency(alias, source)
+
+
+def _tables(name: str, *, for_tests: bool) -> tuple[str, ...]:
+    return (name, f"dev-{name}") if for_tests else (name,)
 
 
 def _dependency(alias: str, source: Mapping[str, Any]) -> Dependency:

@@ -2,7 +2,7 @@
 
 The compiler turns method names, index syntax and methods of primitives into plain calls, so that
 bytecode keeps none of them. Here they are for the framework 1.62, by module. What is not listed is
-the same name in source and bytecode. Macros are absent: they exist in source only.
+the same name in source and bytecode. Macros, which exist in source only, are in `macros`.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,6 @@
 """A package in a folder, compiled with the packages in other folders that it depends on."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -31,22 +32,44 @@ def build_package(
     given: dict[str, Mapping[str, str]] = {}
     compiled: dict[str, CompiledPackage] = {}
     for each in package.dependencies:
-        sources = published_sources(each.sources)
-        built = _build_alone(builder, each, sources, framework, given)
-        compiled[str(each.manifest["package"]["name"])] = CompiledPackage(built, sources, {})
-        given[each.location] = {MANIFEST: each.manifest_text, **sources}
+        built = _build_alone(builder, each, framework, given)
+        compiled[each.name] = CompiledPackage(built, each.sources, {})
+        given[each.location] = each.files
     built = builder.build(package.sources, framework, dependencies=given)
     return CompiledPackage(built, published_sources(package.sources), compiled)
+
+
+def build_to_publish(
+    builder: MoveBuilder, folder: Path, framework: Framework | None = None
+) -> BuiltPackage:
+    """Compile the package in a folder as it can be published: what it depends on is published.
+
+    Raises `dependency_unpublished`, and as `read_package` and `MoveBuilder.build` do.
+    """
+    package = read_package(folder)
+    unpublished = [each for each in package.dependencies if not each.is_published]
+    if unpublished:
+        raise _unpublished(folder, unpublished[0])
+    given = {each.location: each.files for each in package.dependencies}
+    return builder.build(package.sources, framework, dependencies=given)
+
+
+def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError:
+    manifest = folder / dependency.path / MANIFEST
+    return ValidationError(
+        "dependency_unpublished",
+        f"{folder} depends on {dependency.name}, which is published nowhere",
+        hint=f"publish it first, and write its id into [addresses] of {os.path.normpath(manifest)}",
+    )
 
 
 def _build_alone(
     builder: MoveBuilder,
     package: DependencySources,
-    sources: Mapping[str, str],
     framework: Framework | None,
     given: Mapping[str, Mapping[str, str]],
 ) -> BuiltPackage:
-    files = {MANIFEST: package.manifest_as_root, **sources}
+    files = {MANIFEST: package.manifest_as_root, **package.sources}
     try:
         return builder.build(files, framework, dependencies=given)
     except ValidationError as error:

@@ -36,13 +36,25 @@ class DependencySources(Struct, frozen=True):
     """A package that another one depends on.
 
     `location` is the folder that manifests name, `path` the true one as seen from the package that
-    was asked for; `sources` are path -> text without the manifest and the tests.
+    was asked for; `sources` are path -> text without the manifest and the tests. One that is not
+    published has an address that was made up.
     """
 
     location: str
     path: str
     sources: Mapping[str, str]
     manifest: Mapping[str, Any]
+    is_published: bool
+
+    @property
+    def name(self) -> str:
+        """What its manifest calls it."""
+        return str(self.manifest["package"]["name"])
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """What the compiler is given of it when it compiles what depends on it."""
+        return {MANIFEST: self.manifest_text, **self.sources}
 
     @property
     def manifest_text(self) -> str:
@@ -53,6 +65,7 @@ class DependencySources(Struct, frozen=True):
     def manifest_as_root(self) -> str:
         """The manifest to compile the package itself, with its address in the bytecode."""
         package = {**self.manifest["package"], "name": _NAME_AS_ROOT}
+        package.pop("published-at", None)  # the compiler would take that for the address
         return tomli_w.dumps({**self.manifest, "package": package})
 
 
@@ -63,13 +76,13 @@ class PackageSources(Struct, frozen=True):
     dependencies: tuple[DependencySources, ...]
 
 
-def read_package(folder: Path) -> PackageSources:
-    """The package in a folder with all that it depends on, as far as its tests need it.
+def read_package(folder: Path, *, for_tests: bool = False) -> PackageSources:
+    """The package in a folder with all that it depends on, and what its tests need if asked.
 
     Raises `NotFoundError` if a folder has no `Move.toml`; `ValidationError` for a manifest that
     is invalid, a dependency in no folder, dependencies in a circle, an address that is left open.
     """
-    reader = _Reader()
+    reader = _Reader(for_tests=for_tests)
     root = reader.read(folder, ())
     _assign_addresses(reader.order)
     return PackageSources(
@@ -80,6 +93,7 @@ def read_package(folder: Path) -> PackageSources:
                 Path(os.path.relpath(node.folder, root.folder)).as_posix(),
                 {path: text for path, text in node.sources.items() if path != MANIFEST},
                 _manifest(node, reader.order),
+                _published_address(node) is not None,
             )
             for node in reader.order
             if node is not root
@@ -106,7 +120,8 @@ class _Node(Struct, eq=False):
 class _Reader:
     """Reads packages; `order` has each after what it depends on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, for_tests: bool) -> None:
+        self._for_tests = for_tests
         self._nodes: dict[Path, _Node] = {}
         self.order: list[_Node] = []
 
@@ -121,7 +136,8 @@ class _Reader:
 
     def _read(self, folder: Path, importers: tuple[_Node, ...]) -> _Node:
         sources = _sources(folder, importers)
-        manifest = parse_manifest(sources[MANIFEST], str(folder / MANIFEST))
+        place = str(folder / MANIFEST)
+        manifest = parse_manifest(sources[MANIFEST], place, for_tests=self._for_tests)
         location = f"../{len(self._nodes)}"
         node = _Node(folder, location, manifest, sources, _name(manifest, sources))
         self._nodes[folder] = node
@@ -170,8 +186,8 @@ def _assign_addresses(order: list[_Node]) -> None:
     for node in reversed(order):
         written = node.manifest.addresses.items()
         resolved = {name: address or node.given.get(name) for name, address in written}
-        if node is not order[-1] and not _is_published(resolved.get(node.name)):
-            resolved[node.name] = _literal(node.name) or next(free)
+        if node is not order[-1]:
+            resolved[node.name] = _published_address(node) or next(free)
         elif resolved.get(node.name, b"") is None:
             resolved[node.name] = _UNPUBLISHED
         node.addresses = {name: _settled(node, name, each) for name, each in resolved.items()}
@@ -189,8 +205,17 @@ def _free_addresses(taken: set[bytes | None]) -> Iterator[bytes]:
         number += 1
 
 
-def _is_published(address: bytes | None) -> bool:
-    return address is not None and address != _UNPUBLISHED
+def _published_address(node: _Node) -> bytes | None:
+    """What the modules of a dependency have for an address, if it is published.
+
+    Its first version has it; the manifest of a package that was upgraded says in `published-at`
+    where the newest one is. A manifest with 0x0 and `published-at` is of the first one.
+    """
+    names = node.manifest.addresses
+    address = names.get(node.name) or (node.given.get(node.name) if node.name in names else None)
+    if address is not None and address != _UNPUBLISHED:
+        return address
+    return _literal(node.name) or node.manifest.published_at
 
 
 def _literal(name: str) -> bytes | None:
@@ -203,19 +228,17 @@ def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
         raise ValidationError(
             "address_unassigned",
             f"{node.folder / MANIFEST} leaves the address {name} open",
-            hint="give it in [dev-addresses], or in [addresses] of the package that imports it",
+            hint="give it in [addresses] of the package that imports it, or in [dev-addresses] for"
+            " tests alone",
         )
     return address
 
 
 def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:
     """The manifest of a package for the compiler."""
-    package = {"name": node.manifest.name}
-    if node.manifest.edition is not None:
-        package["edition"] = node.manifest.edition
     locations = {id(dependency): child.location for dependency, child in node.children}
     return {
-        "package": package,
+        "package": {"name": node.manifest.name, **node.manifest.settings},
         "dependencies": {
             dependency.alias: {"local": locations[id(dependency)]}
             if id(dependency) in locations

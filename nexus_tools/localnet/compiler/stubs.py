@@ -2,7 +2,8 @@
 
 A stub has the datatypes and the public functions of a module; functions are `native`, because their
 bodies do not matter to whoever calls them. A package compiled against stubs and one compiled
-against the framework's own sources are the same bytes.
+against the framework's own sources are the same bytes, but for macros: what is expanded has words
+of our own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ from nexus_tools.bytecode import (
     deserialize,
 )
 from nexus_tools.localnet.compiler import overlay
+from nexus_tools.localnet.compiler.macros import MACROS
 from nexus_tools.localnet.framework import FRAMEWORK_NAMES, load_framework
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
@@ -91,6 +93,7 @@ class _Stub:
         for function in module.function_definitions:
             if function.visibility is Visibility.PUBLIC:
                 lines += self._function(function)
+        lines += [MACROS[self._path]] if self._path in MACROS else []
         for method, name in overlay.METHODS.get(self._path, {}).items():
             lines.append(f"public use fun {name} as {method};")
         return "\n".join(lines) + "\n"

@@ -15,7 +15,7 @@ from nexus_tools.localnet.compiler import (
 )
 from nexus_tools.localnet.framework import FRAMEWORK_NAMES
 from nexus_tools.localnet.move_test.attributes import MODE, MoveTestSource, read_test_source
-from nexus_tools.localnet.move_test.declarations import DECLARATIONS, MACROS
+from nexus_tools.localnet.move_test.declarations import DECLARATIONS, TEST_MACROS
 
 ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
 """The packages of the framework: 0x1, 0x2 and 0x3 by name."""
@@ -65,7 +65,7 @@ def _framework_with_tests() -> Mapping[bytes, Mapping[str, str]]:
         package, name = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{name}.move"
         files[path] = files.get(path, f"#[test_only]\nmodule {module};\n") + _marked(members)
-    for module, macros in MACROS.items():
+    for module, macros in TEST_MACROS.items():
         package, name = module.split("::")
         packages[ADDRESSES[package]][f"sources/{name}.move"] += macros
     return {

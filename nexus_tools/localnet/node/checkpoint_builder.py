@@ -129,11 +129,11 @@ class CheckpointBuilder:
         data = system_data(kind)
         return self.execute(data, data.encode(), (SYSTEM_SIGNATURE,))[1]
 
-    def shows_time(self) -> bool:
-        """Whether the clock 0x6 shows the time of the checkpoint already."""
+    def shows_time(self, *, within_ms: int = 1) -> bool:
+        """Whether the clock 0x6 is behind the time of the checkpoint by less than `within_ms`."""
         clock = self._objects.get(CLOCK)
         assert clock is not None
-        return clock_ms(clock) >= self.timestamp_ms
+        return self.timestamp_ms - clock_ms(clock) < within_ms
 
     def execute(
         self,

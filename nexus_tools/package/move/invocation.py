@@ -328,7 +328,7 @@ class State(MoveEnum):
     Variant: TypeAlias = Requested | Settled | Failed | Expired
 
     move_name = "invocation::State"
-    bcs: _bcs.Codec[State.Variant] = _bcs.late(
+    bcs: _bcs.Codec[Variant] = _bcs.late(
         lambda: _bcs.choice(
             "State",
             (State.Requested, _bcs.struct(State.Requested)),

@@ -85,7 +85,7 @@ class Value(MoveEnum):
     Variant: TypeAlias = Inline | InlineList | Remote | RemoteList | InlineChunks
 
     move_name = "value::Value"
-    bcs: _bcs.Codec[Value.Variant] = _bcs.late(
+    bcs: _bcs.Codec[Variant] = _bcs.late(
         lambda: _bcs.choice(
             "Value",
             (Value.Inline, _bcs.struct(Value.Inline, _bcs.byte_vector)),

@@ -3,6 +3,7 @@
 import importlib
 import shutil
 import sys
+from itertools import dropwhile
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,18 @@ def files_in(folder):
 OUR_BASES = [word for name in BASES for word in ("--base", f"{name}={BASES[name]}")]
 
 
+def body(path):
+    """What follows the comment and the docstring's first line, which tell where it is from."""
+    lines = path.read_text().splitlines()
+    return list(dropwhile(lambda line: line.startswith("# "), lines))[1:]
+
+
 def same_but_for_headers(one, other):
     """Whether two folders have the same files; only their first lines tell where from."""
-    first, second = files_in(one), files_in(other)
-    bodies = [
-        {name: path.read_text().split("\n", 2)[2] for name, path in files.items()}
-        for files in (first, second)
-    ]
-    return bodies[0] == bodies[1]
+    first, second = (
+        {name: body(path) for name, path in files_in(folder).items()} for folder in (one, other)
+    )
+    return first == second
 
 
 @pytest.fixture
@@ -57,7 +62,9 @@ def test_a_published_package_gives_the_same_as_its_modules(author, tmp_path):
     author.json("package", "bindings", package_id, "-o", tmp_path / "chain")
     author.json("package", "bindings", BYTECODE, "-o", tmp_path / "files")
     assert same_but_for_headers(tmp_path / "chain", tmp_path / "files")
-    assert package_id in (tmp_path / "chain" / "__init__.py").read_text()
+    package = (tmp_path / "chain" / "__init__.py").read_text()
+    assert package_id in package
+    assert max(map(len, package.splitlines())) <= 100
     author.json(
         "package",
         "bindings",
@@ -99,6 +106,17 @@ def test_a_package_it_depends_on_is_generated_along_by_its_name(home, tmp_path):
     assert (out / "tokens" / "token.py").is_file()
     code = home.fails("package", "bindings", SHAPES, "-o", out, "--with", "coins")
     assert code == (3, "dependency_unknown")
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_dependency_that_is_missed_is_named_and_how_to_generate_it(home, tmp_path):
+    out = tmp_path / "shapes"
+    told = home.run("package", "bindings", SHAPES, "-o", out).stderr
+    assert "tokens::token::Amount" in told
+    assert "--with tokens" in told
+    assert "0x1000" not in told
+    home.json("package", "bindings", SHAPES, "-o", out, "--with", "other=tokens")
+    assert (out / "other" / "token.py").is_file()
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def run(builder):
     """Run the tests of the package in a folder; gives their results by name."""
 
     def run_tests(folder):
-        package = read_package(folder)
+        package = read_package(folder, for_tests=True)
         dependencies = build_dependencies(builder, package.dependencies)
         build = build_tests(builder, package.sources, dependencies)
 
@@ -216,7 +216,7 @@ def test_an_address_that_nobody_gives_is_an_error(world):
         library=(manifest("library", "", 'library = "0x0"\nowner = "_"'), "module library::main;"),
     )
     with pytest.raises(ValidationError, match="leaves the address owner open") as caught:
-        read_package(folder / "app")
+        read_package(folder / "app", for_tests=True)
     assert caught.value.code == "address_unassigned"
 
 
@@ -291,6 +291,45 @@ def test_the_framework_may_be_named_in_any_manifest(world, run):
     assert run(folder / "app")["one"].verdict is Verdict.PASS
 
 
+FRAMEWORK = "https://github.com/MystenLabs/sui.git"
+FOLDER = "crates/sui-framework/packages"
+
+
+@pytest.mark.parametrize(
+    "dependencies",
+    [
+        (
+            f'std = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/move-stdlib", rev = "main" }}\n'
+            f'sui = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/sui-framework", rev = "main" }}'
+        ),
+        'std = { system = "std" }\nsui = { system = "sui" }',
+    ],
+)
+def test_the_framework_may_be_the_only_thing_that_is_not_implicit(world, run, dependencies):
+    head = '[package]\nname = "app"\nedition = "2024"\nimplicit-dependencies = false\n'
+    folder = world(
+        app=(
+            f"{head}\n[dependencies]\n{dependencies}\n",
+            "module app::main;\n#[test] fun one() { assert!(sui::math::max(1, 0) == 1) }\n",
+        ),
+    )
+    assert run(folder / "app")["one"].verdict is Verdict.PASS
+
+
+def test_the_system_may_be_named_as_such(world, run):
+    folder = world(
+        app=(
+            manifest("app", 'sui_system = { system = "sui_system" }'),
+            (
+                "module app::main;\nuse sui_system::staking_pool::StakedSui;\n"
+                "public fun mist(staked: &StakedSui): u64 { staked.amount() }\n"
+                "#[test] fun one() { assert!(@sui_system == @0x3) }\n"
+            ),
+        ),
+    )
+    assert run(folder / "app")["one"].verdict is Verdict.PASS
+
+
 @pytest.mark.parametrize(
     ("entry", "what"),
     [
@@ -298,13 +337,17 @@ def test_the_framework_may_be_named_in_any_manifest(world, run):
             'far = { git = "https://example.com/far.git", rev = "main" }',
             "app depends on far from https://example.com/far.git",
         ),
+        (
+            f'far = {{ git = "{FRAMEWORK}", subdir = "{FOLDER}/deepbook", rev = "main" }}',
+            "app depends on far from https://github.com/MystenLabs/sui.git",
+        ),
         ('far = { r.mvr = "@far/away" }', "app depends on far from"),
     ],
 )
 def test_a_dependency_that_is_in_no_folder_is_an_error_with_a_way_out(world, entry, what):
     folder = world(app=(manifest("app", entry), "module app::main;"))
     with pytest.raises(ValidationError, match=what) as caught:
-        read_package(folder / "app")
+        read_package(folder / "app", for_tests=True)
     assert caught.value.code == "move_dependency_unsupported"
     assert '{ local = "../folder" }' in caught.value.hint
 
@@ -314,7 +357,7 @@ def test_a_folder_that_is_not_there_is_named_with_the_manifest_that_names_it(wor
         app=(manifest("app", 'lost = { local = "../lost" }'), "module app::main;"),
     )
     with pytest.raises(NotFoundError, match=r"lost has no Move\.toml") as caught:
-        read_package(folder / "app")
+        read_package(folder / "app", for_tests=True)
     assert str(folder / "app" / "Move.toml") in caught.value.hint
 
 
@@ -324,7 +367,7 @@ def test_packages_that_depend_on_each_other_are_an_error(world):
         other=(manifest("other", 'app = { local = "../app" }'), "module other::main;"),
     )
     with pytest.raises(ValidationError, match="app -> other -> app") as caught:
-        read_package(folder / "app")
+        read_package(folder / "app", for_tests=True)
     assert caught.value.code == "move_dependency_cycle"
 
 
@@ -343,7 +386,7 @@ def test_packages_that_depend_on_each_other_are_an_error(world):
 def test_a_manifest_that_cannot_be_read_is_named(world, text):
     folder = world(app=(text, "module app::main;"))
     with pytest.raises(ValidationError, match=r"app/Move\.toml") as caught:
-        read_package(folder / "app")
+        read_package(folder / "app", for_tests=True)
     assert caught.value.code == "manifest_invalid"
 
 
@@ -351,7 +394,7 @@ def test_a_dependency_that_does_not_compile_is_named(app, builder):
     folder = app("")
     source = folder.parent / "libraries" / "library" / "sources" / "main.move"
     source.write_text(source.read_text().replace("u64", "u63"))
-    package = read_package(folder)
+    package = read_package(folder, for_tests=True)
     with pytest.raises(ValidationError, match=r"^\.\./libraries/library: .*") as caught:
         build_dependencies(builder, package.dependencies)
     assert caught.value.code == "move_build_failed"

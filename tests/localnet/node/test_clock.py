@@ -55,6 +55,16 @@ def test_a_transaction_that_does_not_take_the_clock_leaves_it(node, alice, bob, 
     assert node.ledger.latest.summary.timestamp_ms == wall_clock.now_ms
 
 
+def test_a_clock_that_is_watched_runs_however_many_transactions_leave_it(
+    node, alice, bob, wall_clock
+):
+    for _ in range(5):
+        wall_clock.now_ms += 600
+        alice.pay(node, bob, 1)
+        node.catch_up()
+        assert wall_clock.now_ms - shown(node) < 1000
+
+
 def test_the_clock_object_keeps_its_initial_version_and_gets_new_ones(node, wall_clock):
     versions = []
     for _ in range(3):

@@ -6,14 +6,16 @@ and `scenario_natives` have those. All names are those that the framework docume
 
 from collections.abc import Mapping
 
-from nexus_tools.localnet.move_test.declarations.framework import FRAMEWORK
-from nexus_tools.localnet.move_test.declarations.macros import MACROS
+from nexus_tools.localnet.move_test.declarations.framework import FRAMEWORK, UNIT_TEST_MACROS
 from nexus_tools.localnet.move_test.declarations.scenario import CONTEXT_BUILDER, TEST_SCENARIO
 
-__all__ = ["DECLARATIONS", "MACROS"]
+__all__ = ["DECLARATIONS", "TEST_MACROS"]
 
 DECLARATIONS: Mapping[str, str] = {
     **FRAMEWORK,
     "sui::test_scenario": TEST_SCENARIO + CONTEXT_BUILDER,
 }
 """Module -> the functions and datatypes that it has in tests."""
+
+TEST_MACROS: Mapping[str, str] = {"std::unit_test": UNIT_TEST_MACROS}
+"""Module -> the macros that it has in tests alone."""

@@ -128,6 +128,10 @@ entry fun deposit<Money>(self: &mut Vault<Money>, coin: Coin<Money>) {
     self.balance.join(coin.into_balance());
 }
 
+public fun remember<Money>(self: &mut Vault<Money>, key: u64) {
+    self.pairs.push_back(key, Pair { first: option::some(option::some(1)), second: vector[true] });
+}
+
 public fun balance_of<Money>(self: &Vault<Money>): u64 { self.balance.value() }
 
 public fun item<T: store>(self: &Box<T>): &T { &self.item }
@@ -139,6 +143,14 @@ public fun check(self: &Box<u64>, limit: Option<u64>) {
 
 public fun wear(badge: &Badge, amount: Amount<String>) {
     event::emit(Worn { level: badge.level(), amount });
+}
+
+/// Takes badges off, which are of another package.
+public fun take_off(mut badges: vector<Badge>): u64 {
+    let count = badges.length();
+    while (!badges.is_empty()) badges.pop_back().discard();
+    badges.destroy_empty();
+    count
 }
 
 public fun take_back(self: &mut Box<u64>, sent: Receiving<Box<u64>>): Box<u64> {

@@ -8,6 +8,8 @@ use std::ascii;
 use std::type_name::{Self, TypeName};
 use sui::bag::{Self, Bag};
 use sui::event;
+use sui::dynamic_object_field;
+use sui::object_bag::{Self, ObjectBag};
 use sui::object_table::{Self, ObjectTable};
 use sui::table::{Self, Table};
 use sui::url::{Self, Url};
@@ -36,7 +38,8 @@ public struct MoveStruct has key {
     bool: VecSet<u16>,
     table: Table<u64, bool>,
     bag: Bag,
-    objects: ObjectTable<ID, Thing>,
+    objects: ObjectTable<u8, Thing>,
+    object_bag: ObjectBag,
 }
 
 public struct Thing has key, store {
@@ -74,6 +77,7 @@ public fun def(from: address, `match`: u256, package: vector<u8>, builder: ascii
         table: table::new(ctx),
         bag: bag::new(ctx),
         objects: object_table::new(ctx),
+        object_bag: object_bag::new(ctx),
     });
 }
 
@@ -83,4 +87,11 @@ public fun bytes(self: &mut MoveStruct, _key: u64, _: bool) {
     self.bag.add(_key, 5u8);
     event::emit(Event { kind: True::False { is: 1, bcs: 2 }, lambda: Package {} });
     event::emit(Event { kind: True::Variant(true), lambda: Package {} });
+}
+
+/// Puts three things into what keeps objects as such.
+public fun keep(self: &mut MoveStruct, ctx: &mut TxContext) {
+    self.objects.add(7, Thing { id: object::new(ctx) });
+    self.object_bag.add(b"key".to_ascii_string(), Thing { id: object::new(ctx) });
+    dynamic_object_field::add(&mut self.id, true, Thing { id: object::new(ctx) });
 }

@@ -22,3 +22,8 @@ public fun badge(level: u8, ctx: &mut TxContext): Badge {
 }
 
 public fun level(self: &Badge): u8 { self.level }
+
+public fun discard(self: Badge) {
+    let Badge { id, level: _ } = self;
+    id.delete();
+}

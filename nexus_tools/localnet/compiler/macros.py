@@ -6,27 +6,9 @@ as code compiled with the framework's sources, and has other bytes.
 
 from collections.abc import Mapping
 
-from nexus_tools.localnet.move_test.declarations.vector_macros import VECTOR
+from nexus_tools.localnet.compiler.vector_macros import VECTOR
 
 _INTEGERS = ("u8", "u16", "u32", "u64", "u128", "u256")
-
-_UNIT_TEST = """
-public macro fun assert_eq<$T: drop>($left: $T, $right: $T) {
-    let left = $left;
-    let right = $right;
-    std::unit_test::assert_ref_eq!(&left, &right)
-}
-
-public macro fun assert_ref_eq<$T>($left: &$T, $right: &$T) {
-    let left = $left;
-    let right = $right;
-    if (left != right) {
-        std::debug::print(left);
-        std::debug::print(right);
-        assert!(false)
-    }
-}
-"""
 
 _RANGES = """
 public macro fun range_do<$T, $R: drop>($start: $T, $stop: $T, $use: |$T| -> $R) {
@@ -193,7 +175,6 @@ def _integer(type_: str) -> str:
 MACROS: Mapping[str, str] = {
     "std::macros": _RANGES,
     "std::option": _OPTION,
-    "std::unit_test": _UNIT_TEST,
     "std::vector": VECTOR,
     "sui::bcs": _BCS,
     "sui::party": _PARTY,

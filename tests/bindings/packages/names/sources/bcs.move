@@ -1,0 +1,3 @@
+module names::bcs;
+
+public struct Codec has copy, drop, store { encode: u8 }

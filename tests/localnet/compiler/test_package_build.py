@@ -1,0 +1,109 @@
+"""Packages in folders, compiled as they are published: with what is published already."""
+
+import pytest
+
+from nexus_tools.bytecode import deserialize
+from nexus_tools.errors import ValidationError
+from nexus_tools.localnet.compiler import build_package, build_to_publish
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
+from nexus_tools.sui.bcs import u64
+from nexus_tools.sui.builder import TransactionBuilder
+
+LIBRARY = "module library::main;\npublic fun eight(): u64 { 8 }\n"
+APP = "module app::main;\npublic fun nine(): u64 { library::main::eight() + 1 }\n"
+ORIGINAL, NEWEST = (number.to_bytes(32, "big") for number in (0xCAFE, 0xBEEF))
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Writes a package with the module `main`; gives its folder."""
+
+    def write(name, source, *, address="0x0", head="", tables=""):
+        folder = tmp_path / name
+        (folder / "sources").mkdir(parents=True, exist_ok=True)
+        (folder / "sources" / "main.move").write_text(source)
+        package = f'[package]\nname = "{name}"\nedition = "2024"\n{head}\n'
+        addresses = f'\n[addresses]\n{name} = "{address}"\n'
+        (folder / "Move.toml").write_text(f"{package}\n{tables}\n{addresses}")
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def app(package):
+    return package("app", APP, tables='[dependencies]\nlibrary = { local = "../library" }')
+
+
+def test_a_package_is_linked_to_one_in_another_folder_that_is_published(
+    app, package, publish, localnet, wallet
+):
+    library = publish(package("library", LIBRARY))
+    package("library", LIBRARY, address=str(library.id))
+    published = publish(app)
+    builder = TransactionBuilder()
+    builder.move_call(published.id, "main", "nine")
+    ((value,),) = localnet.run(wallet.client.inspect(builder)).results
+    assert u64.decode(value) == 9
+
+
+def test_one_that_depends_on_what_is_published_nowhere_is_refused(app, package, builder, publish):
+    library = package("library", LIBRARY)
+    for make in (lambda: build_to_publish(builder, app), lambda: publish(app)):
+        with pytest.raises(ValidationError, match="depends on library") as caught:
+            make()
+        assert caught.value.code == "dependency_unpublished"
+        assert f"[addresses] of {library / 'Move.toml'}" in caught.value.hint
+
+
+@pytest.mark.parametrize("address", ["0xCAFE", "0x0"])
+def test_calls_name_the_first_version_and_the_transaction_the_newest(
+    app, package, builder, address
+):
+    package("library", LIBRARY, address=address, head='published-at = "0xBEEF"')
+    built = build_to_publish(builder, app)
+    (module,) = map(deserialize, built.modules)
+    assert set(module.addresses) == {bytes(32), ORIGINAL if address == "0xCAFE" else NEWEST}
+    assert built.dependencies == (MOVE_STDLIB, SUI_FRAMEWORK, NEWEST)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        '[dev-dependencies]\nlibrary = { local = "../library" }',
+        '[dependencies]\nlibrary = { local = "../library", modes = ["test"] }',
+    ],
+)
+def test_what_tests_alone_depend_on_is_not_linked(package, builder, tables):
+    source = "module app::main;\npublic fun nine(): u64 { 9 }\n"
+    tests = "#[test] fun eight() { assert!(library::main::eight() == 8) }\n"
+    app = package("app", source + tests, tables=tables)
+    package("library", LIBRARY)
+    assert build_to_publish(builder, app).dependencies == (MOVE_STDLIB, SUI_FRAMEWORK)
+    assert build_package(builder, app).dependencies == {}
+
+
+def test_an_address_of_tests_is_none_of_what_is_published(package, builder):
+    source = "module app::main;\npublic fun admin(): address { @admin }\n"
+    folder = package("app", source, tables='[dev-addresses]\nadmin = "0xAD"\n')
+    manifest = folder / "Move.toml"
+    manifest.write_text(manifest.read_text() + 'admin = "_"\n')
+    with pytest.raises(ValidationError, match="leaves the address admin open") as caught:
+        build_to_publish(builder, folder)
+    assert caught.value.code == "address_unassigned"
+
+
+def test_macros_of_the_framework_need_no_sources_of_it(package, publish, localnet, wallet):
+    published = publish(
+        package(
+            "app",
+            "module app::main;\npublic fun sum(): u64 {\n"
+            "    let squares = vector::tabulate!(4, |n| n * n);\n"
+            "    let mut sum = option::some(squares).map!(|all| all.length()).destroy_or!(0);\n"
+            "    squares.do!(|n| sum = sum + n);\n    sum\n}\n",
+        )
+    )
+    builder = TransactionBuilder()
+    builder.move_call(published.id, "main", "sum")
+    ((value,),) = localnet.run(wallet.client.inspect(builder)).results
+    assert u64.decode(value) == 4 + (0 + 1 + 4 + 9)
