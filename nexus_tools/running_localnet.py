@@ -12,6 +12,8 @@ from pathlib import Path
 from nexus_tools.directories import data_directory
 from nexus_tools.errors import NotFoundError, NotNowError
 
+START_HINT = "`nexus-tools localnet start --detach` starts one"
+
 
 @dataclass(frozen=True, slots=True)
 class RunningLocalnet:
@@ -53,7 +55,7 @@ def require_localnet() -> RunningLocalnet:
         raise NotFoundError(
             "localnet_not_running",
             "no localnet of yours is running",
-            hint="`nexus-tools localnet start --detach` starts one",
+            hint=START_HINT,
         )
     return running
 

@@ -56,7 +56,8 @@ class Found(Generic[T]):
 class Settings:
     """Where things are, and what the file and the environment say.
 
-    `values` are the file's, `overrides` the environment's; `networks` are a user's own profiles
+    `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
+    localnet is looked for that this user has not started; `networks` are a user's own profiles
     by name, `deployments` the published packages by network.
     """
 
@@ -65,6 +66,7 @@ class Settings:
     cache_directory: Path
     values: dict[str, str] = field(default_factory=dict)
     overrides: dict[str, str] = field(default_factory=dict)
+    localnet_port: str | None = None
     networks: dict[str, dict[str, Any]] = field(default_factory=dict)
     deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -79,6 +81,7 @@ class Settings:
             data_directory=data_directory(),
             cache_directory=cache_directory(),
             overrides={key: variables[key] for key in KEYS if key in variables},
+            localnet_port=variables.get("localnet_port"),
         )
         settings._read_file()
         return settings
@@ -167,7 +170,20 @@ class Settings:
         from nexus_tools.client import NETWORKS
 
         for network in NETWORKS.values():
-            yield Found(network, WELL_KNOWN)
+            yield Found(self._where_expected(network), WELL_KNOWN)
+
+    def _where_expected(self, network: "Network") -> "Network":
+        """A localnet that is not running would be started at the port that the environment says."""
+        from nexus_tools.client import Network
+
+        if network.name != "localnet" or self.localnet_port in (None, "0"):
+            return network
+        url = f"http://127.0.0.1:{self.localnet_port}"
+        return Network("localnet", url, url)
+
+    def lacks_localnet(self, network: str) -> bool:
+        """Whether a network is the localnet that this user would have to start first."""
+        return network == "localnet" and network not in self.networks and running_localnet() is None
 
     # --- Keys
 
@@ -199,7 +215,7 @@ class Settings:
             raise NotFoundError(
                 "account_unknown",
                 f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
-                hint="`nexus-tools wallet list` shows what there is",
+                hint="`nexus-tools wallet list` shows what there is, `wallet new` makes one",
             )
         _require_one(found, "account", str(which), lambda account: account.address)
         return found[0]

@@ -11,6 +11,7 @@ from typing import Any
 from nexus_tools.errors import UsageError
 
 MIST_PER_SUI = 1_000_000_000
+_MAX = 2**64 - 1  # amounts and times are u64 on chain
 
 # From the largest to the smallest; the last spelling is the one that is printed.
 _SPANS_MS = (
@@ -21,10 +22,10 @@ _SPANS_MS = (
     (1, ("ms",)),
 )
 _MS_OF = {spelling: size for size, spellings in _SPANS_MS for spelling in spellings}
-_SPAN = re.compile(r"(\d{1,15}) ?(ms|min|[dhms])", re.ASCII)
+_SPAN = re.compile(r"(\d{1,40}) ?(ms|min|[dhms])", re.ASCII)
 _DURATION = re.compile(rf"(?:{_SPAN.pattern} ?)+", re.ASCII)
 _AMOUNT = re.compile(
-    r"(\d{1,3}(?: \d{3}){1,3}|\d{1,12})(?:\.(\d{1,9}))?(?: ?SUI)?", re.ASCII | re.IGNORECASE
+    r"(\d{1,3}(?: \d{3}){1,12}|\d{1,40})(?:\.(\d{1,40}))?(?: ?SUI)?", re.ASCII | re.IGNORECASE
 )
 
 
@@ -50,7 +51,15 @@ def parse_sui(text: str) -> int:
             "amount_invalid", f"{text[:80]!r} is not an amount in SUI", hint="write 1 or 0.25"
         )
     whole, fraction = match.groups(default="")
-    return int(whole.replace(" ", "")) * MIST_PER_SUI + int(fraction.ljust(9, "0"))
+    fraction = fraction.rstrip("0").ljust(9, "0")
+    if len(fraction) > 9:
+        message = f"{text[:80]!r} is finer than a MIST"
+        raise UsageError("amount_invalid", message, hint="a MIST is 0.000000001 SUI")
+    mist = int(whole.replace(" ", "")) * MIST_PER_SUI + int(fraction)
+    if mist > _MAX:
+        message = f"{text[:80]!r} is too large an amount"
+        raise UsageError("amount_invalid", message, hint=f"the chain counts to {sui(_MAX)}")
+    return mist
 
 
 # --- Durations
@@ -78,7 +87,11 @@ def parse_duration(text: str) -> int:
             f"{text[:80]!r} is not a duration",
             hint="write 7d, 1h30m, 10s or 500ms",
         )
-    return sum(int(count) * _MS_OF[unit] for count, unit in _SPAN.findall(text))
+    milliseconds = sum(int(count) * _MS_OF[unit] for count, unit in _SPAN.findall(text))
+    if milliseconds > _MAX:
+        message = f"{text[:80]!r} is too long a duration"
+        raise UsageError("duration_invalid", message, hint=f"the chain counts to {duration(_MAX)}")
+    return milliseconds
 
 
 # --- Times

@@ -49,6 +49,28 @@ def test_other_amounts_are_refused(text):
     assert caught.value.code == "amount_invalid"
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1000000000000000", "too large"),
+        ("18446744073.709551616", "too large"),  # one MIST above the largest u64
+        ("0.0000000001", "finer than a MIST"),
+    ],
+)
+def test_an_amount_that_the_chain_cannot_have_is_an_amount_all_the_same(text, words):
+    with pytest.raises(UsageError, match=words) as caught:
+        units.parse_sui(text)
+    assert caught.value.code == "amount_invalid"
+
+
+def test_the_largest_amount_and_the_longest_duration_are_those_of_the_chain():
+    assert units.parse_sui("18446744073.709551615") == 2**64 - 1
+    assert units.parse_duration("18446744073709551615ms") == 2**64 - 1
+    with pytest.raises(UsageError, match="too long") as caught:
+        units.parse_duration("18446744073709551616ms")
+    assert caught.value.code == "duration_invalid"
+
+
 # --- Durations
 
 

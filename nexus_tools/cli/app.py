@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from nexus_tools import environment
-from nexus_tools.cli.framework import LazyGroup, plain
+from nexus_tools.cli.framework import LazyGroup, plain, shared_options_last
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.version import __version__
 
@@ -38,10 +38,17 @@ EXTRAS = {
 
 
 class _Root(LazyGroup):
-    """A reader that goes away, as `head` does, is no failure; click would exit with 1."""
+    """Takes the shared options anywhere; a reader that goes away, as `head` does, is no failure."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, with the options that commands share in front of the noun, too."""
+        return super().parse_args(ctx, shared_options_last(self, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what is left to print when nobody reads goes nowhere."""
+        """Run the command; what is left to print when nobody reads goes nowhere.
+
+        click would exit with 1.
+        """
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -69,9 +76,11 @@ def app() -> None:
 def run() -> NoReturn:
     """Run the command that the process was called with, and exit as design says: 0 to 8."""
     try:
-        code = app(standalone_mode=False, prog_name="nexus-tools")
+        code = app(standalone_mode=False, prog_name="nexus-tools", color=_color())
     except click.exceptions.Exit as signal:
         code = signal.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        code = _show_help(error)
     except click.ClickException as error:
         code = _report(UsageError("usage", error.format_message(), hint=_help_hint(error)))
     except NexusError as error:
@@ -81,6 +90,8 @@ def run() -> NoReturn:
         code = INTERRUPTED
     except ModuleNotFoundError as error:
         code = _report(_missing(error))
+    except OSError as error:
+        code = _report(_unusable(error))
     except Exception as error:  # noqa: BLE001 - the edge: nobody is shown a traceback
         code = _report(_bug(error))
     sys.exit(code if isinstance(code, int) else 0)
@@ -91,12 +102,25 @@ def _report(error: NexusError) -> int:
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
-    click.secho(f"error: {plain(error.message, lines=True)}", fg="red", err=True)
+    click.secho(f"error: {plain(error.message, lines=True)}", fg="red", err=True, color=_color())
     for failure in error.details.get("failures", ()):
         where = failure.get("pointer") or "/"
         click.echo(plain(f"  {where}: {failure.get('message', '')}"), err=True)
     if error.hint:
         click.echo(f"  {plain(error.hint)}", err=True)
+    return error.exit_code
+
+
+def _color() -> bool | None:
+    """No colors if the user wants none, see no-color.org; else as click finds out."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _show_help(error: click.exceptions.NoArgsIsHelpError) -> int:
+    """A group alone does nothing: show what there is in it."""
+    if "--json" in sys.argv[1:]:
+        return _report(UsageError("usage", "a command is missing", hint=_help_hint(error)))
+    click.echo(error.format_message(), err=True)
     return error.exit_code
 
 
@@ -114,6 +138,17 @@ def _missing(error: ModuleNotFoundError) -> NexusError:
         "extra_missing",
         f"this needs the extra `{extra}`: {error.name} is not installed",
         hint=f"pip install 'nexus-tools[{extra}]'",
+    )
+
+
+def _unusable(error: OSError) -> NexusError:
+    """The error for a file or folder that cannot be read or written."""
+    if error.filename is None:
+        return _bug(error)
+    return UsageError(
+        "file_unusable",
+        f"{error.filename}: {error.strerror}",
+        hint="name another file or folder, or see who may read and write it",
     )
 
 

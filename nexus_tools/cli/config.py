@@ -1,13 +1,14 @@
 """`nexus-tools config`: what commands assume."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from nexus_tools.cli.framework import Session, local
-from nexus_tools.errors import NexusError
-from nexus_tools.settings import KEYS, Found
+from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.settings import KEYS, Found, Settings
 
 
 @click.group()
@@ -37,12 +38,40 @@ def show(session: Session) -> None:
 @click.argument("value")
 @local
 def set_value(session: Session, key: str, value: str) -> None:
-    """Set KEY to VALUE in the file."""
+    """Set KEY to VALUE in the file. The network and the key have to be there."""
+    _check(session.settings, key, value)
     session.settings.values[key] = value
     session.settings.save()
-    session.output.done(f"{key} is {value}")
+    overruled = session.settings.get(key) != value
+    session.report_setting(key, f"{key} is {value}", overruled=overruled)
     if session.output.as_json:
         session.output.document({key: value})
+
+
+@command.command()
+@click.argument("key", type=click.Choice(list(KEYS)))
+@local
+def unset(session: Session, key: str) -> None:
+    """Take KEY out of the file: what is assumed without it holds again."""
+    was = session.settings.values.pop(key, None)
+    session.settings.save()
+    overruled = key in session.settings.overrides
+    session.report_setting(key, f"{key} is not set in the file", overruled=overruled)
+    if session.output.as_json:
+        session.output.document({key: None, "was": was})
+
+
+def _check(settings: Settings, key: str, value: str) -> None:
+    """Raises `setting_empty`, or as what the setting names is not found or cannot be read."""
+    if not value:
+        hint = f"`nexus-tools config unset {key}` takes it out of the file"
+        raise UsageError("setting_empty", f"{key} cannot be set to nothing", hint=hint)
+    if key == "network":
+        settings.find_network(value)
+    elif key == "wallet":
+        settings.locate_account(value)
+    else:
+        replace(settings, overrides={key: value}).open_wallet()
 
 
 def _source(locate: Callable[[], Found[Any]]) -> str | None:

@@ -43,7 +43,9 @@ def use(session: Session, name: str, url: str | None, faucet_url: str | None) ->
     network = session.settings.find_network(name)
     session.settings.values["network"] = name
     session.settings.save()
-    session.output.done(f"commands work on {name} ({network.url})")
+    overruled = session.settings.network != name
+    done = f"commands work on {name} ({network.url})"
+    session.report_setting("network", done, overruled=overruled)
     if session.output.as_json:
         session.output.document({"name": name, "url": network.url})
 

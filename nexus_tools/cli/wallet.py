@@ -73,7 +73,8 @@ def use(session: Session, name: str) -> None:
     """Sign with the key NAME (alias or address) from now on."""
     found = session.settings.locate_account(name)
     session.settings.use_account(found)
-    session.output.done(f"commands sign with {found.what.alias}")
+    overruled = not found.what.is_named(session.settings.wallet or found.what.address)
+    session.report_setting("wallet", f"commands sign with {found.what.alias}", overruled=overruled)
     if session.output.as_json:
         session.output.document(_told(session, session.settings.locate_account(name)))
 

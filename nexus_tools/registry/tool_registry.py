@@ -33,12 +33,17 @@ Fqn = ToolFqn | str
 
 @dataclass(frozen=True, slots=True)
 class RegisteredTool:
-    """A tool after `register`; `new` if it was registered now."""
+    """A tool after `register`; `new` if it was registered now.
+
+    `price_mist` is what an invocation costs: of a tool that was registered before, what it cost
+    already. `update` changes it.
+    """
 
     fqn: ToolFqn
     tool: Address
     owner_cap: Address
     new: bool
+    price_mist: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +98,11 @@ class ToolRegistry(ToolListing):
     ) -> RegisterResult:
         """Register tools in one atomic transaction, under owner caps that the wallet has or gets.
 
-        An invocation of what is given as a definition costs `price_mist`.
+        An invocation of what is given as a definition costs `price_mist`, whatever another version
+        of the tool costs.
 
-        Those that the wallet has already registered alike are left as they are. Raises as
+        Those that the wallet has already registered alike are left as they are, with the price that
+        they have. Raises as
         `registration.registrations_to_send` does.
         """
         sender = self.client.address
@@ -111,9 +118,16 @@ class ToolRegistry(ToolListing):
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view, sender)
             sent = await self.send(builder)
-        new = {registration.fqn for registration in missing}
+        prices = {fqn: tool.price_mist for fqn, tool in view.tools.items()}
+        prices |= {registration.fqn: registration.price_mist for registration in missing}
         registered = [
-            RegisteredTool(fqn, self._id(fqn), self._owner_cap(fqn.unversioned), fqn in new)
+            RegisteredTool(
+                fqn,
+                self._id(fqn),
+                self._owner_cap(fqn.unversioned),
+                new=fqn not in view.tools,
+                price_mist=prices[fqn],
+            )
             for fqn in fqns
         ]
         return RegisterResult(tuple(registered), sent)

@@ -71,7 +71,7 @@ class Home:
         }
         self._daemons: list[subprocess.Popen[str]] = []
 
-    def run(self, *arguments: Any, stdin: str = "", **environment: str) -> Result:
+    def run(self, *arguments: Any, stdin: Any = "", **environment: str) -> Result:
         """Run a command in this process."""
         out, err = _stream(), _stream()
         with (
@@ -178,7 +178,8 @@ def _environment(values):
 def _program(arguments, stdin):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["nexus-tools", *map(str, arguments)])
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        typed = io.TextIOWrapper(io.BytesIO(stdin.encode())) if isinstance(stdin, str) else stdin
+        patch.setattr(sys, "stdin", typed)
         yield
 
 
@@ -240,6 +241,12 @@ def stranger(chain, publisher, new_home):
     user = new_home("stranger", publisher)
     chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
     return user
+
+
+@pytest.fixture
+def examples():
+    """The folder of the examples."""
+    return EXAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -113,6 +113,78 @@ def test_a_reader_that_goes_away_is_no_failure(home, everything):
     assert (done.returncode, done.stderr or "") == (0, "")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--json", "-n", "testnet", "config", "show"),
+        ("config", "--network=testnet", "--json", "show"),
+    ],
+)
+def test_an_option_that_a_command_lacks_is_refused_in_front_of_the_noun_too(home, arguments):
+    result = home.run(*arguments)
+    assert (result.code, result.error["code"]) == (2, "usage")
+    assert "nexus-tools config show --help" in result.error["hint"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--json", "-n", "nowhere", "network", "show"),
+        ("network", "--json", "--network", "nowhere", "show"),
+        ("--network=nowhere", "network", "--json", "show"),
+    ],
+)
+def test_shared_options_may_stand_in_front_of_noun_and_verb(home, arguments):
+    result = home.run(*arguments)
+    assert (result.code, result.error["code"]) == (3, "network_unknown")
+
+
+@pytest.mark.parametrize("arguments", [(), ("tool",), ("localnet",)])
+def test_a_group_alone_shows_its_help_and_no_error(home, arguments):
+    result = home.run(*arguments)
+    assert (result.code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Usage: {' '.join(('nexus-tools', *arguments))} ")
+    assert home.fails(*arguments) == (2, "usage")
+
+
+@pytest.mark.parametrize("arguments", [("tool", "show", "no-fqn"), ("network", "use", "testnet")])
+def test_no_color_is_printed_to_who_wants_none(home, arguments):
+    assert "\x1b[" in on_a_terminal(home, *arguments)
+    assert "\x1b[" not in on_a_terminal(home, *arguments, NO_COLOR="1")
+
+
+def on_a_terminal(home, *arguments, **environment):
+    """What a command prints on a terminal."""
+    import pty
+
+    master, terminal = pty.openpty()
+    with os.fdopen(master, "rb", 0) as screen:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "nexus_tools", *arguments],
+            env={**os.environ, **home.environment, **environment},
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+        )
+        process.wait(timeout=30)
+        os.close(terminal)
+        return screen.read(4096).decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tool", "new", "foo", "--directory", "/proc/foo"),
+        ("export", "--from-meta", "{meta}", "--format", "unstract", "--out", "/proc/foo"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definition, arguments):
+    arguments = [one.format(meta=meta_file(definition)) for one in arguments]
+    result = home.run(*arguments, "--json")
+    assert (result.code, result.error["code"]) == (2, "file_unusable")
+    assert "/proc/foo" in result.error["message"]
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_script_names_the_program(home, shell):
     script = home.run("completion", shell).stdout

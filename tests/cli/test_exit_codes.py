@@ -1,7 +1,9 @@
 """Every exit code that the command line promises, each by one case; the others stand elsewhere."""
 
+import io
 import os
 import pty
+import signal
 import subprocess
 import sys
 
@@ -62,6 +64,30 @@ def test_8_not_allowed(stranger, registered):
 def test_without_a_key_there_is_nothing_to_sign_with(author, registered, verb):
     (author.data / "sui.keystore").unlink()
     assert author.fails("tool", verb, registered, "--yes") == (3, "wallet_empty")
+
+
+class Interrupted(io.StringIO):
+    """A terminal at which somebody types Ctrl-C, and goes on waiting if nothing comes of it."""
+
+    waits_on = False
+
+    def isatty(self):
+        return True
+
+    def readline(self, *_):
+        signal.raise_signal(signal.SIGINT)
+        self.waits_on = True
+        return "y\n"
+
+
+@pytest.mark.parametrize("command", [("unregister",), ("update", "--price", "1")])
+def test_130_stopped_at_a_question(author, registered, command):
+    before = author.json("tool", "show", registered)
+    terminal = Interrupted()
+    result = author.run("tool", *command, registered, stdin=terminal)
+    assert (result.code, terminal.waits_on) == (130, False)
+    assert result.stderr.split()[-1] == "stopped"
+    assert author.json("tool", "show", registered) == before
 
 
 def answer(home, text, *arguments):

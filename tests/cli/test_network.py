@@ -1,3 +1,16 @@
+import socket
+
+import pytest
+
+
+@pytest.fixture
+def free_port():
+    """A port at which nobody answers: it is taken, and not listened on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield str(taken.getsockname()[1])
+
+
 def test_the_usual_networks_and_the_own_ones_are_listed(home):
     home.json("network", "use", "own", "--url", "http://127.0.0.1:1234")
     networks = {row["name"]: row for row in home.json("network", "list")}
@@ -19,6 +32,29 @@ def test_a_network_that_nobody_knows_is_not_used(home):
 def test_a_network_that_does_not_respond_is_unreachable(home):
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.fails("network", "show") == (6, "node_unreachable")
+
+
+@pytest.mark.parametrize("command", [("tool", "list"), ("network", "show"), ("leader", "status")])
+def test_without_a_localnet_its_user_is_told_how_to_start_one(home, free_port, command):
+    home.wallet.new("author")
+    result = home.run(*command, "--json", NEXUS_TOOLS_LOCALNET_PORT=free_port)
+    assert (result.code, result.error["code"]) == (6, "node_unreachable")
+    assert "no localnet of yours is running" in result.error["message"]
+    assert "localnet start" in result.error["hint"]
+
+
+def test_the_localnet_of_somebody_else_is_not_taken_for_the_users_own(author, chain):
+    port = chain.url.rpartition(":")[2]
+    result = author.run(
+        *("tool", "list", "--network", "localnet", "--json"), NEXUS_TOOLS_LOCALNET_PORT=port
+    )
+    assert (result.code, result.error["code"]) == (6, "node_unreachable")
+    assert "no localnet of yours is running" in result.error["message"]
+
+
+def test_the_localnet_is_listed_where_it_would_be_started(home):
+    networks = home.json("network", "list", NEXUS_TOOLS_LOCALNET_PORT="9123")
+    assert networks[0]["url"] == "http://127.0.0.1:9123"
 
 
 def test_a_url_that_is_none_is_said_so(home):

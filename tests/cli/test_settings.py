@@ -67,6 +67,71 @@ def test_another_file_can_be_named(home, tmp_path):
 
 def test_setting_one_thing_keeps_the_others(home):
     home.configure(network="own", networks={"own": {"url": "http://127.0.0.1:1"}})
+    home.wallet.new("author")
     home.json("config", "set", "wallet", "author")
     assert home.settings["networks"] == {"own": {"url": "http://127.0.0.1:1"}}
     assert home.settings["network"] == "own"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "failure"),
+    [
+        ("wallet", "nobody", (3, "account_unknown")),
+        ("network", "nowhere", (3, "network_unknown")),
+        ("keystore", "/proc", (2, "file_unusable")),
+        ("wallet", "", (2, "setting_empty")),
+    ],
+)
+def test_what_is_not_there_is_not_set(home, key, value, failure):
+    assert home.fails("config", "set", key, value) == failure
+    assert not home.config_file.exists()
+
+
+def test_a_setting_is_taken_out_of_the_file_again(home):
+    home.configure(network="mainnet", networks={"own": {"url": "http://127.0.0.1:1"}})
+    assert home.json("config", "unset", "network") == {"network": None, "was": "mainnet"}
+    assert home.json("config", "show")["network"] == "localnet"
+    assert home.settings == {"networks": {"own": {"url": "http://127.0.0.1:1"}}, "deployments": {}}
+    assert home.json("config", "unset", "network") == {"network": None, "was": None}
+
+
+def test_a_key_that_is_gone_can_be_taken_out_of_the_file(home):
+    home.configure(wallet="nobody", keystore="/proc")
+    home.json("config", "unset", "wallet")
+    home.json("config", "unset", "keystore")
+    home.json("wallet", "new", "author")
+    assert home.json("wallet", "list")[0]["active"] is True
+
+
+@pytest.mark.parametrize(
+    ("command", "variable", "value"),
+    [
+        (("wallet", "use", "one"), "NEXUS_TOOLS_WALLET", "two"),
+        (("config", "set", "wallet", "one"), "NEXUS_TOOLS_WALLET", "two"),
+        (("config", "unset", "wallet"), "NEXUS_TOOLS_WALLET", "two"),
+        (("network", "use", "testnet"), "NEXUS_TOOLS_NETWORK", "devnet"),
+        (("config", "set", "network", "testnet"), "NEXUS_TOOLS_NETWORK", "devnet"),
+    ],
+)
+def test_what_the_environment_overrules_is_said_so(home, command, variable, value):
+    for alias in ("one", "two"):
+        home.wallet.new(alias)
+    result = home.run(*command, **{variable: value})
+    assert result.code == 0
+    assert "✓" not in result.stderr
+    assert f"{variable}={value}" in result.stderr
+    assert "✓" in home.run(*command).stderr
+
+
+def test_an_environment_that_says_the_same_overrules_nothing(home):
+    account, _ = home.wallet.new("one")
+    result = home.run("wallet", "use", "one", NEXUS_TOOLS_WALLET=str(account.address))
+    assert "✓ commands sign with one" in result.stderr
+
+
+def test_a_key_that_is_used_takes_the_place_of_the_one_in_the_file(home):
+    for alias in ("one", "two"):
+        home.wallet.new(alias)
+    home.json("config", "set", "wallet", "two")
+    assert home.json("wallet", "use", "one")["active"] is True
+    assert "wallet" not in home.settings

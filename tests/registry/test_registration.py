@@ -82,6 +82,16 @@ async def test_registering_the_same_again_is_a_success_that_says_so(registry, ad
     assert await owner.balance(owner.address) == before
 
 
+async def test_the_result_has_the_price_that_holds_which_is_that_of_the_first_time(
+    registry, added, define
+):
+    again = await registry.register(define(), price_mist=7)
+    assert again.tools[0].price_mist == added.tools[0].price_mist
+    assert again.tools[0].price_mist == (await registry.get(ADD)).price_mist != 7
+    second = await registry.register(define("xyz.example.math.add@2"), price_mist=8)
+    assert second.tools[0].price_mist == 8
+
+
 @pytest.mark.usefixtures("added")
 async def test_of_several_only_what_is_missing_is_registered(registry, define):
     both = [Registration(define()), Registration(define("xyz.example.math.mul@1"))]

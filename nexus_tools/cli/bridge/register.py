@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--url", required=True, help="The URL of the `bridge serve` that serves them.")
-@click.option(
-    "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
-)
+@click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
 @CA_FILE
 @borrows
@@ -28,7 +26,7 @@ async def command(
     *,
     borrowing: Borrowing,
     url: str,
-    price: int,
+    price: int | None,
     ca_file: Path | None,
     unchecked: bool,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
-    from nexus_tools.cli.framework.command import local, reads, writes
+    from nexus_tools.cli.framework.command import local, reads, shared_options_last, writes
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
@@ -43,6 +43,7 @@ __all__ = [
     "selects",
     "sent_record",
     "serves",
+    "shared_options_last",
     "writes",
 ]
 
@@ -50,7 +51,7 @@ __getattr__ = late_names(
     __name__,
     globals(),
     {
-        "command": ("local", "reads", "writes"),
+        "command": ("local", "reads", "shared_options_last", "writes"),
         "documents": ("read_bytes", "read_json", "read_option"),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),

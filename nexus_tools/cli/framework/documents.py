@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.errors import UsageError, ValidationError
 
 
@@ -22,7 +23,8 @@ def read_json(name: str) -> Any:
 def read_bytes(name: str) -> bytes:
     """What is in a file, or on stdin for `-`. Raises `file_unreadable`."""
     if name == "-":
-        return sys.stdin.buffer.read()
+        with interruptible():
+            return sys.stdin.buffer.read()
     try:
         return Path(name).expanduser().read_bytes()
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.errors import NexusError
 
 
@@ -25,7 +26,11 @@ class Output:
     def table(
         self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str
     ) -> None:
-        """Print rows; `columns` gives the heading of each key. `empty` says that there are none."""
+        """Print rows; `columns` gives the heading of each key. `empty` says that there are none.
+
+        Where a terminal is so narrow that words would break, each row is a record instead: an id
+        that is folded in its column cannot be copied.
+        """
         if self.as_json:
             self.document([dict(row) for row in rows])
             return
@@ -40,7 +45,14 @@ class Output:
             table.add_column(heading, overflow="fold")
         for row in rows:
             table.add_row(*(_cell(row.get(key)) for key in columns))
-        _console().print(table)
+        console = _console()
+        anywhere = console.options.update(width=10_000)
+        if console.measure(table, options=anywhere).minimum <= console.width:
+            console.print(table)
+            return
+        for row in rows:
+            self.record(row, columns)
+            click.echo()
 
     def record(
         self,
@@ -85,7 +97,9 @@ class Output:
             return
         if self.as_json or not sys.stdin.isatty():
             raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
-        if not click.confirm(question, err=True):
+        with interruptible():
+            agreed = click.confirm(question, err=True)
+        if not agreed:
             raise NexusError("declined", "you declined: nothing was done")
 
     @contextmanager

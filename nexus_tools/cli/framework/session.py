@@ -5,7 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nexus_tools.cli.framework.output import Output
+from nexus_tools import environment
+from nexus_tools.cli.framework.output import Output, plain
+from nexus_tools.errors import NotFoundError, UnreachableError
+from nexus_tools.running_localnet import START_HINT
 from nexus_tools.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,12 +37,23 @@ class Session:
         return self.settings.find_network(self.network_name)
 
     def address_of(self, who: str) -> "Address":
-        """An address as it stands, or that of a key by its alias."""
+        """An address as it stands, or that of a key by its alias.
+
+        Raises `address_invalid`, or as `Settings.locate_account` does.
+        """
         from nexus_tools.sui.address import Address
 
         if who.startswith("0x"):
             return Address.parse(who)
         return self.settings.locate_account(who).what.address
+
+    def report_setting(self, key: str, done: str, *, overruled: bool) -> None:
+        """Say what a setting does from now on, or which variable in the environment hinders it."""
+        if not overruled:
+            self.output.done(done)
+            return
+        variable = f"{environment.PREFIX}{key.upper()}={plain(self.settings.overrides[key])}"
+        self.output.warn(f"kept, but {variable} overrules it: unset that, and {done}")
 
     def signer(self) -> "KeyPair":
         """The key that signs: the option's, that of the settings, or the keystore's active one."""
@@ -51,8 +65,14 @@ class Session:
         from nexus_tools.client import SuiClient
 
         signer = self.signer() if signing else None
-        async with SuiClient(self.network(), signer) as client:
-            yield client
+        network = self.network()
+        try:
+            async with SuiClient(network, signer) as client:
+                yield client
+        except UnreachableError as error:
+            if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
+                raise
+            raise _no_localnet(f"nothing responds at {network.url}") from error
 
     async def deployment(self, client: "SuiClient") -> "Deployment":
         """The package as published on the client's network. Raises `package_not_published`."""
@@ -64,4 +84,21 @@ class Session:
         from nexus_tools.nexus import Nexus
 
         async with self.client(signing=signing) as client:
-            yield Nexus(client, await self.deployment(client), dry_run=self.dry_run)
+            yield Nexus(client, await self._known_deployment(client), dry_run=self.dry_run)
+
+    async def _known_deployment(self, client: "SuiClient") -> "Deployment":
+        """As `deployment`, unless the node is not the user's own localnet, which is not running."""
+        network = client.network
+        try:
+            return await self.deployment(client)
+        except NotFoundError as error:
+            if not self.settings.lacks_localnet(network.name):
+                raise
+            reason = f"the package is not published on the node at {network.url}"
+            raise _no_localnet(reason) from error
+
+
+def _no_localnet(reason: str) -> UnreachableError:
+    return UnreachableError(
+        "node_unreachable", f"no localnet of yours is running, and {reason}", hint=START_HINT
+    )

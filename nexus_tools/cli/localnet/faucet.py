@@ -11,15 +11,14 @@ from nexus_tools.cli.framework import AMOUNT, Session, reads
 @click.option("--amount", type=AMOUNT, help="In SUI; what the faucet gives by default.")
 @reads
 async def command(session: Session, address: str | None, amount: int | None) -> None:
-    """Send SUI to ADDRESS; without it, to the key that signs.
+    """Send SUI to ADDRESS, or a key by its alias; without it, to the key that signs.
 
     A localnet gives exactly the amount. The faucets of devnet and testnet give whole portions: as
     many are sent as it takes to have the amount at least.
     """
     from nexus_tools.client import request_sui
-    from nexus_tools.sui.address import Address
 
-    recipient = Address.parse(address) if address else session.signer().address
+    recipient = session.address_of(address) if address else session.signer().address
     given, digests = 0, dict[str, None]()
     with session.output.progress("asking the faucet"):
         while not digests or (amount is not None and given < amount):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, carry_out, report, writes
+from nexus_tools.cli.framework import AMOUNT, CA_FILE, Output, Session, carry_out, report, writes
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     metavar="FILE|-",
     help="Read definitions from a file, or from stdin: one, or an array of them.",
 )
-@click.option(
-    "--price", type=AMOUNT, default=0, help="What an invocation costs, in SUI; 0 by default."
-)
+@click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
 @CA_FILE
 @writes
@@ -35,14 +33,14 @@ async def command(
     *,
     url: str | None,
     from_meta: str | None,
-    price: int,
+    price: int | None,
     ca_file: Path | None,
     every: bool,
     unchecked: bool,
 ) -> None:
     """Register tools, all in one transaction, and lock the collateral of each.
 
-    What is registered already with the same definition is left as it is.
+    What is registered already with the same definition is left as it is, with its price.
     """
     if (url is None) == (from_meta is None):
         raise UsageError("source_missing", "name one source: --url URL or --from-meta FILE")
@@ -53,13 +51,15 @@ async def command(
     await register(session, definitions, price)
 
 
-async def register(session: Session, definitions: "Sequence[ToolDefinition]", price: int) -> None:
+async def register(
+    session: Session, definitions: "Sequence[ToolDefinition]", price: int | None
+) -> None:
     """Register definitions at a price in MIST, asking before, and print what was done."""
     from nexus_tools.registry import Registration
 
     async with session.nexus() as nexus:
         settings = await nexus.tools.settings()
-        registrations = [Registration(definition, price) for definition in definitions]
+        registrations = [Registration(definition, price or 0) for definition in definitions]
         result = await carry_out(
             session,
             nexus.tools,
@@ -67,6 +67,18 @@ async def register(session: Session, definitions: "Sequence[ToolDefinition]", pr
             question=lambda rehearsed: _question(rehearsed, settings),
         )
     _report(session, result, settings)
+    _warn_of_prices(session.output, result, price)
+
+
+def _warn_of_prices(output: Output, result: "RegisterResult", price: int | None) -> None:
+    """Warn of prices that are not what one would think: kept ones, and those of new versions."""
+    for tool in result.tools:
+        change = f"`nexus-tools tool update {tool.fqn} --price SUI` changes it"
+        cost = units.sui(tool.price_mist)
+        if not tool.new and price not in (None, tool.price_mist):
+            output.warn(f"the price of {tool.fqn} is {cost}, as it was before: {change}")
+        elif tool.new and price is None and tool.fqn.version > 1:
+            output.warn(f"{tool.fqn} costs {cost}, whatever earlier versions cost: {change}")
 
 
 def _question(rehearsed: "RegisterResult", settings: "ToolSettings") -> str:
@@ -77,8 +89,16 @@ def _question(rehearsed: "RegisterResult", settings: "ToolSettings") -> str:
     locked = units.sui(len(new) * settings.collateral_mist)
     delay = units.duration(settings.unregister_delay_ms)
     return (
-        f"Register {', '.join(new)}: lock {locked}, which can be claimed {delay} after"
-        f" unregistering, and pay {units.sui(rehearsed.sent.cost.net)} for gas and storage?"
+        f"Register {', '.join(new)}, {_cost(rehearsed)}: lock {locked}, which can be claimed"
+        f" {delay} after unregistering, and pay {units.sui(rehearsed.sent.cost.net)} for gas and"
+        " storage?"
+    )
+
+
+def _cost(result: "RegisterResult") -> str:
+    """What an invocation of the new tools costs, which all have the same price."""
+    return (
+        f"at {units.sui(next(tool.price_mist for tool in result.tools if tool.new))} an invocation"
     )
 
 
@@ -90,6 +110,7 @@ def _report(session: Session, result: "RegisterResult", settings: "ToolSettings"
             "tool": str(tool.tool),
             "owner_cap": str(tool.owner_cap),
             "registered": tool.new,
+            "price_mist": tool.price_mist,
         }
         for tool in result.tools
     ]
@@ -103,7 +124,8 @@ def _report(session: Session, result: "RegisterResult", settings: "ToolSettings"
         if output.as_json:
             output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
         return
-    done = f"registered {', '.join(row['fqn'] for row in new)}: {units.sui(locked)} locked"
+    names = ", ".join(row["fqn"] for row in new)
+    done = f"registered {names}, {_cost(result)}: {units.sui(locked)} locked"
     if output.as_json:
         report(output, result.sent, done, record)
     else:
@@ -127,14 +149,11 @@ async def _from_server(
 ) -> "tuple[ToolDefinition, ...]":
     """Definitions from a running server, whose tools are checked unless `unchecked`."""
     from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
-    from nexus_tools.cli.tool.validate import require_passed
-    from nexus_tools.toolkit import check_tool
+    from nexus_tools.cli.tool.validate import require_conforming
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
             definitions = await served_definitions(http, url, every=every)
         for place in () if unchecked else definitions:
-            with session.output.progress(f"checking {place}"):
-                checks = [check async for check in check_tool(place, http)]
-            require_passed(place, checks)
+            await require_conforming(session, place, http)
     return tuple(definitions.values())

@@ -1,10 +1,23 @@
 """`nexus-tools tool update`: what may change of a registered tool."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import AMOUNT, DURATION, Session, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    CA_FILE,
+    DURATION,
+    Session,
+    carry_out,
+    report,
+    writes,
+)
+from nexus_tools.errors import ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.package.move.tool import Tool
 
 
 @click.command()
@@ -13,7 +26,9 @@ from nexus_tools.cli.framework import AMOUNT, DURATION, Session, carry_out, repo
 @click.option("--description", help="What the tool does.")
 @click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI.")
-@click.option("--payout", help="The address that is paid for invocations.")
+@click.option("--payout", help="Who is paid for invocations: an address, or a key by its alias.")
+@click.option("--unchecked", is_flag=True, help="Do not call the tool at a new URL to check it.")
+@CA_FILE
 @writes
 async def command(
     session: Session,
@@ -24,13 +39,14 @@ async def command(
     timeout_ms: int | None,
     price: int | None,
     payout: str | None,
+    unchecked: bool,
+    ca_file: Path | None,
 ) -> None:
     """Change the tool FQN, in one transaction. Running invocations keep their terms.
 
     The owner may change everything; an operator the URL, the timeout and the price. Schemas never
     change: register the next version instead.
     """
-    from nexus_tools.sui.address import Address
     from nexus_tools.tool import ToolFqn
 
     given = {
@@ -38,11 +54,13 @@ async def command(
         "description": description,
         "timeout_ms": timeout_ms,
         "price_mist": price,
-        "payout": None if payout is None else Address.parse(payout),
+        "payout": None if payout is None else session.address_of(payout),
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
+        if url is not None and not unchecked:
+            await _check_moved(session, await nexus.tools.get(name), url, ca_file)
         sent = await carry_out(
             session,
             nexus.tools,
@@ -51,3 +69,25 @@ async def command(
         )
     facts = {key: value if isinstance(value, int) else str(value) for key, value in changes.items()}
     report(session.output, sent, f"updated {fqn}", {"fqn": fqn, **facts})
+
+
+async def _check_moved(session: Session, tool: "Tool", url: str, ca_file: Path | None) -> None:
+    """Check the running tool at its new URL.
+
+    Raises `definition_invalid`, `tool_unreachable`, `tool_nonconforming`, `not_a_tool`, or
+    `served_otherwise` for another tool.
+    """
+    from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
+    from nexus_tools.cli.tool.validate import require_conforming
+    from nexus_tools.tool import ToolDefinition
+
+    expected = ToolDefinition.parse(tool.definition.document() | {"url": url})
+    async with open_http(ca_file) as http:
+        for place, served in (await served_definitions(http, url, every=False)).items():
+            await require_conforming(session, place, http)
+            if served.fqn != expected.fqn or not served.has_interface_of(expected):
+                raise ValidationError(
+                    "served_otherwise",
+                    f"{url} serves another tool, or has other schemas, than {expected.fqn}",
+                    hint="serve it as it is registered, or register the next version",
+                )

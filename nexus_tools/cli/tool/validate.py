@@ -9,6 +9,8 @@ from nexus_tools.cli.framework import CA_FILE, Session, local, plain
 from nexus_tools.errors import UnreachableError, ValidationError
 
 if TYPE_CHECKING:
+    import httpx
+
     from nexus_tools.toolkit import Check
 
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("-", None)}
@@ -36,6 +38,15 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
         rows = [_row(check) for check in checks]
         passed = not any(check.status == "failed" for check in checks)
         session.output.document({"url": url, "passed": passed, "checks": rows})
+    require_passed(url, checks)
+
+
+async def require_conforming(session: Session, url: str, http: "httpx.AsyncClient") -> None:
+    """Check the running tool at `url`. Raises as `require_passed` does."""
+    from nexus_tools.toolkit import check_tool
+
+    with session.output.progress(f"checking {url}"):
+        checks = [check async for check in check_tool(url, http)]
     require_passed(url, checks)
 
 

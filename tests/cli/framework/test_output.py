@@ -16,6 +16,27 @@ def test_a_strangers_text_cannot_control_the_terminal(capsys):
     assert printed.count("[red]tool[/red]") == 2
 
 
+def test_words_that_do_not_fit_into_a_narrow_table_are_not_broken(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    ids = [f"0x{digit * 64}" for digit in "ab"]
+    rows = [{"alias": "leader", "address": one} for one in ids]
+    Output().table(rows, {"alias": "Alias", "address": "Address"}, empty="")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["  Alias    leader", f"  Address  {ids[0]}", ""]
+    assert lines[4] == f"  Address  {ids[1]}"
+
+
+def test_a_narrow_table_whose_words_fit_stays_a_table(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    rows = [{"alias": "leader", "what": "a sentence of many words goes on in the next line"}]
+    Output().table(rows, {"alias": "Alias", "what": "What"}, empty="")
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "leader   a sentence of many" in lines
+    assert "words goes on in" in lines
+
+
 def test_with_json_the_text_stays_as_it_is(capsys):
     Output(as_json=True).record({"description": HOSTILE})
     assert json.loads(capsys.readouterr().out) == {"description": HOSTILE}

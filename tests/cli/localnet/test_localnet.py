@@ -75,6 +75,13 @@ def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
 
 
+def test_the_faucet_gives_to_a_key_by_its_alias(detached):
+    account, _ = detached.wallet.new("leader")
+    given = detached.json("localnet", "faucet", "leader")
+    assert given["address"] == str(account.address)
+    assert detached.fails("localnet", "faucet", "nobody") == (3, "account_unknown")
+
+
 @pytest.mark.parametrize("amount", ["0", "1000001"])
 def test_an_amount_that_the_faucet_does_not_give_is_said_so(detached, amount):
     result = detached.run("localnet", "faucet", "0x7", "--amount", amount, "--json")

@@ -57,6 +57,30 @@ def test_what_is_registered_already_is_a_success_that_says_so(
     assert f"{registered} is registered already" in result.stderr
 
 
+def test_a_price_for_what_is_registered_already_is_not_dropped_in_silence(
+    author, registered, definition, meta_file
+):
+    arguments = ("tool", "register", "--from-meta", meta_file(definition))
+    result = author.run(*arguments, "--price", "7")
+    assert result.code == 0
+    assert f"the price of {registered} is 0.001 SUI, as it was before" in result.stderr
+    assert f"tool update {registered} --price" in result.stderr
+    assert author.json(*arguments, "--price", "7")["tools"][0]["price_mist"] == 1_000_000
+    assert "as it was before" not in author.run(*arguments, "--price", "0.001").stderr
+
+
+def test_a_new_version_without_a_price_says_that_it_costs_nothing(
+    author, registered, definition, meta_file
+):
+    second = registered.replace("@1", "@2")
+    arguments = ("tool", "register", "--from-meta", meta_file(definition | {"fqn": second}))
+    asked = author.run(*arguments)
+    assert f"Register {second}, at 0 SUI an invocation: lock 1 SUI" in asked.stderr
+    done = author.run(*arguments, "--yes")
+    assert f"{second} costs 0 SUI, whatever earlier versions cost" in done.stderr
+    assert author.json("tool", "show", second)["price_mist"] == 0
+
+
 def test_another_definition_under_the_same_name_is_refused(
     author, registered, definition, meta_file
 ):

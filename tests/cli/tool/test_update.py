@@ -1,9 +1,12 @@
+import json
+
 import pytest
 
 
 def test_all_changes_go_into_one_transaction(author, registered):
     document = author.json(
-        *("tool", "update", registered, "--yes", "--url", "https://tools.example.com/sum"),
+        *("tool", "update", registered, "--yes", "--unchecked"),
+        *("--url", "https://tools.example.com/sum"),
         *("--description", "Sums.", "--timeout", "9s", "--price", "0.5", "--payout", "0xabc"),
     )
     assert document["events"] == ["ToolUpdated"] * 5
@@ -39,3 +42,33 @@ def test_a_dry_run_changes_nothing(author, registered):
     document = author.json("tool", "update", registered, "--price", "3", "--dry-run")
     assert document["dry_run"] is True
     assert author.json("tool", "show", registered)["price_mist"] == 1_000_000
+
+
+@pytest.fixture
+def moved(author, examples):
+    """The FQN of `divide`, which is registered at a URL that is gone."""
+    gone = ("--meta", "--public-url", "https://gone.example.com")
+    definitions = author.run("tool", "serve", f"{examples / 'tools.py'}:divide", *gone).stdout
+    author.run("tool", "register", "--from-meta", "-", "--yes", stdin=definitions)
+    return json.loads(definitions)[0]["fqn"]
+
+
+def test_a_new_url_is_checked_as_at_the_registration(author, moved, served):
+    url = f"{served}/divide"
+    update = ("tool", "update", moved, "--yes", "--url")
+    assert author.fails(*update, "http://127.0.0.1:1") == (6, "tool_unreachable")
+    assert author.fails(*update, f"{served}/nap") == (7, "served_otherwise")
+    assert author.json("tool", "show", moved)["url"] == "https://gone.example.com"
+    author.json(*update, url)
+    assert author.json("tool", "show", moved)["url"] == url
+
+
+def test_a_new_url_may_be_taken_unchecked(author, registered):
+    author.json("tool", "update", registered, "--url", "http://127.0.0.1:1", "--unchecked", "--yes")
+    assert author.json("tool", "show", registered)["url"] == "http://127.0.0.1:1"
+
+
+def test_who_is_paid_may_be_a_key_by_its_alias(author, registered):
+    account, _ = author.wallet.new("cashier")
+    author.json("tool", "update", registered, "--payout", "cashier", "--yes")
+    assert author.json("tool", "show", registered)["payout"] == str(account.address)

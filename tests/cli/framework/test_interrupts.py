@@ -1,0 +1,36 @@
+"""Ctrl-C while a command waits for stdin, within asyncio's loop as commands run in it."""
+
+import asyncio
+import io
+import signal
+
+import pytest
+
+from nexus_tools.cli.framework import read_bytes
+
+
+class Interrupted(io.BytesIO):
+    """A stdin at which somebody types Ctrl-C."""
+
+    def read(self, *_):
+        signal.raise_signal(signal.SIGINT)
+        return b"{}"
+
+
+def test_ctrl_c_ends_the_reading_of_stdin_at_once(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Interrupted()))
+    read = []
+
+    async def command():
+        read.append(read_bytes("-"))
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(command())
+    assert read == []
+
+
+def test_afterwards_ctrl_c_does_what_it_did_before(monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"{}")))
+    assert read_bytes("-") == b"{}"
+    assert signal.getsignal(signal.SIGINT) is before
