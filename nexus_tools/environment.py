@@ -31,6 +31,11 @@ BIND_ADDR = "BIND_ADDR"
 """As hosts of containers set it, for servers of any kind."""
 
 
+def refuses_colors() -> bool:
+    """Whether the user wants no colors in anything that is printed, see no-color.org."""
+    return bool(os.environ.get("NO_COLOR"))
+
+
 def user_variables() -> dict[str, str]:
     """What users have set, by the names in `NAMES`. Raises `variable_unknown`."""
     read(TOOL_PREFIX, TOOL_NAMES)

@@ -4,11 +4,12 @@ Rooms log by `get_logger`, which is silent while nobody has configured structlog
 would print to stdout. Processes of ours call `log_to_stderr`.
 """
 
-import os
 import sys
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
+
+from nexus_tools.environment import refuses_colors
 
 
 class Logger:
@@ -94,7 +95,7 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
         structlog.processors.JSONRenderer(),
     ]
     if form == "text" or (form is None and is_watched):
-        colors = is_watched and not os.environ.get("NO_COLOR")
+        colors = is_watched and not refuses_colors()
         plain = structlog.dev.plain_traceback
         rendering = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
     structlog.configure(

@@ -112,8 +112,8 @@ def _report(error: NexusError) -> int:
 
 
 def _color() -> bool | None:
-    """No colors if the user wants none, see no-color.org; else as click finds out."""
-    return False if os.environ.get("NO_COLOR") else None
+    """No colors if the user wants none; else as click finds out."""
+    return False if environment.refuses_colors() else None
 
 
 def _show_help(error: click.exceptions.NoArgsIsHelpError) -> int:

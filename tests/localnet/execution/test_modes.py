@@ -52,9 +52,8 @@ def test_a_simulation_needs_no_payment(world, build):
 
 
 def test_a_made_up_coin_belongs_to_the_payer(world, build):
-    build.split_coins(build.gas, [1])
-    build.transfer_objects([build.split_coins(build.gas, [2])[0]], world.BOB)
-    build.transfer_objects([type(build.split_coins(build.gas, [1]))(0)[0]], world.BOB)
+    coins = build.split_coins(build.gas, [1, 2])
+    build.transfer_objects(coins, world.BOB)
     result = simulate(world, build, Mode.INSPECT, payment=(), budget=0, price=0)
     assert result.written[MOCK_COIN_ID].owner == AddressOwner(world.ALICE)
 
