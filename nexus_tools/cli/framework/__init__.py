@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
-    from nexus_tools.cli.framework.command import local, reads, shared_options_last, writes
+    from nexus_tools.cli.framework.command import local, reads, writes
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
+    from nexus_tools.cli.framework.shared_options import shared_options_last
 
 __all__ = [
     "AMOUNT",
@@ -51,7 +52,7 @@ __getattr__ = late_names(
     __name__,
     globals(),
     {
-        "command": ("local", "reads", "shared_options_last", "writes"),
+        "command": ("local", "reads", "writes"),
         "documents": ("read_bytes", "read_json", "read_option"),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
@@ -61,5 +62,6 @@ __getattr__ = late_names(
         "sent": ("asked", "carry_out", "report", "sent_record"),
         "serving": ("Serving", "serves"),
         "session": ("Session",),
+        "shared_options": ("shared_options_last",),
     },
 )

@@ -1,49 +1,15 @@
-"""The options that commands share, and how an async command is run."""
+"""The kinds of commands, by the options that they share, and how an async command is run."""
 
 import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-import click
-
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
+from nexus_tools.cli.framework.shared_options import DRY_RUN, JSON, NETWORK, QUIET, WALLET, YES
 
 Command = Callable[..., Any]
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="Print results only.")
-_NETWORK = click.option("-n", "--network", "network_name", help="Work on this network.")
-_WALLET = click.option("-w", "--wallet", "wallet_name", help="Sign with this key.")
-_YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-_DRY_RUN = click.option("--dry-run", is_flag=True, help="Simulate: nothing is signed or sent.")
-
-
-_FLAGS = ("--json", "-q", "--quiet", "-y", "--yes", "--dry-run")
-_WITH_VALUE = ("-n", "--network", "-w", "--wallet")
-
-
-def shared_options_last(group: click.Group, context: click.Context, args: list[str]) -> list[str]:
-    """Move the options that commands share behind the command's name, where click looks for them.
-
-    `--json tool -n localnet list` becomes `tool list --json -n localnet`.
-    """
-    path: list[str] = []
-    options: list[str] = []
-    rest = list(args)
-    place: click.Command | None = group
-    while rest and isinstance(place, click.Group):
-        word = rest.pop(0)
-        if word in _FLAGS or word.startswith(("--network=", "--wallet=")):
-            options.append(word)
-        elif word in _WITH_VALUE:
-            options += [word, *rest[:1]]
-            del rest[:1]
-        else:
-            path.append(word)
-            place = place.get_command(context, word)
-    return [*path, *options, *rest]
 
 
 def local(function: Command) -> Command:
@@ -54,7 +20,7 @@ def local(function: Command) -> Command:
         session = Session(Output(as_json=as_json, quiet=quiet))
         return _finish(function(session, *args, **kwargs))
 
-    return _JSON(_QUIET(run))
+    return JSON(QUIET(run))
 
 
 def reads(function: Command) -> Command:
@@ -78,12 +44,12 @@ def reads(function: Command) -> Command:
         )
         return _finish(function(session, *args, **kwargs))
 
-    return _JSON(_QUIET(_NETWORK(_WALLET(run))))
+    return JSON(QUIET(NETWORK(WALLET(run))))
 
 
 def writes(function: Command) -> Command:
     """A command that signs transactions: its session knows of --yes and --dry-run besides."""
-    return _YES(_DRY_RUN(reads(function)))
+    return YES(DRY_RUN(reads(function)))
 
 
 def _finish(result: Any) -> Any:
