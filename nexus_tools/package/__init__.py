@@ -1,4 +1,8 @@
-"""The Move package that comes with nexus-tools, as Python sees it: `move` has its modules."""
+"""The Move package that comes with nexus-tools, as Python sees it: `move` has its modules.
+
+What it is, where it is published, what its objects, events and aborts say; what one does with it
+are the verbs of `registry`.
+"""
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
 from nexus_tools.package.caps import has_cap, require_cap

@@ -1,4 +1,7 @@
-"""Why the Move package aborts, in words: its error constants, and what kind of error each is."""
+"""What kind of error an abort of the Move package is.
+
+Its sentence is the comment of its constant in the Move sources, which `move` has generated.
+"""
 
 import re
 from collections.abc import Mapping

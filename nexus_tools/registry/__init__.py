@@ -1,4 +1,4 @@
-"""Tools on Sui: the verbs of tools, leaders and invocations."""
+"""Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
 from nexus_tools.registry.invocations import (
     DEFAULT_OUTCOME_BYTES,

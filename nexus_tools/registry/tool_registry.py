@@ -99,11 +99,8 @@ class ToolRegistry(ToolListing):
         """Register tools in one atomic transaction, under owner caps that the wallet has or gets.
 
         An invocation of what is given as a definition costs `price_mist`, whatever another version
-        of the tool costs.
-
-        Those that the wallet has already registered alike are left as they are, with the price that
-        they have. Raises as
-        `registration.registrations_to_send` does.
+        of the tool costs. Those that the wallet has already registered alike are left as they are,
+        with the price that they have. Raises as `registration.registrations_to_send` does.
         """
         sender = self.client.address
         registrations = [

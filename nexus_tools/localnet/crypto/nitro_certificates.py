@@ -1,16 +1,19 @@
 """Certificates of AWS Nitro enclaves: from Amazon's root to the key that signs an attestation.
 
 Source: `verify_cert_chain` in `nitro_attestation.rs` of `sui-types`, and RFC 5280 for its words.
+Import it late: what reads certificates takes 60 ms to import, and few transactions have any.
 """
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, utils
+from cryptography.hazmat.primitives.hashes import SHA384
+from cryptography.x509 import Certificate
 
 from nexus_tools.localnet.crypto.nitro_document import Attestation
-
-if TYPE_CHECKING:
-    from cryptography.x509 import Certificate
 
 ROOT = b"""-----BEGIN CERTIFICATE-----
 MIICETCCAZagAwIBAgIRAPkxdWgbkK/hHUbMtOTn+FYwCgYIKoZIzj0EAwMwSTEL
@@ -34,9 +37,6 @@ _COORDINATE_LENGTH = 48
 
 def is_genuine(attestation: Attestation, now_ms: int) -> bool:
     """Whether AWS made the attestation, and its certificates are valid at the time."""
-    from cryptography import x509  # noqa: PLC0415 - 60 ms
-    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
-
     document = attestation.document
     encoded = (document.certificate, *reversed(document.chain))
     try:
@@ -54,7 +54,7 @@ def is_genuine(attestation: Attestation, now_ms: int) -> bool:
         return False  # what a certificate says cannot be read
 
 
-def is_chain(certificates: "Sequence[Certificate]", now_s: int) -> bool:
+def is_chain(certificates: Sequence[Certificate], now_s: int) -> bool:
     """Whether each certificate, from the leaf on, may stand there and is issued by the next."""
     return all(
         certificate.not_valid_before_utc.timestamp() <= now_s
@@ -65,11 +65,7 @@ def is_chain(certificates: "Sequence[Certificate]", now_s: int) -> bool:
     )
 
 
-def _signs(certificate: "Certificate", attestation: Attestation) -> bool:
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
-    from cryptography.hazmat.primitives.hashes import SHA384  # noqa: PLC0415
-
+def _signs(certificate: Certificate, attestation: Attestation) -> bool:
     key = certificate.public_key()
     if not isinstance(key, ec.EllipticCurvePublicKey) or not isinstance(key.curve, ec.SECP384R1):
         return False
@@ -83,9 +79,7 @@ def _signs(certificate: "Certificate", attestation: Attestation) -> bool:
     return True
 
 
-def _issues(issuer: "Certificate", certificate: "Certificate") -> bool:
-    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
-
+def _issues(issuer: Certificate, certificate: Certificate) -> bool:
     try:
         certificate.verify_directly_issued_by(issuer)
     except (InvalidSignature, ValueError, TypeError):
@@ -93,10 +87,8 @@ def _issues(issuer: "Certificate", certificate: "Certificate") -> bool:
     return True
 
 
-def _is_leaf(certificate: "Certificate") -> bool:
+def _is_leaf(certificate: Certificate) -> bool:
     """Whether a certificate is of a key that signs, and not of one that issues."""
-    from cryptography import x509  # noqa: PLC0415
-
     try:
         usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
     except x509.ExtensionNotFound:
@@ -108,10 +100,8 @@ def _is_leaf(certificate: "Certificate") -> bool:
     return usage.digital_signature and not basic.ca and basic.path_length is None
 
 
-def _is_issuer(certificate: "Certificate", issuers_below: int) -> bool:
+def _is_issuer(certificate: Certificate, issuers_below: int) -> bool:
     """Whether a certificate is of a key that issues, with so many issuers on the way to a leaf."""
-    from cryptography import x509  # noqa: PLC0415
-
     try:
         usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
         basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints)

@@ -1,8 +1,10 @@
-"""ECDSA over secp256k1 and secp256r1 with SHA-256, refusing the larger of the two possible s.
+"""ECDSA over secp256k1 and secp256r1, refusing the larger of the two possible s.
 
 Source: `fastcrypto`'s `secp256k1` and `secp256r1`; orders of the curves: SEC 2, sections 2.4.1
 and 2.4.2.
 """
+
+import hashlib
 
 from nexus_tools.sui.signature.scheme import SignatureScheme
 
@@ -19,19 +21,30 @@ _ORDERS = {
 def verifies_ecdsa(
     scheme: SignatureScheme, public_key: bytes, signature: bytes, message: bytes
 ) -> bool:
-    """Whether a signature r || s of a message is the compressed key's."""
+    """Whether a signature r || s of a message, by its SHA-256, is the compressed key's."""
+    digest = hashlib.sha256(message).digest()
+    return verifies_ecdsa_digest(scheme, public_key, signature, digest)
+
+
+def verifies_ecdsa_digest(
+    scheme: SignatureScheme, public_key: bytes, signature: bytes, digest: bytes
+) -> bool:
+    """Whether a signature r || s of a digest of 32 bytes is the compressed key's."""
     from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - 40 ms
     from cryptography.hazmat.primitives.asymmetric import ec, utils  # noqa: PLC0415
     from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
 
     r, s = _scalars(signature)
+    # If (r, s) is right for a message, so is (r, order - s): only one of them is accepted.
     if not are_scalars(scheme, signature) or s > _ORDERS[scheme] // 2:
         return False
     try:
         key = ec.EllipticCurvePublicKey.from_encoded_point(
             getattr(ec, _CURVES[scheme])(), public_key
         )
-        key.verify(utils.encode_dss_signature(r, s), message, ec.ECDSA(SHA256()))
+        # Keccak-256 has the length of SHA-256, which is all that a prehashed signature looks at.
+        algorithm = ec.ECDSA(utils.Prehashed(SHA256()))
+        key.verify(utils.encode_dss_signature(r, s), digest, algorithm)
     except (InvalidSignature, ValueError):
         return False
     return True
