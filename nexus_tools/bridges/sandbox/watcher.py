@@ -2,12 +2,13 @@
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,26 +115,29 @@ _PATIENCE_S = 5.0
 
 
 def end_remains(group: int | None, folder: Path) -> None:
-    """Kill the process group, then each process that was given, or works in, the folder.
+    """Kill the process group, and each process that was given, or works in, the folder.
 
     For the case that the watch itself was killed: who left the group is found by the directory
-    that its environment names, unless it hides that from /proc.
+    that its environment names, unless it hides that from /proc. Returns when they have ended: one
+    that dies has no environment any more, and yet holds its files for a moment.
     """
-    if group is not None:
-        _kill(-group)
     give_up = time.monotonic() + _PATIENCE_S
     while time.monotonic() < give_up:
-        found = [pid for pid in _processes() if _belongs(pid, folder)]
-        if not found:
-            return
-        for pid in found:
-            _kill(pid)
+        with ExitStack() as opened:
+            found = [opened.enter_context(_opened(pid)) for pid in _remains(folder)]
+            if group is not None:
+                _kill(-group)
+            if not found:
+                return
+            for process in found:
+                _end(process, give_up)
 
 
-def _processes() -> Iterator[int]:
+def _remains(folder: Path) -> Iterator[int]:
     proc = Path("/proc")
     if proc.is_dir():
-        yield from (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
+        pids = (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
+        yield from (pid for pid in pids if _belongs(pid, folder))
 
 
 def _belongs(pid: int, folder: Path) -> bool:
@@ -145,6 +149,31 @@ def _belongs(pid: int, folder: Path) -> bool:
         return Path(f"/proc/{pid}/cwd").readlink().is_relative_to(folder)
     except OSError:
         return False
+
+
+@contextmanager
+def _opened(pid: int) -> Iterator[int | None]:
+    """A descriptor of the process (pidfd_open(2)); None if it is gone by now."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        yield None
+        return
+    try:
+        yield process
+    finally:
+        os.close(process)
+
+
+def _end(process: int | None, give_up: float) -> None:
+    """Kill it and wait for its end, which makes its descriptor readable."""
+    if process is None:
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+        ended = select.poll()
+        ended.register(process, select.POLLIN)
+        ended.poll(max(0.0, give_up - time.monotonic()) * 1000)
 
 
 def _kill(pid: int) -> None:

@@ -129,6 +129,16 @@ async def test_a_daemon_dies_though_its_watch_was_killed(run_python, is_alive):
     assert not is_alive(finished.stdout)
 
 
+async def test_a_daemon_has_ended_for_good_when_the_run_is_over(run_python, is_alive):
+    """The kernel takes its time to free the memory of a process that was killed."""
+    large = ESCAPE.replace("print(os", "memory = b'1' * 300_000_000\n    print(os")
+    code = f"parent = __import__('os').getppid()\n{large}\nos.kill(parent, signal.SIGKILL)"
+
+    finished = await run_python(code)
+
+    assert not is_alive(finished.stdout)
+
+
 async def test_a_program_that_halts_its_watch_is_stopped_for_time(run_python):
     code = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP); signal.pause()"
 
