@@ -587,10 +587,11 @@ async def test_a_malformed_request_ends_its_stream_alone(app, serve, connect, fi
     assert app.begun == ["/feed", "/once"]
 
 
-async def test_malformed_trailers_end_their_stream_alone(app, serve, connect):
+@pytest.mark.parametrize("field", [("Upper", "case"), (":path", "/once")])
+async def test_malformed_trailers_end_their_stream_alone(app, serve, connect, field):
     client = await connect(Http2, await serve(app))
     malformed = client.head("/upload", end=False)
-    block = client.encoder.encode([("Upper", "case")])
+    block = client.encoder.encode([field])
     client.send(frame(HEADERS, END_HEADERS | END_STREAM, malformed, block))
     await client.until(lambda: malformed in client.ended)
     assert client.resets == {malformed: PROTOCOL_ERROR}
