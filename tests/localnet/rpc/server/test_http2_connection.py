@@ -13,7 +13,7 @@ from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import Limits
 from nexus_tools.localnet.rpc.server.application import NodeApplication
-from nexus_tools.localnet.rpc.values import DisplayRenderer, JsonRenderer
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.rpc import load_messages
 
 INFO = "/sui.rpc.v2.LedgerService/GetServiceInfo"
@@ -84,7 +84,7 @@ class Peer:
 @pytest.fixture(scope="module")
 def backend():
     node = Node.open()
-    json = JsonRenderer(node.machine, DisplayRenderer(node.ledger, node.machine))
+    json = JsonRenderer(node.machine)
     yield Backend(node, load_messages(), Limits(), json)
     node.close()
 
