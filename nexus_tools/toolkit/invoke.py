@@ -5,6 +5,7 @@ A plain ASGI application, because this is the path that is hot.
 
 import traceback
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -26,12 +27,18 @@ from nexus_tools.toolkit.tool import Tool
 
 _log = get_logger("nexus_tools.toolkit")
 
+_DIGEST_BYTES = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server grants: bytes of a body, invocations at once, seconds to send a body."""
+    """What a server grants: bytes of a body, invocations at once, seconds to send a body.
+
+    `max_receiving_bytes` bounds what is there of all bodies that have not come to their end.
+    """
 
     max_body_bytes: int = 10 * 2**20
+    max_receiving_bytes: int = 64 * 2**20
     max_running: int = 64
     body_timeout_s: float = 30.0
     retry_after_s: int = 1
@@ -43,22 +50,56 @@ class Slots:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.running = 0
+        self.receiving_bytes = 0
         self.is_open = True
 
     def __enter__(self) -> None:
-        if not self.is_open:
-            raise self._problem(Problem.NOT_READY, "the tool is not ready")
-        if self.running >= self.limits.max_running:
-            detail = f"{self.running} invocations are running, which is all this server takes"
-            raise self._problem(Problem.BUSY, detail)
+        self.check()
         self.running += 1
 
     def __exit__(self, *_: object) -> None:
         self.running -= 1
 
-    def _problem(self, problem: Problem, detail: str) -> ProblemError:
-        retry = ((b"retry-after", str(self.limits.retry_after_s).encode()),)
-        return ProblemError(problem, detail, headers=retry)
+    def check(self) -> None:
+        """Raise `ProblemError` 503 or 429 unless an invocation may run now."""
+        if not self.is_open:
+            raise self._problem(Problem.NOT_READY, "the tool is not ready")
+        if self.running >= self.limits.max_running:
+            detail = f"{self.running} invocations are running, which is all this server takes"
+            raise self._problem(Problem.BUSY, detail)
+
+    async def receive(self, receive: Receive, first: bytes) -> bytes:
+        """The whole body of one that comes in parts, of which `first` is here.
+
+        It takes no slot, or a few who send slowly would keep everybody out: what is bounded is the
+        memory that unfinished bodies take together. Raises `ProblemError` as `rest_of_body`, and
+        before anything is read, 503 or 429, if the invocation could not run.
+        """
+        self.check()
+        taken = 0
+
+        def take(count: int) -> None:
+            nonlocal taken
+            if self.receiving_bytes + count > self.limits.max_receiving_bytes:
+                detail = "the server receives as many bodies as it has room for"
+                raise self._problem(Problem.BUSY, detail, (b"connection", b"close"))
+            taken += count
+            self.receiving_bytes += count
+
+        limits = self.limits
+        try:
+            take(len(first))
+            return await rest_of_body(
+                receive, first, limits.max_body_bytes, limits.body_timeout_s, take
+            )
+        finally:
+            self.receiving_bytes -= taken
+
+    def _problem(
+        self, problem: Problem, detail: str, *headers: tuple[bytes, bytes]
+    ) -> ProblemError:
+        retry = (b"retry-after", str(self.limits.retry_after_s).encode())
+        return ProblemError(problem, detail, headers=(retry, *headers))
 
 
 class InvokeEndpoint:
@@ -91,13 +132,11 @@ class InvokeEndpoint:
             check_length(head.content_length, limits.max_body_bytes)
             body, is_complete = body_part(await receive(), limits.max_body_bytes)
             if not is_complete:
-                body = await rest_of_body(
-                    receive, body, limits.max_body_bytes, limits.body_timeout_s
-                )
+                body = await self._slots.receive(receive, body)
             if head.key is None:
                 response = await self._run(head, body)
             else:
-                response = await self._run_once(f"{self._name} {head.key}", head, body)
+                response = await self._run_once(head, body)
         except ProblemError as problem:
             self._log.info(
                 "refused", tool=self._name, status=problem.status.value, code=problem.code
@@ -113,17 +152,22 @@ class InvokeEndpoint:
         detail = f"this is {self._name}, not the tool that {protocol.TOOL_HEADER} names"
         return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
-    async def _run_once(self, key: str, head: InvokeHead, body: bytes) -> Response:
-        """Run the invocation, or give the response that its key had before."""
-        stored = self._recent.begin(key, body)
+    async def _run_once(self, head: InvokeHead, body: bytes) -> Response:
+        """Run the invocation, or give the response that the same request had before.
+
+        The same is what a Leader repeats: its deadline may be another each time.
+        """
+        content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
+        request = (self._name, head.key, head.call.max_outcome_bytes, content)
+        stored = self._recent.begin(request)
         if stored is not None:
             return stored
         try:
             response = await self._run(head, body)
         except BaseException:
-            self._recent.abandon(key)
+            self._recent.abandon(request)
             raise
-        self._recent.finish(key, response)
+        self._recent.finish(request, response)
         return response
 
     def _arguments(self, head: InvokeHead, body: bytes) -> dict[str, Any]:
