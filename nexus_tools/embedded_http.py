@@ -26,17 +26,21 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_bytes = 0
-        self._head_alarm: asyncio.TimerHandle | None = None
+        # Since when a head is awaited; none while a request is under way.
+        self._idle_since: float | None = None
+        self._watch: asyncio.TimerHandle | None = None
         self._stall_alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a head."""
         super().connection_made(transport)
-        self._await_head()
+        self._idle_since = self.loop.time()
+        self._look_again(self.head_timeout_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is awaited any more."""
-        self._head_arrived()
+        if self._watch is not None:
+            self._watch.cancel()
         self.resume_writing()
         super().connection_lost(exc)
 
@@ -46,7 +50,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         is_head = before is None or not before.more_body
         super().data_received(data)
         if self.cycle is not before:
-            self._head_arrived()
+            self._idle_since = None
+            self._head_bytes = 0
         elif is_head:
             self._head_bytes += len(data)
             if self._head_bytes > self.max_head_bytes:
@@ -55,8 +60,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next head, unless it is here already (pipelining)."""
         super().on_response_complete()
-        if self.cycle.response_complete and not self.transport.is_closing():
-            self._await_head()
+        if self.cycle.response_complete:
+            self._idle_since = self.loop.time()
 
     def pause_writing(self) -> None:
         """The client does not read as fast as is written: it has some time for that."""
@@ -70,20 +75,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._stall_alarm = None
         super().resume_writing()
 
-    def _await_head(self) -> None:
-        self._head_arrived()
-        self._head_alarm = self.loop.call_later(
-            self.head_timeout_s, self._refuse, HTTPStatus.REQUEST_TIMEOUT
-        )
+    # A timer for each head would cost as much as the parser: one looks whether it is time yet, and
+    # otherwise again when it will be.
 
-    def _head_arrived(self) -> None:
-        self._head_bytes = 0
-        if self._head_alarm is not None:
-            self._head_alarm.cancel()
-            self._head_alarm = None
+    def _look_again(self, seconds: float) -> None:
+        self._watch = self.loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        waited = 0.0 if self._idle_since is None else self.loop.time() - self._idle_since
+        if waited >= self.head_timeout_s:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
+        else:
+            self._look_again(self.head_timeout_s - waited)
 
     def _refuse(self, status: HTTPStatus) -> None:
-        self._head_arrived()
         if not self.transport.is_closing():
             head = f"HTTP/1.1 {status.value} {status.phrase}\r\n"
             self.transport.write(f"{head}content-length: 0\r\nconnection: close\r\n\r\n".encode())

@@ -3,9 +3,9 @@
 A plain ASGI application, because this is the path that is hot.
 """
 
-import traceback
 from dataclasses import dataclass
 from hashlib import sha256
+from time import perf_counter
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import Problem, parse_json, protocol
+from nexus_tools.toolkit.authors_code import traceback_of
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.request import (
     ClientGoneError,
@@ -188,6 +189,7 @@ class InvokeEndpoint:
     async def _run(self, head: InvokeHead, body: bytes) -> Response:
         """Once the tool runs, what happens is its response, an error too: it is not run again."""
         arguments = self._arguments(head, body)
+        began = perf_counter()
         with self._slots:
             limited = self._time_limit.start()
             try:
@@ -195,7 +197,14 @@ class InvokeEndpoint:
                     answer = await self._tool.answer(arguments)
             except Exception as error:  # noqa: BLE001 - the edge to an author's code
                 return self._broken(error, head, timed_out=limited.is_expired)
-        self._log.debug("invoked", tool=self._name, invocation=head.key, variant=answer.variant)
+        # For people who watch; of a busy server it would take a third of the time.
+        self._log.debug(
+            "invoked",
+            tool=self._name,
+            invocation=head.key,
+            variant=answer.variant,
+            ms=round((perf_counter() - began) * 1_000),
+        )
         return Response.of_answer(answer)
 
     def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
@@ -207,7 +216,8 @@ class InvokeEndpoint:
         invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
         problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_BROKE
         # As text: log processors that render exceptions may print the values of variables.
-        cause = "".join(traceback.format_exception(error))
-        self._log.error(problem.code, tool=self._name, invocation=head.key, cause=cause)
+        self._log.error(
+            problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
+        )
         detail = "the tool broke; its operator finds the cause in the log"
         return ProblemError(problem, detail).response()
