@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
+from nexus_tools.localnet.http.budget import Budget
 from nexus_tools.localnet.http.exchange import Application, ClientGoneError, Exchange
 
 _LOG = logging.getLogger(__name__)
@@ -24,10 +25,11 @@ class Connection(asyncio.Protocol, ABC):
     `when_over` is called when it is lost, and nothing is being served on it any more.
     """
 
-    def __init__(self, application: Application, idle_seconds: float) -> None:
+    def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
         self.when_over: Callable[[], None] = lambda: None
         self._application = application
         self._idle_seconds = idle_seconds
+        self.budget = budget
         self._has_left = False  # the client sends no more
         self._is_lost = False
         self._is_writable = True

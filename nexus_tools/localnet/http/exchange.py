@@ -7,10 +7,8 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
-WINDOW = 4 * 1024 * 1024
+WINDOW = 256 * 1024
 """How many bytes of a body may come before they are read."""
-
-_PART_BYTES = 16 * 1024
 
 Headers = tuple[tuple[str, str], ...]
 """Names, in lower case, and values; those of a response fit into a frame, which has 16 KiB."""
@@ -54,14 +52,22 @@ class Body(_Waiting):
     """The body of a request, as far as it has come.
 
     Its sender may send as much more as `give_back` is told: what was read, or what waits for more.
+    `charge` is told how many bytes more, or fewer, are kept because they wait for others: until the
+    next are asked for, since till then somebody uses them. It may refuse.
     """
 
-    def __init__(self, give_back: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        give_back: Callable[[int], None] = lambda _: None,
+        charge: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self.arrived = bytearray()
         self.announced = 0  # how many bytes its sender says that it has
         self.has_ended = False
         self._give_back = give_back
         self._kept = 0  # bytes that still take up the sender's window
+        self._charge = charge
+        self._charged = 0
 
     @property
     def is_full(self) -> bool:
@@ -80,29 +86,42 @@ class Body(_Waiting):
         self.wake()
 
     async def read(self, size: int) -> bytes:
-        """So many bytes; fewer where it ends."""
+        """So many bytes; fewer where it ends. Raises `OverloadedError`."""
+        self._hold(0)
         while len(self.arrived) < size and not self.has_ended:
-            self._keep(0)  # what comes is waited for: there may be more of it than a window holds
-            await self._change()
-        data = bytes(self.arrived[:size])
-        del self.arrived[:size]
-        self._keep(min(self._kept, len(self.arrived)))
-        return data
+            await self._more()
+        return self._cut(size)
 
     async def read_all(self, limit: int) -> bytes | None:
-        """All of it, if that is no more bytes than the limit."""
-        data = bytearray()
-        while max(len(data), self.announced) <= limit:
-            part = await self.read(_PART_BYTES)
-            if not part:
-                return bytes(data)
-            data += part
+        """All of it, if that is no more bytes than the limit. Raises `OverloadedError`."""
+        while max(len(self.arrived), self.announced) <= limit:
+            if self.has_ended:
+                return self._cut(limit)
+            await self._more()
         return None
 
     def drop(self) -> None:
         """Nobody reads what is left."""
         self.arrived.clear()
+        self._hold(0)
         self._keep(0)
+
+    def _cut(self, size: int) -> bytes:
+        data = bytes(self.arrived[:size])
+        del self.arrived[:size]
+        self._keep(min(self._kept, len(self.arrived)))
+        return data
+
+    async def _more(self) -> None:
+        """Wait for more; it may be more than a window holds."""
+        self._hold(len(self.arrived))
+        self._keep(0)
+        await self._change()
+
+    def _hold(self, size: int) -> None:
+        if size != self._charged:
+            self._charge(size - self._charged)
+            self._charged = size
 
     def _keep(self, size: int) -> None:
         given_back, self._kept = self._kept - size, size

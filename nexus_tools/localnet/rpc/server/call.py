@@ -8,7 +8,7 @@ from contextlib import aclosing, suppress
 from functools import lru_cache
 from typing import Protocol
 
-from nexus_tools.localnet.http import ClientGoneError
+from nexus_tools.localnet.http import ClientGoneError, OverloadedError
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import Code, RpcError, invalid
 from nexus_tools.localnet.rpc.server.endpoints import Endpoint, endpoint
@@ -93,6 +93,8 @@ async def _outcome(
             await _respond(found, receive, reply)
     except RpcError as error:
         return error
+    except OverloadedError as error:
+        return RpcError(Code.RESOURCE_EXHAUSTED, str(error))
     except TimeoutError:
         return RpcError(Code.DEADLINE_EXCEEDED, "the call took too long")
     except ClientGoneError:

@@ -8,6 +8,7 @@ import h2.events
 import h2.settings
 import pytest
 
+from nexus_tools.localnet.http import Budget
 from nexus_tools.localnet.http.http2 import Http2Connection
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.backend import Backend
@@ -32,7 +33,8 @@ class Peer:
         )
         self.http = h2.connection.H2Connection(config)
         self.wire = wire
-        self.connection = Http2Connection(NodeApplication(backend), backend.limits.idle_seconds)
+        budget = Budget(backend.limits.connection_bytes, "a connection")
+        self.connection = Http2Connection(NodeApplication(backend), 60, budget)
         self.connection.connection_made(self.wire)
         self.http.initiate_connection()
         self.events = []
@@ -174,7 +176,7 @@ async def test_a_request_may_be_as_large_as_the_limit_says(peer, backend):
 
 async def test_many_requests_on_one_connection_do_not_use_up_its_window(peer):
     message = b"\x7a\x80\x7d" + bytes(16_000)
-    for _ in range(600):  # two windows
+    for _ in range(600):  # 40 windows
         stream = peer.ask(INFO, message)
         await peer.until(lambda stream=stream: peer.has_ended(stream))
         peer.http.increment_flow_control_window(1_000)
