@@ -17,8 +17,8 @@ class HttpServer:
     """Serves an application to so many connections at most, in the event loop's thread.
 
     A client that has begun nothing, or not ended what it has begun, is dropped when it was idle for
-    so many seconds; one that speaks HTTP/2 may keep its connection without using it. Of requests
-    that have begun to be read and not come whole, so many bytes are kept, of each client and of all.
+    so many seconds; one that speaks HTTP/2 may keep its connection without using it. So many
+    bytes are kept of requests that have not come whole, for each client and for all.
     """
 
     def __init__(

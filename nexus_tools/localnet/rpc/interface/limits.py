@@ -7,8 +7,8 @@ class Limits(Struct, frozen=True):
     """Bounds that keep one client from taking the server away from the others.
 
     Sizes are in bytes, times in seconds. `checkpoints_behind` is how many checkpoints may wait for
-    a subscriber that does not read. `connection_bytes` and `server_bytes` are what is kept of requests
-    that did not come at once, for one connection and for all.
+    a subscriber that does not read. `connection_bytes` and `server_bytes` are kept of requests that
+    do not come at once, for one connection and for all.
     """
 
     request_bytes: int = 4 * 1024 * 1024

@@ -183,6 +183,17 @@ async def test_many_requests_on_one_connection_do_not_use_up_its_window(peer):
     assert peer.http.outbound_flow_control_window > 0
 
 
+async def test_requests_whose_responses_wait_do_not_use_up_its_window_either(peer, backend):
+    peer.http.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
+    peer.exchange()
+    message = backend.messages.procedures[PACKAGE].request(object_id="0x2").SerializeToString()
+    for _ in range(100):
+        peer.ask(PACKAGE, message + b"\x7a\xb8\x17" + bytes(3_000))
+        peer.exchange()
+        await asyncio.sleep(0)
+    assert peer.http.outbound_flow_control_window > 0
+
+
 async def test_a_client_that_does_not_read_is_not_heard(peer):
     peer.connection.pause_writing()
     assert not peer.wire.reads
