@@ -6,7 +6,7 @@ from contextlib import aclosing
 from time import monotonic
 
 from nexus_tools.client import Cursor, EventFilter, EventRecord, Progress, SuiClient, follow_events
-from nexus_tools.errors import NexusError, NotFoundError
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
@@ -60,7 +60,8 @@ class Watcher:
                     raise
                 self.trouble = error.message
                 self._metrics.trouble.labels("watcher").inc()
-                _log.warning("watching_interrupted", code=error.code, error=error.message)
+                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                    _log.warning("watching_interrupted", code=error.code, error=error.message)
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
 
     async def _follow(self) -> None:
@@ -68,17 +69,21 @@ class Watcher:
         if self._cursor is None:
             look_back_ms = self._config.look_back_ms
             self._cursor = await starting_cursor(client, self._filter, look_back_ms)
-        items = follow_events(client, self._filter, self._cursor)
+        items = follow_events(client, self._filter, self._cursor, interrupted=self._interrupted)
         async with aclosing(items), aclosing(_pages(items)) as pages:
             async for page in pages:
                 self.trouble = ""
                 await self._take(page)
+
+    def _interrupted(self, error: UnreachableError) -> None:
+        self.trouble = error.message
 
     async def _take(self, items: list[Item]) -> None:
         page = EventPage.read(items, self._chain.deployment, self._chain.leader)
         if page.latest_ms:
             self._clock.observe(page.latest_ms)
         self._cursor = page.cursor
+        self._chain.observe(page.cursor.checkpoint)
         now = monotonic()
         if page.is_empty and now - self._written_at < _SECONDS_BETWEEN_EMPTY_PAGES:
             return
