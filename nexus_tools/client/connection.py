@@ -146,26 +146,34 @@ class Connection:
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
         """The frames of a stream, until it ends, breaks or falls silent. It is not tried again."""
-        from grpc import RpcError, aio  # noqa: PLC0415 - comes with the connection
+        from grpc import RpcError  # noqa: PLC0415 - comes with the connection
 
         procedure = _find_procedure(name)
-        with self._calling() as line:
-            call = line.method(procedure)(procedure.request(**fields))
-            checked = False
-            try:
-                while True:
-                    async with asyncio.timeout(self.patience.silence_s):
-                        frame = await call.read()
-                    if frame is aio.EOF:
-                        return
-                    if not checked:
-                        self._check_chain(await call.initial_metadata())
-                        checked = True
-                    yield frame
-            except (RpcError, TimeoutError) as error:
-                raise self._explain(error) from error
-            finally:
-                call.cancel()  # which does nothing to a stream that has ended
+        try:
+            with self._calling() as line:
+                call = line.method(procedure)(procedure.request(**fields))
+                try:
+                    async for frame in self._frames(call):
+                        yield frame
+                finally:
+                    call.cancel()  # which does nothing to a stream that has ended
+        except (RpcError, TimeoutError) as error:
+            raise self._explain(error) from error
+
+    async def _frames(self, call: Any) -> "AsyncGenerator[Message, None]":
+        """Raises an `RpcError`, a `TimeoutError` or `wrong_chain`."""
+        from grpc import aio  # noqa: PLC0415 - comes with the connection
+
+        is_first = True
+        while True:
+            async with asyncio.timeout(self.patience.silence_s):
+                frame = await call.read()
+            if frame is aio.EOF:
+                return
+            if is_first:
+                self._check_chain(await call.initial_metadata())
+                is_first = False
+            yield frame
 
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
         """One attempt to call a procedure. Raises an `RpcError` or `wrong_chain`."""

@@ -22,7 +22,7 @@ from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCalls
-from nexus_tools.leader.watcher import Watcher
+from nexus_tools.leader.watcher import BEGINNING, Watcher
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
@@ -252,6 +252,8 @@ class Leader:
     def _tell_readiness(self) -> None:
         """One warning when the Leader is not ready any more, and one line when it is again."""
         problems = self.problems()
+        if problems == {"watcher": BEGINNING}:
+            return
         code = self._heartbeat.code
         if problems and (not self._told or code not in ("", self._told)):
             _log.warning("not_ready", **problems)

@@ -18,6 +18,8 @@ from nexus_tools.package import event_filter
 
 _log = get_logger("nexus_tools.leader")
 
+BEGINNING = "no events were read yet"
+
 _PAGE_ITEMS = 500
 # A cursor that is lost costs a second look at places where nothing was.
 _SECONDS_BETWEEN_EMPTY_PAGES = 5.0
@@ -47,7 +49,7 @@ class Watcher:
         self._filter = event_filter(chain.deployment, *KINDS)
         self._cursor: Cursor | None = None
         self._written_at = 0.0
-        self.trouble = "no events were read yet"
+        self.trouble = BEGINNING
 
     async def run(self, cursor: str | None) -> None:
         """Follow events without end, from `cursor` or from where open invocations may be."""
