@@ -49,6 +49,7 @@ def open_channel(
         **_OPTIONS,
         "grpc.keepalive_time_ms": keepalive_ms,
         "grpc.keepalive_timeout_ms": keepalive_ms,
+        "grpc.http2.ping_timeout_ms": keepalive_ms,
         "grpc.initial_reconnect_backoff_ms": round(first_pause_s * 1000),
         "grpc.max_reconnect_backoff_ms": round(longest_pause_s * 1000),
         # Without TLS it is a node of this machine or a network of one's own.

@@ -36,16 +36,16 @@ def explain(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> Nex
     if isinstance(error, TimeoutError):
         return _unreachable(url, "it has been silent for too long")
     if error.code().name == "DEADLINE_EXCEEDED":
-        return _unreachable(url, f"no answer within {timeout_s:g} s")
+        return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)
     return _BY_STATUS.get(error.code().name, _refused)(url, error)
 
 
-def _unreachable(url: str, reason: str) -> NexusError:
+def _unreachable(url: str, reason: str, **details: float) -> NexusError:
     return UnreachableError(
         "node_unreachable",
         f"the node at {url} does not respond: {reason}",
         hint="check the network's URL and your connection; a localnet has to be started",
-        details={"url": url},
+        details={"url": url, **details},
     )
 
 

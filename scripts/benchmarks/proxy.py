@@ -66,9 +66,7 @@ class Proxy:
         for link in self._links:
             for end in link.ends:
                 linger = b"\1\0\0\0\0\0\0\0"  # on, for no second: close sends RST
-                end.get_extra_info("socket").setsockopt(
-                    socket.SOL_SOCKET, socket.SO_LINGER, linger
-                )
+                end.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 end.transport.abort()
 
     async def drop(self) -> None:
@@ -78,7 +76,10 @@ class Proxy:
             server.close()
         for link in self._links:
             for end in link.ends:
-                end.transport.abort() if link.is_dead else end.close()
+                if link.is_dead:  # what is left in its buffers goes nowhere
+                    end.transport.abort()
+                else:
+                    end.close()
 
     async def mend(self) -> None:
         """Take new connections, and forward what comes on them at once."""

@@ -7,16 +7,10 @@ import signal
 
 import pytest
 import structlog
-from benchmarks.node import node
-from benchmarks.proxy import Proxy
 
-from nexus_tools.client import Network, SuiClient
+from benchmarks.proxy import Proxy
 from nexus_tools.leader import Leader
 from nexus_tools.localnet import ThreadedLocalnet
-from nexus_tools.package import Publisher, load_package
-from nexus_tools.pytest_plugin import LocalnetFixture
-
-from .conftest import PATIENCE, World, new_key
 
 pytestmark = pytest.mark.anyio
 
@@ -93,9 +87,7 @@ def node_up(leader):
 
 
 @pytest.mark.parametrize("fault", ["swallow", "drop"])
-async def test_a_node_out_of_reach_is_told_once_and_nothing_is_lost(
-    world, add, proxy, log, fault
-):
+async def test_a_node_out_of_reach_is_told_once_and_nothing_is_lost(world, add, proxy, log, fault):
     identity = await world.new_leader()
     async with world.running(identity, url=proxy.url, **QUICK) as leader:
         assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
@@ -173,36 +165,6 @@ async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone
 # --- Processes
 
 
-@pytest.fixture(scope="module")
-def prepared(tmp_path_factory):
-    """The folder of a chain with our package, and who published it with which key."""
-    folder = tmp_path_factory.mktemp("prepared")
-    key = new_key()
-
-    async def publish(network):
-        async with SuiClient(network, key) as client:
-            return (await Publisher(client).publish(load_package())).deployment
-
-    with node(folder) as first:
-        first.start(folder / "state")
-        localnet = LocalnetFixture(first.network.url, None)
-        localnet.fund(key.address, 1_000 * 10**9)
-        deployment = localnet.run(publish(first.network))
-    return folder / "state", key, deployment
-
-
-@pytest.fixture
-async def apart(prepared, tmp_path):
-    """A node in a process of its own with the package, its folder, and a world on it."""
-    state, key, deployment = prepared
-    shutil.copytree(state, tmp_path / "state")
-    with node(tmp_path) as own:
-        own.start(tmp_path / "state")
-        async with SuiClient(own.network, key, patience=PATIENCE) as client:
-            localnet = LocalnetFixture(own.network.url, None)
-            yield own, tmp_path / "state", World(localnet, deployment, client, tmp_path)
-
-
 @pytest.fixture
 async def add_apart(apart, serve_tools, add_tool):
     return await apart[2].register_tool(add_tool.definition(await serve_tools(add_tool)))
@@ -262,9 +224,8 @@ async def test_what_a_node_that_was_set_back_has_open_again_is_settled_again(
 
 async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
     identity = await world.new_leader()
-    network = Network("localnet", proxy.url)
     await proxy.drop()
-    async with SuiClient(network, patience=PATIENCE) as client:
+    async with world.client_at(proxy.url) as client:
         config = world.config(identity, **QUICK)
         leader = Leader(config, client, identity.key, world.deployment, identity.cap)
         running = asyncio.create_task(leader.run())
@@ -281,7 +242,7 @@ async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
 async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log):
     identity = await world.new_leader()
     await proxy.drop()
-    async with SuiClient(Network("localnet", proxy.url), patience=PATIENCE) as client:
+    async with world.client_at(proxy.url) as client:
         config = world.config(identity, **QUICK)
         leader = Leader(config, client, identity.key, world.deployment, identity.cap)
         running = asyncio.create_task(leader.run())
