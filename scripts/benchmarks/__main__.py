@@ -24,6 +24,7 @@ PARTS = {
     "invocations": 60,
     "server": 70,
     "help": 20,
+    "faults": 240,
 }
 
 
