@@ -25,6 +25,7 @@ PARTS = {
     "server": 70,
     "help": 20,
     "faults": 240,
+    "storm": 600,
 }
 
 

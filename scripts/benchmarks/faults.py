@@ -8,7 +8,6 @@ settled. A connection that died, or a reset, needs no end: both times run from t
 import asyncio
 import shutil
 import signal
-import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ import httpx
 
 from benchmarks import chain
 from benchmarks.figure import Figure, at_most
-from benchmarks.node import Node, node
+from benchmarks.node import Node, free_port, node
 from benchmarks.processes import started
 from benchmarks.proxy import Proxy
 from benchmarks.requests import request_many
@@ -65,7 +64,7 @@ async def _faults(folder: Path) -> list[_Times]:
         serve = [*SERVE, "127.0.0.1:0"]
         tools = stack.enter_context(started(serve, folder / "tools.log", stage.home))
         await stage.register_tools(tools)
-        port = _free_port()
+        port = free_port()
         lead = stage.lead("lee", "--health-port", str(port))
         leader = stack.enter_context(started(lead, folder / "leader.log", stage.home))
         await asyncio.to_thread(leader.logged, " works")
@@ -126,7 +125,7 @@ class _Scene:
 
     async def _until_ready(self, wanted: bool) -> None:
         async with asyncio.timeout(_LIMIT_S):
-            while await self._is_ready() is not wanted:
+            while await self._is_ready() is not wanted:  # noqa: ASYNC110 - asks a process
                 await asyncio.sleep(_LOOK_AGAIN_S)
 
     async def _is_ready(self) -> bool:
@@ -171,8 +170,3 @@ class _Scene:
 
 async def _nothing() -> None:
     """The fault is over by itself."""
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])

@@ -1,6 +1,5 @@
 """A localnet in a process that can be killed, stopped, continued, and started again elsewhere."""
 
-import os
 import signal
 import socket
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ class Node:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._port = _free_port()
+        self._port = free_port()
         self._running = ExitStack()
         self.process: Process | None = None
 
@@ -43,7 +42,7 @@ class Node:
     def send(self, number: signal.Signals) -> None:
         """Send a signal: SIGSTOP hangs it until SIGCONT."""
         assert self.process is not None
-        os.kill(self.process.pid, number)
+        self.process.send(number)
 
     def end(self) -> None:
         """End it as an operator does; what it has is in its folder afterwards."""
@@ -69,6 +68,7 @@ def node(folder: Path) -> Iterator[Node]:
         made.end()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine on which nobody listens now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
