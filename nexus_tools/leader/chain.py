@@ -42,6 +42,7 @@ class Chain:
         self.leader = leader
         self._reader = BatchReader(client.objects)
         self._highest = 0
+        self.seen = 0
 
     async def check(self) -> None:
         """Raise `wrong_chain` if the deployment is of another chain than the node.
@@ -62,7 +63,8 @@ class Chain:
         return await self.client.latest_checkpoint()
 
     def observe(self, height: int) -> None:
-        """The chain was seen to have so many checkpoints."""
+        """The chain has so many checkpoints; `seen` is the most that it had since it went back."""
+        self.seen = max(self.seen, height)
         self._highest = max(self._highest, height)
 
     async def leader_registry(self) -> SharedObject:

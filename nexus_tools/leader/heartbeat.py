@@ -25,13 +25,14 @@ class Heartbeat:
         self._config = config
         self._chain = chain
         self._metrics = metrics
-        self._height = 0
         self.trouble = self.code = ""
         self.went_back = asyncio.Event()
 
     async def beat(self) -> None:
         """Ask once."""
         timeout_s = self._config.heartbeat_timeout_ms / 1000
+        # Before it is asked: others may see more while the answer is on its way.
+        seen = self._chain.seen
         try:
             async with asyncio.timeout(timeout_s):
                 height = await self._chain.height()
@@ -43,28 +44,23 @@ class Heartbeat:
         except NexusError as error:
             self.note(error)
         else:
-            self.observe(height)
+            self.observe(height, seen)
 
     def note(self, error: NexusError) -> None:
         """The node does not do what it is there for."""
         self.trouble, self.code = error.message, error.code
         self._metrics.node_up.set(0)
 
-    def observe(self, height: int) -> None:
-        """The node was seen to have so many checkpoints."""
+    def observe(self, height: int, seen: int = 0) -> None:
+        """The node has so many checkpoints, and had shown `seen` of them before."""
         self._metrics.node_up.set(1)
         self._metrics.node_checkpoint.set(height)
-        self._chain.observe(height)
         self.trouble = self.code = ""
-        if height < self._height:
-            self.trouble = f"the node went back from checkpoint {self._height} to {height}"
+        if height < seen:
+            self._chain.seen = height
+            self.trouble = f"the node went back from checkpoint {seen} to {height}"
             self.code = "node_went_back"
             self.went_back.set()
-        self._height = height
-
-    def remember(self, height: int) -> None:
-        """An earlier run has seen so many checkpoints."""
-        self._height = max(self._height, height)
         self._chain.observe(height)
 
     @property

@@ -190,7 +190,7 @@ class Leader:
         await parts.closer.recover(memory.transactions)
         memory = await parts.journal.recall()
         if memory.cursor:
-            self._heartbeat.remember(Cursor.parse(memory.cursor).checkpoint)
+            self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
         self._parts = parts
         background = [
             parts.group.create_task(self._clock.run()),
