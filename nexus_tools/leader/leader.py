@@ -62,6 +62,7 @@ class Leader:
         self.metrics = LeaderMetrics()
         self._heartbeat = Heartbeat(config, self._chain, self.metrics)
         self._told = ""
+        self._was_troubled = False
         self.ready = asyncio.Event()
         self.health_port: int | None = None
 
@@ -255,7 +256,10 @@ class Leader:
         if problems == {"watcher": BEGINNING}:
             return
         code = self._heartbeat.code
-        if problems and (not self._told or code not in ("", self._told)):
+        # While the node is there, what is broken at one beat and mended at the next is no news.
+        is_news = bool(problems) and (bool(code) or self._was_troubled)
+        self._was_troubled = bool(problems)
+        if is_news and (not self._told or code not in ("", self._told)):
             _log.warning("not_ready", **problems)
             # What is missing may change by the second; that the node is of another chain is news.
             self._told = code or "not_ready"
