@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from nexus_tools.errors import UsageError
 
 PREFIX = "NEXUS_TOOLS_"
-NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "wallet")
+NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "timeout", "wallet")
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"

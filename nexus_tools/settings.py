@@ -22,6 +22,7 @@ from nexus_tools.directories import (
 from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.running_localnet import running_localnet
+from nexus_tools.units import parse_duration
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
@@ -37,7 +38,11 @@ KEYS = {
     "network": "the network that commands work on",
     "wallet": "alias or address of the key that signs",
     "keystore": "file with the keys, as the Sui client writes it",
+    "timeout": "how long a node or a faucet may take to respond: 10s",
 }
+
+DEFAULT_TIMEOUT = "10s"
+"""What people wait for without a word; programs may have more patience."""
 
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
@@ -104,6 +109,11 @@ class Settings:
     def keystore(self) -> Path:
         """The file with the keys."""
         return Path(self.get("keystore") or self.data_directory / "sui.keystore").expanduser()
+
+    @property
+    def timeout_s(self) -> float:
+        """How long a node or a faucet may take to respond. Raises `duration_invalid`."""
+        return parse_duration(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
 
     def save(self) -> None:
         """Write the file anew, atomically."""

@@ -99,6 +99,8 @@ def run() -> NoReturn:
 
 def _report(error: NexusError) -> int:
     """Print an error on stderr, as JSON if the command was to print JSON."""
+    if error.details.get("timeout_s"):
+        error.hint = "check the node, or wait longer: `nexus-tools config set timeout 60s`"
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code

@@ -8,7 +8,8 @@ import click
 
 from nexus_tools.cli.framework import Session, local
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.settings import KEYS, Found, Settings
+from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Found, Settings
+from nexus_tools.units import parse_duration
 
 
 @click.group()
@@ -28,6 +29,7 @@ def show(session: Session) -> None:
         "wallet": settings.wallet or "the keystore's active key",
         "wallet_source": _source(settings.locate_account),
         "keystore": str(settings.keystore),
+        "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
         "from_environment": sorted(settings.overrides),
     }
     session.output.record(record)
@@ -70,6 +72,8 @@ def _check(settings: Settings, key: str, value: str) -> None:
         settings.find_network(value)
     elif key == "wallet":
         settings.locate_account(value)
+    elif key == "timeout":
+        parse_duration(value)
     else:
         replace(settings, overrides={key: value}).open_wallet()
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, closed_of
 from nexus_tools.leader.chain_clock import ChainClock
@@ -103,7 +103,9 @@ class Carrier:
                 )
             except NexusError as error:
                 self._metrics.trouble.labels("reader").inc()
-                _log.warning("unread", invocation=str(assignment.invocation), error=error.message)
+                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                    place = str(assignment.invocation)
+                    _log.warning("unread", invocation=place, error=error.message)
                 await self._pause()
                 continue
             if found is not None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 
 from nexus_tools.client import Executed, simulate_transaction
-from nexus_tools.errors import NexusError, RefusedOnChainError
+from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.account import Account, TransactionSender
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
@@ -89,7 +89,8 @@ class Closer:
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
-            _log.warning("closing_postponed", code=error.code, error=error.message)
+            if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                _log.warning("closing_postponed", code=error.code, error=error.message)
             await self._postpone(closings, error.message)
         except Exception as error:  # noqa: BLE001 - the others go on, and the journal has it all
             _log.error("closing_broke", error=in_short(error))
@@ -121,6 +122,7 @@ class Closer:
         """Close them with one transaction; returns what is to be tried again at once."""
         closings = await self._still_open(closings)
         if not closings:
+            self._forget_trouble()
             return []
         batch = ClosingBatch(self._chain.deployment, self._leaders, closings)
         data = await self._draft(batch)
@@ -179,6 +181,9 @@ class Closer:
     def _succeeded(self) -> None:
         self._wary, self._generosity = False, 1
         self._most = min(2 * self._most, self._config.batch_size)
+        self._forget_trouble()
+
+    def _forget_trouble(self) -> None:
         self._trouble = ""
         self.troubled.clear()
 

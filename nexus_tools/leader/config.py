@@ -84,6 +84,12 @@ class LeaderConfig(pydantic.BaseModel):
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """How often the chain's clock is read while something waits for it."""
 
+    heartbeat_ms: int = Field(default=2_000, ge=10, le=60_000)
+    """How often the node is asked whether it is there."""
+
+    heartbeat_timeout_ms: int = Field(default=4_000, ge=10, le=60_000)
+    """How long the node may take to say so, before the Leader is not ready and connects anew."""
+
     trouble_pause_ms: int = Field(default=1_000, ge=1, le=60_000)
     """How long to wait after trouble of the Leader's own: a node that is down, no gas."""
 

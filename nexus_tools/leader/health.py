@@ -45,6 +45,14 @@ def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -
 
 
 @asynccontextmanager
+async def not_ready(port: int, problem: str) -> AsyncIterator[int]:
+    """Be alive and not ready, on a loopback port, while the Leader waits for its node."""
+    app = health_app(lambda: {"node": problem}, LeaderMetrics())
+    async with serve_health(app, port) as bound:
+        yield bound
+
+
+@asynccontextmanager
 async def serve_health(app: Starlette, port: int) -> AsyncIterator[int]:
     """Serve on a loopback port, which is given; signals stay with the caller.
 

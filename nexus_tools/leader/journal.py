@@ -193,6 +193,27 @@ class Journal:
 
         await self._commits.run(write)
 
+    async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
+        """What was closed and has not expired: it may be open if the chain was set back."""
+        columns = ", ".join(_COLUMNS)
+        statement = (
+            f"SELECT {columns} FROM invocations"  # noqa: S608 - ours
+            " WHERE stage = 'closed' AND expires_at_ms > ?"
+        )
+        rows = await self._commits.run(
+            lambda connection: connection.execute(statement, (now_ms,)).fetchall()
+        )
+        return tuple(map(_assignment, rows))
+
+    async def reopen(self, invocations: Iterable[Address]) -> None:
+        """Have invocations open again, as they were when they were assigned."""
+        rows = [(bytes(invocation),) for invocation in invocations]
+        statement = (
+            "UPDATE invocations SET stage = 'assigned', closed = NULL, closed_at_ms = NULL"
+            " WHERE invocation = ?"
+        )
+        await self._commits.run(lambda connection: connection.executemany(statement, rows))
+
     async def prune(self, closed_before_ms: int) -> int:
         """Forget what was closed before; returns how many."""
         statement = "DELETE FROM invocations WHERE stage = 'closed' AND closed_at_ms < ?"
@@ -253,11 +274,15 @@ def _recall(connection: sqlite3.Connection) -> Memory:
     )
 
 
+def _assignment(row: tuple[Any, ...]) -> Assignment:
+    invocation, tool, *terms = row
+    return Assignment(Address(invocation), Address(tool), *terms)
+
+
 def _entry(row: tuple[Any, ...]) -> Entry:
-    invocation, tool, *terms = row[: len(_COLUMNS)]
     stage, outcome, digest = row[len(_COLUMNS) :]
     return Entry(
-        assignment=Assignment(Address(invocation), Address(tool), *terms),
+        assignment=_assignment(row[: len(_COLUMNS)]),
         stage=Stage(stage),
         outcome=load_outcome(outcome) if outcome else None,
         digest=Digest(digest) if digest else None,

@@ -36,6 +36,8 @@ class LeaderMetrics:
         self.open = gauge("invocations_open", "Invocations in hand.")
         self.running = gauge("tool_calls_running", "Tool calls now.")
         self.lag_ms = gauge("event_lag_ms", "Age of the last event when it was read, in ms.")
+        self.node_up = gauge("node_up", "Whether the node answers, and is of the right chain.")
+        self.node_checkpoint = gauge("node_checkpoint", "The latest checkpoint of the node.")
         self.tool_call_seconds = histogram("tool_call_seconds", "Time of tool calls.", _SECONDS)
         self.closing_seconds = histogram(
             "closing_seconds", "Time of closing transactions.", _SECONDS

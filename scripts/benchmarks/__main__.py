@@ -25,6 +25,8 @@ PARTS = {
     "invocations": 60,
     "server": 70,
     "help": 20,
+    "faults": 240,
+    "storm": 600,
 }
 
 

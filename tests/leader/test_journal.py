@@ -124,7 +124,7 @@ async def test_a_transaction_that_was_executed_closes_what_it_closed(reopen):
     assert (entry.stage, entry.outcome, entry.digest) == (Stage.KNOWN, ANSWER, None)
 
 
-async def test_a_closed_invocation_never_opens_again(reopen):
+async def test_no_event_opens_a_closed_invocation_again(reopen):
     journal = await reopen()
     await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE})
     await journal.called(Address.of(1))
@@ -132,6 +132,18 @@ async def test_a_closed_invocation_never_opens_again(reopen):
     await journal.closing([Address.of(1)], TRANSACTION)
     assert await assign(journal, 1) == ()
     assert (await journal.recall()).entries == ()
+
+
+async def test_what_was_closed_before_it_expired_can_be_opened_again(reopen):
+    journal = await reopen()
+    await assign(journal, 1, 2, closed={Address.of(1): Closed.SETTLED})
+    expires_at_ms = assignment_of(1).expires_at_ms
+    assert await journal.closed_early(expires_at_ms) == ()
+    assert await journal.closed_early(expires_at_ms - 1) == (assignment_of(1),)
+    await journal.reopen([Address.of(1)])
+    memory = await (await reopen()).recall()
+    assert {entry.assignment for entry in memory.entries} == {assignment_of(1), assignment_of(2)}
+    assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
 async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):

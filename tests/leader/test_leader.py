@@ -8,6 +8,7 @@ import pytest
 import structlog
 from msgspec import structs
 
+from benchmarks.proxy import Proxy
 from nexus_tools.errors import NotAllowedError, UsageError
 from nexus_tools.leader import Leader
 from nexus_tools.package.move.invocation import State
@@ -268,77 +269,10 @@ async def test_the_secondary_takes_over_when_the_window_of_the_primary_is_over(w
 # --- A node that is away
 
 
-class Wire:
-    """A way to the node that can be cut and mended."""
-
-    def __init__(self, target):
-        self._target = target.removeprefix("http://").split(":")
-        self._cut = False
-        self._writers = set()
-        self._tasks = set()
-
-    async def start(self):
-        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-
-    def cut(self):
-        self._cut = True
-        for writer in self._writers:
-            writer.transport.abort()
-
-    def mend(self):
-        self._cut = False
-
-    async def stop(self):
-        self._server.close()
-        self.cut()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _connect(self, reader, writer):
-        self._tasks.add(asyncio.current_task())
-        if self._cut:
-            writer.transport.abort()
-            return
-        to_reader, to_writer = await asyncio.open_connection(*self._target)
-        self._writers |= {writer, to_writer}
-        pipes = (self._pipe(reader, to_writer), self._pipe(to_reader, writer))
-        await asyncio.gather(*pipes, return_exceptions=True)
-        self._writers -= {writer, to_writer}
-
-    async def _pipe(self, reader, writer):
-        try:
-            while data := await reader.read(65_536):
-                writer.write(data)
-                await writer.drain()
-        finally:
-            writer.close()
-
-
-@pytest.fixture
-async def wire(world):
-    """A wire to the node of the world, and its URL."""
-    wire = Wire(world.localnet.url)
-    yield wire, await wire.start()
-    await wire.stop()
-
-
-async def test_a_request_made_while_the_node_is_away_is_settled_later(world, add, wire):
-    cable, url = wire
-    identity = await world.new_leader()
-    async with world.running(identity, url=url):
-        await world.closed(*await world.request(add, {"a": 0, "b": 0}))
-        cable.cut()
-        ids = await world.request(add, {"a": 20, "b": 22})
-        cable.mend()
-        (closed,) = await world.closed(*ids)
-    assert closed.state.ports.as_json() == {"result": 42}
-
-
 async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
-    world, serve_app, add_definition, wire
+    world, serve_app, add_definition
 ):
     asked, go_on, responded = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    cable, url = wire
 
     async def app(scope, _receive, send):
         if scope["type"] == "http":
@@ -350,13 +284,16 @@ async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
 
     registered = await world.register_tool(add_definition(await serve_app(app)))
     identity = await world.new_leader()
-    async with world.running(identity, url=url, check_meta=False):
+    async with (
+        Proxy(int(world.localnet.url.rpartition(":")[2])).running() as proxy,
+        world.running(identity, url=proxy.url, check_meta=False),
+    ):
         ids = await world.request(registered, {"a": 1, "b": 2})
         await asked.wait()
-        cable.cut()
+        await proxy.drop()
         go_on.set()
         await responded.wait()
-        cable.mend()
+        await proxy.mend()
         (closed,) = await world.closed(*ids)
     assert closed.state.ports.as_json() == {"result": 3}
 

@@ -61,13 +61,17 @@ class Session:
 
     @asynccontextmanager
     async def client(self, *, signing: bool = False) -> AsyncIterator["SuiClient"]:
-        """A connection to the network; `signing` with the key."""
-        from nexus_tools.client import SuiClient
+        """A connection to the network; `signing` with the key.
+
+        A node that is silent for longer than the settings say is told of: `node_unreachable`.
+        """
+        from nexus_tools.client import Patience, SuiClient
 
         signer = self.signer() if signing else None
         network = self.network()
+        patience = Patience(call_timeout_s=self.settings.timeout_s)
         try:
-            async with SuiClient(network, signer) as client:
+            async with SuiClient(network, signer, patience=patience) as client:
                 yield client
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,39 @@ async def command(
     from nexus_tools.logs import log_to_stderr
 
     log_to_stderr(log_format or ("json" if session.output.as_json else None))
-    async with session.nexus() as nexus:
-        cap = await chosen(nexus.leaders, which)
-    await _run(session, nexus.deployment, cap, options)
+    deployment, cap = await _identity(session, which, options)
+    await _run(session, deployment, cap, options)
+
+
+async def _identity(
+    session: Session, which: str | None, options: dict[str, Any]
+) -> "tuple[Deployment, Address]":
+    """The package and the leader, as the node knows them: one that is away is waited for.
+
+    Meanwhile the Leader is alive, and not ready.
+    """
+    import asyncio
+
+    from nexus_tools.errors import UnreachableError
+    from nexus_tools.leader import not_ready
+    from nexus_tools.logs import get_logger
+
+    log = get_logger("nexus_tools.leader")
+    config = _config(session, None, options)
+    is_told = False
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                async with session.nexus() as nexus:
+                    return nexus.deployment, await chosen(nexus.leaders, which)
+            except UnreachableError as error:
+                if not is_told:
+                    is_told = True
+                    if config.health_port is not None:
+                        health = not_ready(config.health_port, error.message)
+                        await stack.enter_async_context(health)
+                    log.warning("not_ready", node=error.message)
+            await asyncio.sleep(config.trouble_pause_ms / 1000)
 
 
 async def _run(
@@ -80,10 +111,11 @@ async def _once_ready(session: Session, leader: "Leader", cap: "Address") -> Non
     session.output.done(f"the leader {cap} works{health}; Ctrl-C stops it")
 
 
-def _config(session: Session, cap: "Address", options: dict[str, Any]) -> "LeaderConfig":
+def _config(session: Session, cap: "Address | None", options: dict[str, Any]) -> "LeaderConfig":
     """What the environment sets, overruled by what was given as options."""
     from nexus_tools.leader import LeaderConfig
 
+    # While its id is not known, nobody opens its journal.
     journal = session.settings.data_directory / "leaders" / f"{cap}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | reach(options)

@@ -1,9 +1,12 @@
+import json
 import signal
 import urllib.request
 
 import anyio
+import httpx
 import pytest
 
+from benchmarks.proxy import Proxy
 from nexus_tools.client import Network, SuiClient
 from nexus_tools.package import Deployment
 from nexus_tools.registry import LeaderRegistry
@@ -157,3 +160,45 @@ def test_a_setting_out_of_bounds_is_named(author, leader, options, word):
 
 def test_a_leader_of_somebody_else_cannot_be_run(stranger, leader):
     assert stranger.fails("leader", "run", "--leader", leader) == (8, "cap_not_yours")
+
+
+# --- A node that is away at the start
+
+
+@pytest.fixture
+async def away(author, chain):
+    """A way to the node on which the author depends, that is closed."""
+    async with Proxy(int(chain.url.rpartition(":")[2])).running() as proxy:
+        settings = author.settings
+        settings["networks"]["test"]["url"] = proxy.url
+        author.configure(**settings)
+        await proxy.drop()
+        yield proxy
+
+
+async def test_the_daemon_waits_for_its_node_and_is_alive_and_not_ready(
+    author, leader, away, free_tcp_port
+):
+    health = f"http://127.0.0.1:{free_tcp_port}"
+    port = str(free_tcp_port)
+    daemon = author.daemon("not_ready", "leader", "run", "--json", "--health-port", port)
+    assert "does not respond" in json.loads(daemon.line)["node"]
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(f"{health}/healthz")).status_code == 200
+        response = await client.get(f"{health}/readyz")
+    assert response.status_code == 503
+    assert "does not respond" in response.json()["problems"]["node"]
+    await away.mend()
+    await anyio.to_thread.run_sync(line_with, "works", daemon.process.stderr)
+    ended = await anyio.to_thread.run_sync(daemon.end)
+    assert ended.code == 0
+
+
+def line_with(word, stream):
+    return next(line for line in stream if word in line)
+
+
+async def test_ctrl_c_ends_a_daemon_that_waits_for_its_node(author, leader, away):
+    ended = author.daemon("not_ready", "leader", "run", "--json").end(signal.SIGINT)
+    assert ended.code == 130
+    assert "Traceback" not in ended.stderr
