@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nexus_tools.cli.framework import Session, local
-from nexus_tools.cli.package.compiler import FOLDER, move_builder, our_sources
+from nexus_tools.cli.package.compiler import BUNDLED, FOLDER, Compilation, compiles, our_sources
 from nexus_tools.errors import ValidationError
 
 
@@ -16,9 +16,17 @@ from nexus_tools.errors import ValidationError
     "--output", type=click.Path(file_okay=False, path_type=Path), help="Write the modules here."
 )
 @click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
+@BUNDLED
+@compiles
 @local
 def command(
-    session: Session, folder: Path | None, output: Path | None, framework: Path | None
+    session: Session,
+    folder: Path | None,
+    *,
+    output: Path | None,
+    framework: Path | None,
+    bundled: bool,
+    compilation: Compilation,
 ) -> None:
     """Compile the Move package in FOLDER; without it, our own, and compare it with what we ship.
 
@@ -29,7 +37,13 @@ def command(
 
     source = folder or our_sources()
     with session.output.progress(f"compiling {source}"):
-        built = build_to_publish(move_builder(session), source, framework)
+        built = build_to_publish(
+            compilation.builder(session),
+            source,
+            framework,
+            checkouts=compilation.checkouts,
+            bundled=bundled,
+        )
     modules = {deserialize(module).name: module for module in built.modules}
     if built.warnings:
         session.output.warn(built.warnings)
