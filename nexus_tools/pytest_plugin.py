@@ -20,7 +20,7 @@ from nexus_tools.units import MIST_PER_SUI
 if TYPE_CHECKING:
     from nexus_tools.client import Executed, KeyPair, Network, SuiClient
     from nexus_tools.localnet import ThreadedLocalnet
-    from nexus_tools.localnet.compiler import MoveBuilder
+    from nexus_tools.localnet.compiler import Bundle, MoveBuilder
     from nexus_tools.localnet.framework import Release
     from nexus_tools.localnet.ledger import Snapshot
     from nexus_tools.localnet.trace import TransactionTrace
@@ -178,22 +178,22 @@ class PublishFixture:
         package: "str | os.PathLike[str] | Sequence[bytes]",
         dependencies: "Sequence[Address] | None" = None,
         *,
-        with_unpublished_dependencies: bool = False,
+        bundle: "Bundle | None" = None,
     ) -> PublishedPackage:
         """Publish the package in a folder with `Move.toml`, or compiled modules.
 
         A relative folder is one beside the test's file. Modules come in the order of their
         dependencies; the packages that they use are the framework's unless `dependencies` names
         them. Sources are compiled once per process as long as they stay the same, which needs the
-        extra `compiler`; what they depend on is published, or becomes a part of the package. Raises
-        as `build_to_publish` and `SuiClient.execute`.
+        extra `compiler`; what they depend on is published, or in `bundle`, which makes it a
+        part of the package. Raises as `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.address import Address
         from nexus_tools.sui.builder import TransactionBuilder
 
         if isinstance(package, str | os.PathLike):
             folder = self._beside / package
-            modules, ids = self._session.compiled(folder, bundled=with_unpublished_dependencies)
+            modules, ids = self._session.compiled(folder, bundle=bundle)
             dependencies = [Address(each) for each in ids]
         else:
             modules = tuple(package)
@@ -231,15 +231,15 @@ class _Session:
         return key, UnboundClient(self.localnet.network, key)
 
     def compiled(
-        self, folder: Path, *, bundled: bool = False
+        self, folder: Path, *, bundle: "Bundle | None" = None
     ) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """The modules of the package in a folder, and the ids of those that it depends on."""
         from nexus_tools.localnet.compiler import build_to_publish, read_package, sources_digest
 
         others = [folder / each.path for each in read_package(folder).dependencies]
-        key = (bundled, *map(sources_digest, [folder, *others]))
+        key = (bundle, *map(sources_digest, [folder, *others]))
         if key not in self._compiled:
-            built = build_to_publish(self._builder, folder, bundled=bundled)
+            built = build_to_publish(self._builder, folder, bundle=bundle)
             self._compiled[key] = (built.modules, built.dependencies)
         return self._compiled[key]
 

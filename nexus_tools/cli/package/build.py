@@ -1,13 +1,16 @@
 """`nexus-tools package build`: a Move package compiled, and ours compared with what we ship."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools.cli.framework import Session, local
-from nexus_tools.cli.package.compiler import BUNDLED, FOLDER, Compilation, compiles, our_sources
+from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles, our_sources
 from nexus_tools.errors import ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.localnet.compiler import Bundle
 
 
 @click.command()
@@ -16,7 +19,7 @@ from nexus_tools.errors import ValidationError
     "--output", type=click.Path(file_okay=False, path_type=Path), help="Write the modules here."
 )
 @click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
-@BUNDLED
+@BUNDLE
 @compiles
 @local
 def command(
@@ -25,7 +28,7 @@ def command(
     *,
     output: Path | None,
     framework: Path | None,
-    bundled: bool,
+    bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
     """Compile the Move package in FOLDER; without it, our own, and compare it with what we ship.
@@ -42,7 +45,7 @@ def command(
             source,
             framework,
             checkouts=compilation.checkouts,
-            bundled=bundled,
+            bundle=bundle,
         )
     modules = {deserialize(module).name: module for module in built.modules}
     if built.warnings:

@@ -71,11 +71,10 @@ _BUILD_TIMEOUT = click.option(
 )
 
 
-BUNDLED = click.option(
-    "--with-unpublished-dependencies",
-    "bundled",
-    is_flag=True,
-    help="Take what is published nowhere into the package.",
+BUNDLE = click.option(
+    "--bundle",
+    type=click.Choice(["unpublished", "all"]),
+    help="Take dependencies into the package: those published nowhere, or all.",
 )
 """The option of commands that compile what is published."""
 

@@ -8,22 +8,27 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
-from nexus_tools.cli.package.compiler import BUNDLED, FOLDER, Compilation, compiles
+from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
-    from nexus_tools.localnet.compiler import BuiltPackage
+    from nexus_tools.localnet.compiler import BuiltPackage, Bundle
 
 
 @click.command()
 @click.argument("folder", type=FOLDER, required=False)
 @click.option("--again", is_flag=True, help="Publish another one, although one is known.")
-@BUNDLED
+@BUNDLE
 @compiles
 @writes
 async def publish(
-    session: Session, folder: Path | None, *, again: bool, bundled: bool, compilation: Compilation
+    session: Session,
+    folder: Path | None,
+    *,
+    again: bool,
+    bundle: "Bundle | None",
+    compilation: Compilation,
 ) -> None:
     """Publish the Move package in FOLDER; without it, the one that comes with nexus-tools.
 
@@ -32,18 +37,18 @@ async def publish(
     if folder is None:
         await _publish_ours(session, again=again)
     else:
-        await _publish_folder(session, folder, compilation, bundled=bundled)
+        await _publish_folder(session, folder, compilation, bundle=bundle)
 
 
 async def _publish_folder(
-    session: Session, folder: Path, compilation: Compilation, *, bundled: bool
+    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
 ) -> None:
     from nexus_tools.client import Executed
     from nexus_tools.package import Publisher
     from nexus_tools.sui.address import Address
 
     with session.output.progress(f"compiling {folder}"):
-        built = await asyncio.to_thread(_built, session, folder, compilation, bundled=bundled)
+        built = await asyncio.to_thread(_built, session, folder, compilation, bundle=bundle)
     dependencies = tuple(map(Address, built.dependencies))
     async with session.client(signing=True) as client:
         done = f"published {folder} on {client.network.name}"
@@ -61,12 +66,12 @@ async def _publish_folder(
 
 
 def _built(
-    session: Session, folder: Path, compilation: Compilation, *, bundled: bool
+    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
 ) -> "BuiltPackage":
     from nexus_tools.localnet.compiler import build_to_publish
 
     builder = compilation.builder(session)
-    return build_to_publish(builder, folder, checkouts=compilation.checkouts, bundled=bundled)
+    return build_to_publish(builder, folder, checkouts=compilation.checkouts, bundle=bundle)
 
 
 async def _publish_ours(session: Session, *, again: bool) -> None:

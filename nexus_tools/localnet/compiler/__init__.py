@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.localnet.compiler.install import COMPILER_VERSION, WASM_PATH, install_builder
 from nexus_tools.localnet.compiler.package_sources import (
+    Bundle,
     DependencySources,
     PackageSources,
     read_package,
@@ -32,6 +33,7 @@ __all__ = [
     "NO_DEPENDENCIES",
     "WASM_PATH",
     "BuiltPackage",
+    "Bundle",
     "CompiledPackage",
     "Dependencies",
     "DependencySources",

@@ -11,6 +11,7 @@ from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler.builder import BuiltPackage, Framework, MoveBuilder
 from nexus_tools.localnet.compiler.package_sources import (
     NO_CHECKOUTS,
+    Bundle,
     DependencySources,
     read_package,
 )
@@ -53,17 +54,16 @@ def build_to_publish(
     framework: Framework | None = None,
     *,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
-    bundled: bool = False,
+    bundle: Bundle | None = None,
 ) -> BuiltPackage:
     """Compile the package in a folder as it can be published: what it depends on is published.
 
-    With `bundled`, the modules of what is published nowhere become modules of the package; two of
-    one name the compiler refuses. Raises `dependency_unpublished`, and as `read_package` and
-    `MoveBuilder.build` do.
+    The modules of what `bundle` names become modules of the package; two of one name the compiler
+    refuses. Raises `dependency_unpublished`, and as `read_package` and `MoveBuilder.build` do.
     """
-    package = read_package(folder, checkouts=checkouts, bundled=bundled)
+    package = read_package(folder, checkouts=checkouts, bundle=bundle)
     unpublished = [each for each in package.dependencies if not each.is_published]
-    if unpublished and not bundled:
+    if unpublished and bundle is None:
         raise _unpublished(folder, unpublished[0])
     given: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []
@@ -89,7 +89,7 @@ def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError
         "dependency_unpublished",
         f"{folder} depends on {dependency.name}, which is published nowhere",
         hint=f"publish it first, and write its id into [addresses] of {os.path.normpath(manifest)},"
-        " or publish it within: --with-unpublished-dependencies",
+        " or publish it within: --bundle unpublished",
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import tomli_w
 from msgspec import Struct, field
@@ -79,6 +79,9 @@ class PackageSources(Struct, frozen=True):
     dependencies: tuple[DependencySources, ...]
 
 
+Bundle = Literal["unpublished", "all"]
+"""Which dependencies become a part of the package that is published."""
+
 NO_CHECKOUTS: Mapping[str, Path] = MappingProxyType({})
 
 
@@ -87,20 +90,21 @@ def read_package(
     *,
     for_tests: bool = False,
     checkouts: Mapping[str, Path] = NO_CHECKOUTS,
-    bundled: bool = False,
+    bundle: Bundle | None = None,
 ) -> PackageSources:
     """The package in a folder with all that it depends on, and what its tests need if asked.
 
     `checkouts` are folders of dependencies by the names that manifests have for them, wherever
-    these say that they are. With `bundled`, what is published nowhere is at 0x0 as the package
-    itself is, to be published within it. Raises `NotFoundError` if a folder has no `Move.toml`;
+    these say that they are. What `bundle` names is at 0x0 as the package itself is, to be published
+    within it: packages that are published nowhere, or all. Raises `NotFoundError` if a folder has
+    no `Move.toml`;
     `ValidationError` for a manifest that is invalid, a dependency in no folder, dependencies in a
     circle, an address that is left open, a checkout that nothing depends on.
     """
     reader = _Reader(for_tests=for_tests, checkouts=checkouts)
     root = reader.read(folder, ())
     _check_checkouts(root, checkouts, reader.order)
-    _assign_addresses(reader.order, bundled=bundled)
+    _assign_addresses(reader.order, bundle=bundle, for_tests=for_tests)
     return PackageSources(
         {**root.sources, MANIFEST: tomli_w.dumps(_manifest(root, reader.order))},
         tuple(
@@ -109,7 +113,7 @@ def read_package(
                 Path(os.path.relpath(node.folder, root.folder)).as_posix(),
                 {path: text for path, text in node.sources.items() if path != MANIFEST},
                 _manifest(node, reader.order),
-                _published_address(node) is not None,
+                bundle != "all" and _published_address(node) is not None,
             )
             for node in reader.order
             if node is not root
@@ -224,16 +228,20 @@ def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
     return next((name for name in found if name in known), (*found, manifest.name)[0])
 
 
-def _assign_addresses(order: list[_Node], *, bundled: bool) -> None:
-    """Give all names their addresses, importing packages first: they may decide those of others."""
+def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: bool) -> None:
+    """Give all names their addresses, importing packages first: they may decide those of others.
+
+    The package itself is at 0x0, as everything that is published; in tests where it says.
+    """
     declared = {address for node in order for address in node.manifest.addresses.values()}
-    free = repeat(_UNPUBLISHED) if bundled else _free_addresses(declared)
+    free = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
     for node in reversed(order):
         written = node.manifest.addresses.items()
         resolved = {name: address or node.given.get(name) for name, address in written}
         if node is not order[-1]:
-            resolved[node.name] = _published_address(node) or next(free)
-        elif resolved.get(node.name, b"") is None:
+            published = None if bundle == "all" else _published_address(node)
+            resolved[node.name] = published or next(free)
+        elif node.name in resolved and not (for_tests and resolved[node.name]):
             resolved[node.name] = _UNPUBLISHED
         node.addresses = {name: _settled(node, name, each) for name, each in resolved.items()}
         for dependency, child in node.children:
@@ -282,8 +290,11 @@ def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
 def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:
     """The manifest of a package for the compiler."""
     locations = {id(dependency): child.location for dependency, child in node.children}
+    settings = dict(node.manifest.settings)
+    if node.addresses.get(node.name) == _UNPUBLISHED:  # wherever an older one of it may be
+        settings.pop("published-at", None)
     return {
-        "package": {"name": node.manifest.name, **node.manifest.settings},
+        "package": {"name": node.manifest.name, **settings},
         "dependencies": {
             dependency.alias: {"local": locations[id(dependency)]}
             if id(dependency) in locations

@@ -77,7 +77,11 @@ DEFAULT_ORIGIN = Origin()
 
 
 def found_network(
-    ledger: Ledger, executor: Executor, faucet: Address, timestamp_ms: int, origin: Origin
+    ledger: Ledger,
+    executor: Executor,
+    faucet: Address,
+    timestamp_ms: int,
+    origin: Origin = DEFAULT_ORIGIN,
 ) -> Checkpoint:
     """Write checkpoint 0 of a new network, where the money belongs to `faucet`.
 

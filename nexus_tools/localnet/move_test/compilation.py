@@ -102,20 +102,30 @@ def build_dependencies(
 ) -> BuiltDependencies:
     """Compile packages, each of which comes after those that it depends on itself.
 
-    What they have for tests is compiled, too, but not their tests. Raises `ValidationError` with
-    the compiler's words.
+    What they have for tests is compiled, too, and their tests where other code calls them. Raises
+    `ValidationError` with the compiler's words.
     """
     given: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []
     sources: dict[str, MoveTestSource] = {}
     for package in packages:
-        read = read_test_sources(package.sources, with_tests=False)
-        try:
-            modules += compile_for_tests(builder, package.manifest_as_root, read, given)
-        except ValidationError as error:
-            raise ValidationError(error.code, f"{package.path}: {error.message}") from None
+        read, compiled = _compile_dependency(builder, package, given)
+        modules += compiled
         texts = {_compiled_path(path): source.text for path, source in read.items()}
         given[package.location] = {"Move.toml": package.manifest_text, **texts}
         sources |= {f"{package.path}/{path}": source for path, source in read.items()}
     manifests = tuple(package.manifest_text for package in packages)
     return BuiltDependencies(given, manifests, tuple(modules), sources)
+
+
+def _compile_dependency(
+    builder: MoveBuilder, package: DependencySources, given: Dependencies
+) -> tuple[dict[str, MoveTestSource], tuple[bytes, ...]]:
+    """The files and the modules of a package; mostly nobody misses its tests, which take long."""
+    for with_tests in (False, True):
+        read = read_test_sources(package.sources, with_tests=with_tests)
+        try:
+            return read, compile_for_tests(builder, package.manifest_as_root, read, given)
+        except ValidationError as error:
+            refusal = error
+    raise ValidationError(refusal.code, f"{package.path}: {refusal.message}")
