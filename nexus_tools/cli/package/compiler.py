@@ -81,7 +81,7 @@ BUNDLE = click.option(
 
 def _checkout(option: str) -> tuple[str, Path]:
     name, _, folder = option.partition("=")
-    if not name or not Path(folder).is_dir():
+    if not (name and folder and Path(folder).is_dir()):
         raise UsageError(
             "dependency_invalid",
             f"--dependency {option} names no folder",
