@@ -50,6 +50,13 @@ FRAMEWORK_FROM = click.option(
 )
 """The option of commands that work with a framework."""
 
+LOG_FORMAT = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="How to write the log; text on a terminal, else JSON.",
+)
+"""The option of commands that run until they are stopped."""
+
 CA_FILE = click.option(
     "--ca-file",
     type=FILE,
