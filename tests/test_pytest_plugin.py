@@ -13,6 +13,7 @@ from textwrap import dedent
 import pytest
 
 from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.localnet.framework import embedded_release, write_release
 
 pytest_plugins = ["pytester"]
 
@@ -519,3 +520,20 @@ def test_the_example_and_the_code_of_the_guide_pass(run, pytester, compiler_cach
     code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     pytester.path.joinpath("test_guide.py").write_text("\n\n".join(code))
     run(*arguments).assert_outcomes(passed=7)
+
+
+def test_the_network_of_the_tests_may_have_another_framework_and_version(pytester, run, tmp_path):
+    folder = tmp_path / "framework"
+    write_release(embedded_release(), folder)
+    pytester.makepyfile(
+        """
+        from nexus_tools.localnet.framework import embedded_release
+
+        def test_it_has_what_was_asked_for(localnet):
+            own = localnet._own
+            assert own.call(lambda net: net.protocol_version) == 139
+            assert own.call(lambda net: net.framework) == embedded_release().digests
+        """
+    )
+    options = (f"--localnet-framework-from={folder}", "--localnet-protocol-version=139")
+    run(*options).assert_outcomes(passed=1)

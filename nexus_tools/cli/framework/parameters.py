@@ -43,6 +43,13 @@ DURATION = _Written("duration", units.parse_duration)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file that is there."""
 
+FRAMEWORK_FROM = click.option(
+    "--framework-from",
+    metavar="URL|FOLDER",
+    help="Take the Sui framework of the node at URL, or one whose .mv files are in FOLDER.",
+)
+"""The option of commands that work with a framework."""
+
 LOG_FORMAT = click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
