@@ -23,7 +23,7 @@ with asyncio.Runner() as runner:
             running = eval(code, scope)
             if running is not None:
                 runner.run(running)
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever a program raises is its end
             traceback.print_exc(file=sys.stdout)
             status = 1
         print(f"{mark}{status}", flush=True)

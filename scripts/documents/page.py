@@ -1,7 +1,7 @@
 """A page of Markdown: its blocks in their order.
 
-A block is fenced, with a language and perhaps a title: the name of a terminal for `console`, of a file
-for all others. What a page takes for granted stands in comments, which readers do not see:
+A block is fenced, with a language and perhaps a title: the name of a terminal for `console`, of a
+file for all others. What a page takes for granted stands in comments, which readers do not see:
 
     <!-- given: localnet, tools -->       sections of given.md, executed first
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 MARK = "\x1e"
-PATIENCE_S = 90.0
+PATIENCE_S = 60.0
 INTERPRETER = Path(__file__).with_name("interpreter.py").read_text(encoding="utf-8")
 SHELL = ("bash", "--noprofile", "--norc")
 
 
-class Unexpected(AssertionError):
+class UnexpectedError(AssertionError):
     """Something else came than what a page shows."""
 
 
@@ -67,7 +67,7 @@ class Terminal:
         os.killpg(self._process.pid, signal.SIGINT)
 
     def output(self, suffices: Callable[[str], bool] = lambda _: False) -> tuple[str, int | None]:
-        """What was printed, and the exit code; None for what runs on with an output that suffices."""
+        """What was printed, and the exit code; None if it runs on, and its output suffices."""
         deadline = time.monotonic() + PATIENCE_S
         while True:
             before, mark, after = self._printed.partition(MARK)
@@ -89,14 +89,13 @@ class Terminal:
         ready, _, _ = select.select([self._process.stdout], [], [], deadline - time.monotonic())
         data = os.read(self._process.stdout.fileno(), 65_536) if ready else b""
         if not data:
-            raise Unexpected(f"nothing more came after:\n{self._printed}")
+            raise UnexpectedError(f"nothing more came after:\n{self._printed}")
         self._printed += data.decode(errors="replace")
 
     def close(self) -> None:
         """Interrupts what runs, and ends it if that does not."""
         if self.is_busy:
             self.interrupt()
-        self._process.stdin and self._process.stdin.close()
         try:
             self._process.communicate(timeout=10)
         except subprocess.TimeoutExpired:

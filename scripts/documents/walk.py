@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from packaging.requirements import Requirement
 
 from documents.page import ROOT, Block, Page
 from documents.shown import begins_as_shown, is_shown
-from documents.terminal import Terminal, Unexpected
+from documents.terminal import Terminal, UnexpectedError
 
 FIRST = "Terminal 1"
 PORT = re.compile(r"127\.0\.0\.1:(\d{4,5})\b")
@@ -54,6 +55,7 @@ class Walk:
         self._installs = installs
         self._terminals: dict[str, Terminal] = {}
         self._ports: dict[str, str] = {}
+        self._written: set[Path] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -84,12 +86,13 @@ class Walk:
 
     def _execute_all(self, page: Page) -> None:
         blocks = page.blocks
-        for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        for block, after in zip(blocks, [*blocks[1:], None], strict=False):
             shown = after.text if after and after.language == "text" else ""
             try:
                 self._execute(block, shown)
-            except Unexpected as error:
-                raise Unexpected(f"{page.name}:{block.line}: {error}") from None
+            except UnexpectedError as error:
+                text = self._there(str(error))
+                raise UnexpectedError(f"{page.name}:{block.line}: {text}") from None
 
     def _execute(self, block: Block, shown: str) -> None:
         if block.language == "console":
@@ -100,13 +103,17 @@ class Walk:
             self._execute_python(block.text, shown)
 
     def _put(self, block: Block) -> None:
-        """A file that is there already has to be what is shown, or to have it in it."""
+        """A file of the reader's is written, and goes on; any other has to have what is shown."""
         path = self._folder / block.title
-        if not path.exists():
+        if path in self._written or not path.exists():
+            self._written.add(path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(self._here(block.text), encoding="utf-8")
+            with path.open("a", encoding="utf-8") as file:
+                file.write(self._here(block.text))
         elif block.text not in path.read_text(encoding="utf-8"):
-            raise Unexpected(f"{block.title} has other text:\n{path.read_text(encoding='utf-8')}")
+            raise UnexpectedError(
+                f"{block.title} has other text:\n{path.read_text(encoding='utf-8')}"
+            )
 
     # --- Consoles
 
@@ -117,7 +124,7 @@ class Walk:
             terminal.output()
         for command, shown in block.commands:
             if terminal.is_busy:
-                raise Unexpected(f"{block.title} is busy when it is to execute: {command}")
+                raise UnexpectedError(f"{block.title} is busy when it is to execute: {command}")
             last = (command, shown) == block.commands[-1]
             self._type(terminal, command, shown, may_run_on=bool(block.title and shown and last))
 
@@ -140,9 +147,9 @@ class Walk:
         output = self._there(output)
         fails = re.search(r"^error: ", shown, re.MULTILINE) is not None
         if status is not None and (status != 0) != fails:
-            raise Unexpected(f"`{command}` ended with {status}:\n{output}")
+            raise UnexpectedError(f"`{command}` ended with {status}:\n{output}")
         if status is not None and shown.strip() and not is_shown(output, shown):
-            raise Unexpected(f"`{command}` printed:\n{output}\nand not:\n{shown}")
+            raise UnexpectedError(f"`{command}` printed:\n{output}\nand not:\n{shown}")
         return None
 
     def _here(self, text: str) -> str:
@@ -170,7 +177,7 @@ class Walk:
         output, status = terminal.output()
         output = self._there(output)
         if status or not is_shown(output, shown):
-            raise Unexpected(f"the program printed:\n{output}\nand not:\n{shown}")
+            raise UnexpectedError(f"the program printed:\n{output}\nand not:\n{shown}")
 
 
 def _require(requirements: str) -> None:
@@ -180,12 +187,13 @@ def _require(requirements: str) -> None:
         assert version(requirement.name)
         known = metadata(requirement.name).get_all("Provides-Extra") or []
         if not requirement.extras <= set(known):
-            raise Unexpected(f"{requirement.name} has no extra of {requirement.extras}")
+            raise UnexpectedError(f"{requirement.name} has no extra of {requirement.extras}")
 
 
 def fresh_folder(folder: Path) -> Path:
     """The folder with the examples, as in a checkout."""
-    (folder / "examples").symlink_to(ROOT / "examples")
+    ignored = shutil.ignore_patterns("__pycache__", ".pytest_cache", "build")
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=ignored)
     return folder
 
 
