@@ -1,4 +1,4 @@
-"""README and docs as a reader follows them: every block executed in order, what is shown compared."""
+"""README and docs as a reader follows them: every block executed, what is shown compared."""
 
 from documents.page import Block, Page
 from documents.walk import Walk, environment_of

@@ -1,7 +1,7 @@
-"""Python as a page goes on in it: one scope, `await` outside of functions as in `python -m asyncio`.
+"""Python as a page goes on in it: one scope, and `await` outside of functions.
 
-Reads programs from stdin, a JSON string on each line, and ends the output of each with a mark. It is
-handed to Python as text, and needs nothing but its library.
+Reads programs from stdin, a JSON string on each line, and ends the output of each with a mark. It
+is handed to Python as text, and needs nothing but its library.
 """
 
 import ast

@@ -28,7 +28,8 @@ def assemble() -> None:
     shutil.rmtree(BUILD, ignore_errors=True)
     shutil.copytree(DOCS, PAGES)
     for path in PAGES.rglob("*.md"):
-        path.write_text(ELSEWHERE.sub(r"\1", path.read_text(encoding="utf-8")), encoding="utf-8")
+        text = path.read_text(encoding="utf-8").replace("../README.md", "index.md")
+        path.write_text(ELSEWHERE.sub(r"\1", text), encoding="utf-8")
     _write("index.md", _home())
     for name, generator in GENERATED.items():
         _write(f"reference/{name}.md", generator.page())
@@ -59,7 +60,9 @@ def _python(room: str) -> str:
     name = room if room == "nexus_tools" else f"nexus_tools.{room}"
     module = import_module(name)
     offered = [each for each in module.__all__ if each != "__version__"]
-    return f"# {name}\n\n{module.__doc__}\n\n" + "".join(f"::: {name}.{each}\n\n" for each in offered)
+    return f"# {name}\n\n{module.__doc__}\n\n" + "".join(
+        f"::: {name}.{each}\n\n" for each in offered
+    )
 
 
 # --- Navigation
@@ -98,7 +101,8 @@ def _line(name: str) -> str:
     text = (PAGES / name).read_text(encoding="utf-8")
     title = re.search(r"^# (.+)$", text, re.MULTILINE)
     first = re.search(r"^(?![#<\n|`!])(.+?[.:])(?=\s)", text, re.MULTILINE | re.DOTALL)
-    assert title and first, name
+    if not (title and first):
+        raise SystemExit(f"{name} has no title, or no sentence")
     sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first[1].split()))
     return f"- [{title[1]}]({name}): {sentence}\n"
 

@@ -6,7 +6,9 @@ import click
 
 from nexus_tools.cli.app import app
 
-SHARED = "Options of many commands, exit codes and settings are on [a page of their own](../cli.md)."
+SHARED = (
+    "Options of many commands, exit codes and settings are on [a page of their own](../cli.md)."
+)
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
@@ -33,7 +35,9 @@ def _section(name: str, command: click.Command) -> str:
     lines = [_option(each) for each in options if not each.hidden]
     table = ["| option | does |", "|---|---|", *lines] if lines else []
     help_text = (command.help or "").replace("\b\n", "")
-    return "\n".join((f"## nexus-tools {name}\n", f"`nexus-tools {usage}`\n", help_text, "", *table, ""))
+    return "\n".join(
+        (f"## nexus-tools {name}\n", f"`nexus-tools {usage}`\n", help_text, "", *table, "")
+    )
 
 
 def _option(option: click.Option) -> str:

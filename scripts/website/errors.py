@@ -21,9 +21,9 @@ KINDS = {
 }
 INTRODUCTION = """# Errors
 
-Whatever goes wrong is a `NexusError`: its class says what can be done about it and is the exit code of
-the command line, its `code` is a stable word for programs. With `--json` the command line prints both.
-In braces is what an error fills in.
+Whatever goes wrong is a `NexusError`: its class says what can be done about it and is the exit code
+of the command line, its `code` is a stable word for programs. With `--json` the command line prints
+both. In braces is what an error fills in.
 """
 
 
@@ -39,7 +39,9 @@ class Raised:
 def page() -> str:
     """The page."""
     raised = raised_by_kind()
-    return INTRODUCTION + "".join(_section(kind, sorted(raised[name])) for name, kind in KINDS.items())
+    return INTRODUCTION + "".join(
+        _section(kind, sorted(raised[name])) for name, kind in KINDS.items()
+    )
 
 
 def _section(kind: type[errors.NexusError], raised: list[Raised]) -> str:

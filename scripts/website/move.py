@@ -29,7 +29,10 @@ def _module(module: SourceModule) -> str:
 
 def _struct(struct: SourceStruct) -> str:
     abilities = f" has {', '.join(struct.abilities)}" if struct.abilities else ""
-    fields = [f"| `{each.name}` | `{each.type}` | {' '.join(each.doc.split())} |" for each in struct.fields]
+    fields = [
+        f"| `{each.name}` | `{each.type}` | {' '.join(each.doc.split())} |"
+        for each in struct.fields
+    ]
     table = "\n".join(("| field | type | is |", "|---|---|---|", *fields)) + "\n" if fields else ""
     return f"### struct {struct.name}{abilities}\n\n{struct.doc}\n\n{table}"
 
@@ -38,7 +41,9 @@ def _function(function: SourceFunction) -> str:
     parameters = "".join(f"    {each.name}: {each.type},\n" for each in function.parameters)
     types = f"<{', '.join(function.type_parameters)}>" if function.type_parameters else ""
     returns = f": {function.returns}" if function.returns else ""
-    head = f"public fun {function.name}{types}(\n{parameters}){returns}" if parameters else (
-        f"public fun {function.name}{types}(){returns}"
+    head = (
+        f"public fun {function.name}{types}(\n{parameters}){returns}"
+        if parameters
+        else (f"public fun {function.name}{types}(){returns}")
     )
     return f"### {function.name}\n\n```move\n{head}\n```\n\n{function.doc}\n"

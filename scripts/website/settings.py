@@ -21,8 +21,8 @@ def page() -> str:
         (
             "# Settings and variables",
             "",
-            "Settings are read, in rising order, from `config.toml`, from variables, and from options:",
-            "[the command line](../cli.md#settings) says where the file is.",
+            "Settings are read, in rising order, from `config.toml`, from variables, and from",
+            "options: [the command line](../cli.md#settings) says where the file is.",
             "",
             *("| setting | variable | is |", "|---|---|---|", *settings),
             "",
