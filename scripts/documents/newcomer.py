@@ -1,4 +1,4 @@
-"""README's sixty seconds and the tutorial, word by word, as somebody has them who has the wheel alone.
+"""README's sixty seconds and the tutorial, word by word, for somebody who has the wheel alone.
 
 Each version of Python gets an empty folder and a virtual environment with nothing in it but pip,
 which finds the wheel where it was built, and all else where pip usually does.
@@ -26,34 +26,35 @@ def build_wheel() -> None:
     subprocess.run(command, check=True)
 
 
-def follow(version: str, page: Page) -> None:
-    """Follows a page with this version of Python, in an empty folder."""
+def follow(environment: Path, page: Page) -> str:
+    """Follows a page in an empty folder with a new home; says how that went."""
     with TemporaryDirectory() as name:
-        folder, environment = Path(name) / "folder", Path(name) / "environment"
+        folder = Path(name) / "folder"
         folder.mkdir()
-        venv = ("uv", "venv", "--quiet", "--seed", "--python", version, str(environment))
-        subprocess.run(venv, check=True)
         variables = environment_of(Path(name) / "home", environment / "bin")
         variables |= {"PIP_FIND_LINKS": str(WHEELS), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        with Walk(folder, variables, installs=True) as walk:
-            walk.follow(page)
+        began = time.monotonic()
+        try:
+            with Walk(folder, variables, installs=True) as walk:
+                walk.follow(page)
+        except UnexpectedError as error:
+            return f"fails: {error}"
+        return f"goes as it is written ({time.monotonic() - began:.0f} s)"
 
 
 def main() -> int:
-    """Follows both pages with the versions that are named, or with all."""
+    """Follows both pages with the interpreters that are named, or with all versions."""
     build_wheel()
     readme = Page.read("README.md").section("Sixty seconds")
-    failed = 0
-    for version in sys.argv[1:] or VERSIONS:
-        for name, page in (("README", readme), ("tutorial", Page.read("docs/tutorial.md"))):
-            began = time.monotonic()
-            try:
-                follow(version, page)
-                said = "goes as it is written"
-            except UnexpectedError as error:
-                said, failed = f"does not: {error}", failed + 1
-            print(f"Python {version}: {name} {said} ({time.monotonic() - began:.0f} s)", flush=True)
-    return 1 if failed else 0
+    said = []
+    for python in sys.argv[1:] or VERSIONS:
+        with TemporaryDirectory() as environment:
+            venv = ("uv", "venv", "--quiet", "--seed", "--python", python, environment)
+            subprocess.run(venv, check=True)
+            for name, page in (("README", readme), ("tutorial", Page.read("docs/tutorial.md"))):
+                said.append(follow(Path(environment), page))
+                print(f"{python}: {name} {said[-1]}", flush=True)
+    return int(any(each.startswith("fails") for each in said))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 MARK = "\x1e"
 PATIENCE_S = 60.0
+INSTALL_PATIENCE_S = 400.0
 INTERPRETER = Path(__file__).with_name("interpreter.py").read_text(encoding="utf-8")
 SHELL = ("bash", "--noprofile", "--norc")
 
@@ -37,6 +38,7 @@ class Terminal:
             start_new_session=True,
         )
         self._printed = ""
+        self._patience_s = PATIENCE_S
         self.is_busy = False
 
     @classmethod
@@ -55,6 +57,7 @@ class Terminal:
     def type(self, command: str) -> None:
         """Has the shell execute a command, which reads nothing of what is typed later."""
         self.is_busy = True
+        self._patience_s = INSTALL_PATIENCE_S if "pip install" in command else PATIENCE_S
         self._write(f"eval {shlex.quote(command)} </dev/null; printf '{MARK}%d\\n' $?\n")
 
     def execute(self, program: str) -> None:
@@ -68,7 +71,7 @@ class Terminal:
 
     def output(self, suffices: Callable[[str], bool] = lambda _: False) -> tuple[str, int | None]:
         """What was printed, and the exit code; None if it runs on, and its output suffices."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self._patience_s
         while True:
             before, mark, after = self._printed.partition(MARK)
             if mark and "\n" in after:

@@ -74,12 +74,13 @@ class Canvas:
     def svg(self) -> str:
         """The file."""
         width, height = self._size
+        size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        paper = f'x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8"'
         parts: Sequence[str] = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
-            f' width="{width}" height="{height}" role="img" aria-labelledby="says">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="says">',
             f'<title id="says">{escape(self._says)}</title>',
             f"<defs><style>{STYLE}</style>{HEAD}</defs>",
-            f'<rect class="paper" x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8"/>',
+            f'<rect class="paper" {paper}/>',
             *self._parts,
             "</svg>",
         )
