@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import getdoc
 from pathlib import Path
 
 import nexus_tools
@@ -46,7 +47,7 @@ def page() -> str:
 
 def _section(kind: type[errors.NexusError], raised: list[Raised]) -> str:
     rows = [f"| `{each.code}` | {cell(each.means)} | {cell(each.remedy)} |" for each in raised]
-    head = f"\n## {kind.__name__}: exit code {kind.exit_code}\n\n{kind.__doc__}\n\n"
+    head = f"\n## {kind.__name__}: exit code {kind.exit_code}\n\n{getdoc(kind)}\n\n"
     return head + "\n".join(("| code | means | what to do |", "|---|---|---|", *rows)) + "\n"
 
 
@@ -73,6 +74,8 @@ def _raised(call: ast.Call) -> Raised | None:
     code, message = call.args[:2]
     if not (isinstance(code, ast.Constant) and isinstance(code.value, str)):
         return None
+    if isinstance(message, ast.Name):  # the sentence is somebody else's
+        message = ast.Constant("what was said")
     hints = [each.value for each in call.keywords if each.arg == "hint"]
     return Raised(code.value, "".join(_text(message)), "".join(map("".join, map(_text, hints))))
 

@@ -51,7 +51,8 @@ def test_every_command_has_its_section_in_the_reference():
     for name, command in commands.leaves(app):
         assert f"\n## nexus-tools {name}\n" in page
         for parameter in command.params:
-            if parameter.param_type_name == "option" and not parameter.hidden:
+            shared = commands.SHARED & {*parameter.opts}
+            if parameter.param_type_name == "option" and not (shared or parameter.hidden):
                 assert f"`{parameter.opts[0]}`" in page
 
 
