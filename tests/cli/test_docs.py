@@ -41,4 +41,5 @@ def test_every_noun_stands_on_the_page(noun):
 def test_every_command_and_every_option_says_what_it_does(name, command):
     assert command.help, name
     for parameter in command.params:
-        assert isinstance(parameter, click.Argument) or parameter.help, parameter.name
+        hidden = isinstance(parameter, click.Argument) or parameter.hidden
+        assert hidden or parameter.help, parameter.name
