@@ -98,13 +98,12 @@ def _llms(project: dict[str, Any]) -> Iterator[str]:
 
 
 def _line(name: str) -> str:
-    text = (PAGES / name).read_text(encoding="utf-8")
-    title = re.search(r"^# (.+)$", text, re.MULTILINE)
-    first = re.search(r"^(?![#<\n|`!])(.+?[.:])(?=\s)", text, re.MULTILINE | re.DOTALL)
-    if not (title and first):
-        raise SystemExit(f"{name} has no title, or no sentence")
-    sentence = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first[1].split()))
-    return f"- [{title[1]}]({name}): {sentence}\n"
+    text = re.sub(r"<!--.*?-->", "", (PAGES / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    title, *paragraphs = (each.strip() for each in re.split(r"\n\n+", text))
+    no_text = ("#", "!", "|", "```", ":::")
+    first = next(each for each in paragraphs if each and not each.startswith(no_text))
+    sentence = re.split(r"(?<=\.)\s", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first) + " ")[0]
+    return f"- [{title.removeprefix('# ')}]({name}): {' '.join(sentence.split())}\n"
 
 
 def main() -> int:

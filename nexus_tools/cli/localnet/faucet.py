@@ -26,7 +26,7 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
             for gift in await request_sui(session.network(), recipient, missing):
                 given += gift.amount
                 digests[str(gift.transaction)] = None
-    session.output.done(f"{units.sui(given)} sent to {recipient.short()}")
+    session.output.done(f"{units.sui(given)} sent to {recipient}")
     record = {"address": str(recipient), "amount_mist": given, "digests": list(digests)}
     if session.output.as_json:
         session.output.document(record)
