@@ -39,7 +39,7 @@ def life() -> str:
     """The states of a tool."""
     canvas = Canvas(760, 250, "The life of a tool: active, suspended, unregistered, claimed")
     canvas.box(190, 40, 150, 60, "active", "takes invocations", kind="good")
-    canvas.box(190, 170, 150, 60, "suspended", "slashed", kind="bad")
+    canvas.box(190, 170, 150, 60, "suspended", "collateral is missing", kind="bad")
     canvas.box(420, 40, 150, 60, "unregistered", "its timer runs")
     canvas.box(620, 170, 120, 60, "claimed", "the name stays")
     canvas.arrow((30, 70), (190, 70))
