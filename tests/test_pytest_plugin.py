@@ -2,8 +2,6 @@
 
 import importlib.metadata
 import os
-import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -19,7 +17,6 @@ pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
-GUIDE = ROOT / "docs" / "testing.md"
 EXAMPLE = ROOT / "examples" / "testing"
 NAME = "nexus_tools"
 PLUGIN = "nexus_tools.pytest_plugin"
@@ -509,17 +506,6 @@ def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(
             f"SKIPPED*{net.url} is another process's network: its transactions cannot be traced",
         ]
     )
-
-
-# --- The guide
-
-
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_the_example_and_the_code_of_the_guide_pass(run, pytester, compiler_cache, arguments):
-    shutil.copytree(EXAMPLE, pytester.path, dirs_exist_ok=True)
-    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    pytester.path.joinpath("test_guide.py").write_text("\n\n".join(code))
-    run(*arguments).assert_outcomes(passed=7)
 
 
 def test_the_network_of_the_tests_may_have_another_framework_and_version(pytester, run, tmp_path):

@@ -1,14 +1,9 @@
-"""Who has the Sui CLI is at home: `docs/sui-and-pysui.md`, typed as it stands there."""
-
-import re
-import shlex
-from pathlib import Path
+"""Who has the Sui CLI is at home."""
 
 import pytest
 
 from nexus_tools.sui.address import Address
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sui-and-pysui.md").read_text()
 RUBY = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 
 
@@ -17,19 +12,6 @@ def at_home(home, sui_files, chain):
     """A user of the Sui CLI, whose environment `private` is the test's network."""
     sui_files(home.folder, private=chain.url)
     return home
-
-
-def test_the_commands_of_the_page_go_as_they_are_written(at_home):
-    block = re.search(r"```console\n(.*?)```", PAGE, re.DOTALL)[1]
-    printed = ""
-    for line in block.splitlines():
-        program, *arguments = shlex.split(line.removeprefix("$ "))
-        assert program == "nexus-tools"
-        result = at_home.run(*arguments)
-        assert result.code == 0, result.stderr
-        printed += result.stdout
-    assert re.search(r"network source +sui", printed)
-    assert re.search(r"wallet source +sui", printed)
 
 
 def test_keys_and_networks_of_the_sui_cli_are_listed_as_such(at_home):

@@ -29,7 +29,7 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
             ):
                 given += gift.amount
                 digests[str(gift.transaction)] = None
-    session.output.done(f"{units.sui(given)} sent to {recipient.short()}")
+    session.output.done(f"{units.sui(given)} sent to {recipient}")
     record = {"address": str(recipient), "amount_mist": given, "digests": list(digests)}
     if session.output.as_json:
         session.output.document(record)

@@ -80,7 +80,7 @@ async def command(
             done = f"requested {place}, {units.sui(cost)} prepaid"
             report(session.output, sent, done, facts)
             return
-        session.output.note(f"requested {place.short()}, {units.sui(cost)} prepaid")
+        session.output.note(f"requested {place}, {units.sui(cost)} prepaid")
         await _finish(session, nexus.invocations, sent, place, cost, keep=keep)
 
 

@@ -76,6 +76,11 @@ def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
 
 
+def test_an_address_is_printed_with_its_leading_zeros_as_others_print_it(detached):
+    address = "0x0" + 63 * "7"
+    assert f" SUI sent to {address}\n" in detached.run("localnet", "faucet", address).stderr
+
+
 def test_the_faucet_gives_to_a_key_by_its_alias(detached):
     account, _ = detached.wallet.new("leader")
     given = detached.json("localnet", "faucet", "leader")
