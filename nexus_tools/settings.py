@@ -22,6 +22,7 @@ from nexus_tools.directories import (
 from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.running_localnet import running_localnet
+from nexus_tools.spelling import suggestion
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
@@ -38,6 +39,12 @@ KEYS = {
     "wallet": "alias or address of the key that signs",
     "keystore": "file with the keys, as the Sui client writes it",
 }
+
+_HOW_TO_ADD_A_NETWORK = (
+    "`nexus-tools network list` shows what there is,"
+    " `nexus-tools network use NAME --url URL` adds one"
+)
+_HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what there is, `wallet new` makes one"
 
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
@@ -131,11 +138,11 @@ class Settings:
         found = _nearest(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
+            names = [each.what.name for each in self.all_networks(lambda _: None)]
             raise NotFoundError(
                 "network_unknown",
                 f"there is no network named {name[:80]!r}",
-                hint="`nexus-tools network list` shows what there is,"
-                " `nexus-tools network use NAME --url URL` adds one",
+                hint=suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK),
             )
         _require_one(found, "network", name, lambda network: network.url)
         return found[0]
@@ -212,10 +219,11 @@ class Settings:
             return self._active_account()
         found = _nearest(self._account_places(), lambda account: account.is_named(which))
         if not found:
+            aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
             raise NotFoundError(
                 "account_unknown",
                 f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
-                hint="`nexus-tools wallet list` shows what there is, `wallet new` makes one",
+                hint=suggestion(str(which), aliases, otherwise=_HOW_TO_ADD_A_KEY),
             )
         _require_one(found, "account", str(which), lambda account: account.address)
         return found[0]
@@ -319,7 +327,8 @@ class Settings:
         self.deployments = self._tables(document.pop("deployments", {}))
         for key, value in document.items():
             if key not in KEYS or not isinstance(value, str):
-                raise self._invalid(f"{key} = {value!r} is no setting")
+                likely = suggestion(key, KEYS.keys() - {key})
+                raise self._invalid(f"{key} = {value!r} is no setting", likely)
             self.values[key] = value
 
     def _tables(self, value: Any) -> dict[str, dict[str, Any]]:
@@ -327,10 +336,9 @@ class Settings:
             raise self._invalid("networks and deployments are tables of tables")
         return value
 
-    def _invalid(self, reason: str) -> UsageError:
-        return UsageError(
-            "config_invalid", f"{self.config_file}: {reason}", hint="correct or delete the file"
-        )
+    def _invalid(self, reason: str, hint: str = "") -> UsageError:
+        hint = hint or "correct or delete the file"
+        return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
 
 
 def _parse(text: str) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 import click
 from click.shell_completion import get_completion_class
 
+from nexus_tools.cli.framework import Choice
+
 _VARIABLE = "_NEXUS_TOOLS_COMPLETE"
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(context: click.Context, shell: str) -> None:
     """Print the completion script of SHELL; add it to the shell's start-up file.

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Choice, Session, local
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.settings import KEYS, Found, Settings
 
@@ -34,7 +34,7 @@ def show(session: Session) -> None:
 
 
 @command.command("set")
-@click.argument("key", type=click.Choice(list(KEYS)))
+@click.argument("key", type=Choice(list(KEYS)))
 @click.argument("value")
 @local
 def set_value(session: Session, key: str, value: str) -> None:
@@ -49,7 +49,7 @@ def set_value(session: Session, key: str, value: str) -> None:
 
 
 @command.command()
-@click.argument("key", type=click.Choice(list(KEYS)))
+@click.argument("key", type=Choice(list(KEYS)))
 @local
 def unset(session: Session, key: str) -> None:
     """Take KEY out of the file: what is assumed without it holds again."""

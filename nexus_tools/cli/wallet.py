@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import environment, units
-from nexus_tools.cli.framework import Session, local, reads
+from nexus_tools.cli.framework import Choice, Session, local, reads
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.settings import OURS
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nexus_tools.settings import Found
     from nexus_tools.sui.address import Address
 
-_SCHEMES = click.Choice(["ed25519", "secp256k1", "secp256r1"])
+_SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
 
 
 @click.group()

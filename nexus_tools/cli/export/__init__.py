@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Selection, Session, reads, selects
+from nexus_tools.cli.framework import Choice, Selection, Session, reads, selects
 from nexus_tools.lending import LONGEST_NAMES
 
 
@@ -13,7 +13,7 @@ from nexus_tools.lending import LONGEST_NAMES
 @click.option(
     "--format",
     "system",
-    type=click.Choice(tuple(LONGEST_NAMES)),
+    type=Choice(tuple(LONGEST_NAMES)),
     required=True,
     help="For which system.",
 )

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from nexus_tools.spelling import with_suggestion
+
 
 class LazyGroup(click.Group):
     """A group of commands by their summaries, each `command` in the module of its name in `home`.
@@ -51,14 +53,5 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = _closest(args[0], self.list_commands(ctx))
-            if close is None:
-                raise
-            message = f"{error.message} Did you mean `{close}`?"
+            message = with_suggestion(error.message, args[0], self.list_commands(ctx))
             raise click.UsageError(message, ctx) from error
-
-
-def _closest(word: str, names: list[str]) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, names, n=1)), None)
