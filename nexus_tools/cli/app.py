@@ -17,6 +17,7 @@ GROUPS = {
     "bridge": "Serve and register tools of other systems, and of MCP servers.",
     "export": "Give tools to agents: for OpenAI, Anthropic, MCP, OpenAPI, Unstract.",
     "mcp": "Offer the registry to agents as an MCP server.",
+    "invocation": "Find invocations that you requested.",
     "leader": "Carry invocations from the chain to tools and close them with the outcomes.",
     "localnet": "A Sui network in one process, for development and tests.",
     "network": "Choose the network to work on.",

@@ -6,6 +6,7 @@ from nexus_tools.leader.config import LOOPBACK, LeaderConfig
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.journal_reading import stage_of
 from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
@@ -28,4 +29,5 @@ __all__ = [
     "SystemResolver",
     "ToolCall",
     "guarded_client",
+    "stage_of",
 ]

@@ -10,6 +10,7 @@ from nexus_tools.late_imports import late_names
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
+    from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
     from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION, Choice
@@ -46,6 +47,7 @@ __all__ = [
     "sent_record",
     "serves",
     "shared_options_last",
+    "terminable",
     "writes",
 ]
 
@@ -55,6 +57,7 @@ __getattr__ = late_names(
     {
         "command": ("local", "reads", "writes"),
         "documents": ("read_bytes", "read_json", "read_option"),
+        "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
         "parameters": ("AMOUNT", "CA_FILE", "DURATION", "Choice"),

@@ -42,9 +42,13 @@ async def _read(tools: "ToolRegistry", name: "ToolFqn") -> dict[str, object]:
 
 
 def _print(output: Output, document: dict[str, object]) -> None:
-    from nexus_tools.cli.tool.record import LABELS, for_people
+    from nexus_tools.cli.tool.record import LABELS, for_people, ports
 
-    output.record(document if output.as_json else for_people(document), LABELS)
+    if output.as_json:
+        output.document(document)
+        return
+    lines = ports(document)
+    output.record(for_people(document) | lines, LABELS | {key: key for key in lines})
 
 
 async def _watch(output: Output, tools: "ToolRegistry", name: "ToolFqn") -> None:
