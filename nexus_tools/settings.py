@@ -262,6 +262,23 @@ class Settings:
             self.values["wallet"] = str(address)
         self.save()
 
+    def rename_account(self, found: "Found[Account]", alias: str) -> None:
+        """Give a key of ours another alias, also where the file names it by that.
+
+        Raises `alias_invalid` or `alias_taken`.
+        """
+        self.open_wallet().rename(found.what.address, alias)
+        if self.values.get("wallet") == found.what.alias:
+            self.values["wallet"] = alias
+            self.save()
+
+    def remove_account(self, found: "Found[Account]") -> None:
+        """Forget a key of ours for good; the file names it no more."""
+        self.open_wallet().remove(found.what.address)
+        if found.what.is_named(self.values.get("wallet", "")):
+            del self.values["wallet"]
+            self.save()
+
     # --- Other programs
 
     def _find_elsewhere(
@@ -280,9 +297,14 @@ class Settings:
 
     @cached_property
     def _elsewhere(self) -> "dict[str, Files]":
+        return {"sui": self.sui_files, "pysui": self._pysui}
+
+    @cached_property
+    def sui_files(self) -> "SuiFiles":
+        """Networks and keys of the Sui CLI."""
         from nexus_tools.client import SuiFiles
 
-        return {"sui": SuiFiles(sui_config_directory()), "pysui": self._pysui}
+        return SuiFiles(sui_config_directory())
 
     @cached_property
     def _pysui(self) -> "PysuiFiles":
