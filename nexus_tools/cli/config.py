@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Choice, Session, local
+from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.settings import KEYS, Found, Settings
 
@@ -35,7 +35,7 @@ def show(session: Session) -> None:
 
 @command.command("set")
 @click.argument("key", type=Choice(list(KEYS)))
-@click.argument("value")
+@click.argument("value", shell_complete=complete_settings)
 @local
 def set_value(session: Session, key: str, value: str) -> None:
     """Set KEY to VALUE in the file. The network and the key have to be there."""

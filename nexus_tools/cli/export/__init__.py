@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Choice, Selection, Session, reads, selects
+from nexus_tools.cli.framework import Choice, Selection, Session, complete_fqns, reads, selects
 from nexus_tools.lending import LONGEST_NAMES
 
 
 @click.command()
-@click.argument("fqn", nargs=-1)
+@click.argument("fqn", nargs=-1, shell_complete=complete_fqns)
 @click.option(
     "--format",
     "system",

@@ -9,6 +9,12 @@ from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
+    from nexus_tools.cli.framework.completing import (
+        complete_fqns,
+        complete_keys,
+        complete_networks,
+        complete_settings,
+    )
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
@@ -33,6 +39,10 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "complete_fqns",
+    "complete_keys",
+    "complete_networks",
+    "complete_settings",
     "local",
     "plain",
     "print_tree",
@@ -56,6 +66,12 @@ __getattr__ = late_names(
     globals(),
     {
         "command": ("local", "reads", "writes"),
+        "completing": (
+            "complete_fqns",
+            "complete_keys",
+            "complete_networks",
+            "complete_settings",
+        ),
         "documents": ("read_bytes", "read_json", "read_option"),
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),

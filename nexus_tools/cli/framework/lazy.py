@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from nexus_tools.spelling import with_suggestion
 
@@ -45,6 +46,12 @@ class LazyGroup(click.Group):
         """List the commands by their summaries, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._summaries[name]) for name in self.list_commands(ctx)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so with their summaries, without importing the commands."""
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=self._summaries.get(name)) for name in names]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -12,6 +12,7 @@ from nexus_tools.cli.framework import (
     Output,
     Session,
     carry_out,
+    complete_fqns,
     read_option,
     report,
     sent_record,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @click.option(
     "--input",
     "input_text",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
 
 if TYPE_CHECKING:
     from nexus_tools.registry import ToolRegistry
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @click.option("--watch", is_flag=True, help="Follow what happens to it, until Ctrl-C.")
 @reads
 async def command(session: Session, fqn: str, *, watch: bool) -> None:

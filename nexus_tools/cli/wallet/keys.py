@@ -3,7 +3,7 @@
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Choice, Session, local, reads
+from nexus_tools.cli.framework import Choice, Session, complete_keys, local, reads
 from nexus_tools.cli.wallet.record import active_address, key_record, record_beside, require_ours
 
 _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
@@ -51,7 +51,7 @@ def list_keys(session: Session) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_keys)
 @local
 def use(session: Session, name: str) -> None:
     """Sign with the key NAME (alias or address) from now on."""
@@ -64,7 +64,7 @@ def use(session: Session, name: str) -> None:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_keys)
 @reads
 async def show(session: Session, name: str | None) -> None:
     """Show a key's address and balance; without NAME, those of the key that signs."""
@@ -78,7 +78,7 @@ async def show(session: Session, name: str | None) -> None:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_keys)
 @click.argument("alias")
 @local
 def rename(session: Session, name: str, alias: str) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.framework import Session, complete_keys, reads
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.errors import NotNowError, UnreachableError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_keys)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option(
     "--force", is_flag=True, help="Although it has SUI, or no node says that it has none."

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools import environment
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Session, complete_keys, local
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.cli.wallet.sui_import import import_from_sui
 from nexus_tools.errors import UsageError
@@ -59,7 +59,7 @@ def _import_from_sui(session: Session) -> None:
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_keys)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @local
 def export(session: Session, name: str | None, *, yes: bool) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.framework import AMOUNT, Session, carry_out, complete_keys, report, writes
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("to")
+@click.argument("to", shell_complete=complete_keys)
 @click.argument("amount", type=AMOUNT)
 @writes
 async def transfer(session: Session, to: str, amount: int) -> None:
