@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from nexus_tools import environment
+from nexus_tools.cli.extras import EXTRA_OF
 from nexus_tools.cli.framework import LazyGroup, plain, shared_options_last
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.version import __version__
@@ -23,19 +24,11 @@ GROUPS = {
     "network": "Choose the network to work on.",
     "wallet": "Make and choose keys.",
     "package": "Publish and inspect the Move package.",
+    "doctor": "Find out what is missing or broken, and how to mend it.",
     "config": "Show and set what commands assume.",
     "completion": "Complete commands in your shell.",
 }
 INTERRUPTED = 130
-EXTRAS = {
-    "google": "localnet",
-    "h2": "localnet",
-    "mcp": "mcp",
-    "mcp_types": "mcp",
-    "py_arkworks_bls12381": "localnet",
-    "sui_sandbox": "localnet",
-    "wasmtime": "compiler",
-}
 
 
 class _Root(LazyGroup):
@@ -132,7 +125,7 @@ def _help_hint(error: click.ClickException) -> str:
 
 def _missing(error: ModuleNotFoundError) -> NexusError:
     """The error for a library that an extra brings, and that is not installed."""
-    extra = EXTRAS.get((error.name or "").partition(".")[0])
+    extra = EXTRA_OF.get((error.name or "").partition(".")[0])
     if extra is None:
         return _bug(error)
     return UsageError(
