@@ -1,6 +1,8 @@
 """What happened to one invocation, as events tell it: also once it is deleted."""
 
 import asyncio
+from collections import deque
+from collections.abc import Collection
 from typing import TypeVar
 
 from msgspec import Struct
@@ -14,13 +16,8 @@ from nexus_tools.sui.digest import Digest
 
 T = TypeVar("T")
 
-_KINDS = (
-    moves.InvocationRequested,
-    moves.InvocationSettled,
-    moves.InvocationFailed,
-    moves.InvocationExpired,
-    moves.InvocationDeleted,
-)
+_CLOSINGS = (moves.InvocationSettled, moves.InvocationFailed, moves.InvocationExpired)
+_KINDS = (moves.InvocationRequested, *_CLOSINGS, moves.InvocationDeleted)
 
 
 class Step(Struct, frozen=True):
@@ -49,6 +46,17 @@ class History(Struct, frozen=True):
         return next((step.event for step in self.steps if isinstance(step.event, kind)), None)
 
 
+async def read_closings(package: PackageClient, requester: Address, last: int) -> tuple[Step, ...]:
+    """The `last` invocations of an address that were closed, the newest first."""
+    asked = past_events(package.client, event_filter(package.deployment, *_CLOSINGS))
+    found: deque[tuple[EventRecord, RegistryEvent]] = deque(maxlen=last)
+    async for record in asked:
+        event = parse_event(package.deployment, record.event)
+        if event is not None and getattr(event, "requester", None) == requester:
+            found.append((record, event))
+    return (await _steps(package, found))[::-1]
+
+
 async def read_history(package: PackageClient, invocation: Address) -> History:
     """What the node has of an invocation. Raises `invocation_unknown`."""
     asked = past_events(package.client, event_filter(package.deployment, *_KINDS))
@@ -59,14 +67,18 @@ async def read_history(package: PackageClient, invocation: Address) -> History:
             found.append((record, event))
     if not found:
         raise unknown_invocation(invocation)
+    return History(await _steps(package, found))
+
+
+async def _steps(
+    package: PackageClient, found: Collection[tuple[EventRecord, RegistryEvent]]
+) -> tuple[Step, ...]:
     times = await asyncio.gather(
         *(package.client.checkpoint_time_ms(record.checkpoint) for record, _ in found)
     )
-    return History(
-        tuple(
-            Step(event, record.transaction_digest, record.event.sender, at_ms)
-            for (record, event), at_ms in zip(found, times, strict=True)
-        )
+    return tuple(
+        Step(event, record.transaction_digest, record.event.sender, at_ms)
+        for (record, event), at_ms in zip(found, times, strict=True)
     )
 
 
