@@ -1,6 +1,3 @@
-import json
-import signal
-
 import pytest
 
 
@@ -68,19 +65,6 @@ def test_an_empty_list_says_so(author):
 def test_a_tool_is_shown_without_a_key(home, author, registered):
     (home.data / "sui.keystore").unlink()
     assert home.json("tool", "show", registered)["fqn"] == registered
-
-
-def test_watching_a_tool_prints_it_now_and_after_each_change(author, registered):
-    process = author.process("tool", "show", registered, "--watch", "--json")
-    first = json.loads(process.stdout.readline())
-    assert (first["state"], first["event"]) == ("active", None)
-    author.json("tool", "unregister", registered, "--yes")
-    second = json.loads(process.stdout.readline())
-    assert (second["state"], second["event"]) == ("unregistered", "ToolUnregistered")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "Traceback" not in err
 
 
 def test_people_see_the_ports_of_the_input_and_of_each_variant_with_their_types(author, registered):
