@@ -38,7 +38,11 @@ def command() -> None:
 async def list_invocations(session: Session, *, everything: bool, limit: int, page: int) -> None:
     """List the invocations of the wallet that no leader has closed yet, the newest first.
 
-    What is deleted is not listed: `nexus-tools tool outcome ID --why` tells of it.
+    What is deleted is not listed: `nexus-tools tool outcome ID --why` tells of it. They are found
+    by events, so a node tells of those that it keeps events of.
+
+    With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
+    `refund_mist`, which is what is still inside.
     """
     async with session.nexus() as nexus:
         with session.output.progress("reading events"):

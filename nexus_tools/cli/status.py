@@ -48,7 +48,14 @@ _LEADER_COLUMNS = {
 @click.command()
 @reads
 async def command(session: Session) -> None:
-    """Show your tools, invocations, leaders and money on the network."""
+    """Show your tools, invocations, leaders and money on the network.
+
+    The servers of active tools are asked whether they are well.
+
+    With --json: `network`, `wallet`, `address`, `money` (`balance_mist`, `locked_mist` in
+    collateral, `prepaid_mist` in pending invocations, `refunds_mist` in closed ones), `tools`,
+    `pending`, `closed` and `leaders`.
+    """
     alias = session.settings.locate_account(session.wallet_name).what.alias
     async with session.nexus() as nexus:
         with session.output.progress("reading the registries"):

@@ -61,7 +61,9 @@ def shell_of_user() -> str | None:
 def install(session: Session, shell: str | None, *, only_print: bool) -> None:
     """Let SHELL complete from now on; without it, the shell that you log in with.
 
-    What is there already is written once only.
+    For bash and zsh the script is kept in the data directory, and a line in ~/.bashrc or ~/.zshrc
+    reads it; fish finds it in its folder of completions. What is there already is not written
+    again. With --json: `shell`, and `written`, the files that were changed.
     """
     shell = shell or shell_of_user()
     if shell is None:

@@ -18,8 +18,12 @@ _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "problem": ("✗",
 async def command(session: Session) -> None:
     """Find out what is missing or broken, and how to mend it.
 
-    Nothing is changed, and it takes ten seconds at most. Exit code 1 if there is a problem; a
-    warning is none.
+    A line with ✓ is as it should be; with ! something may be missed or go wrong later; with ✗
+    commands fail by it, and the exit code is 1. Nothing is changed, and it takes ten seconds at
+    most.
+
+    With --json: `healthy` and `findings`, each with `name`, `status` (`ok`, `warning` or
+    `problem`), `message` and `remedy`.
     """
     from nexus_tools.cli.doctor.machine import examine_machine
     from nexus_tools.cli.doctor.network import examine_network

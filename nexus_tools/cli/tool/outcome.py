@@ -43,7 +43,13 @@ async def command(
 ) -> None:
     """Show the INVOCATION and its outcome, as the chain has them.
 
-    With --why also of one that was deleted, from events.
+    With --why also of one that was deleted, from the events of the chain and from the journals of
+    Leaders of yours that do not run now.
+
+    With --why --json: the `state`, the `check` that decided, `steps` (`what`, `at_ms`,
+    `signed_by`, `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what
+    the leader `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and
+    `journals`.
     """
     from nexus_tools.sui.address import Address
 

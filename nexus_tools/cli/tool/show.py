@@ -11,10 +11,12 @@ from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
 async def command(session: Session, fqn: str) -> None:
     """Show the tool FQN: its definition, its ports, its state, its price and collateral."""
     from nexus_tools.cli.tool.record import tool_document
+    from nexus_tools.tool import ToolFqn
 
+    name = ToolFqn.parse(fqn)
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            document = tool_document(await nexus.tools.get(fqn), await nexus.client.now_ms())
+            document = tool_document(await nexus.tools.get(name), await nexus.client.now_ms())
     _print(session.output, document)
 
 

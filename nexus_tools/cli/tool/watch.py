@@ -23,12 +23,18 @@ _LONG = ("tool", "fqn", "input_schema", "output_schema", "description")
 async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow what happens to the tools FQN... until Ctrl-C; without one, to all tools.
 
-    Invocations, their outcomes, changes, collateral: a line for each event, with --json a document
-    on each line. While the node is away it waits, and misses nothing.
+    Invocations, their outcomes, changes, collateral: a line for each event. While the node is away
+    it waits, and misses nothing.
+
+    With --json a document on each line: `event`, `at_ms`, `digest`, `fqn` and the fields of the
+    Move event.
     """
+    from nexus_tools.tool import ToolFqn
+
+    wanted = [ToolFqn.parse(name) for name in fqn]
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            names = {(await nexus.tools.get(name)).fqn for name in fqn}
+            names = {(await nexus.tools.get(name)).fqn for name in wanted}
         await _follow(session.output, nexus, names)
 
 

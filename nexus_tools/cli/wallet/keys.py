@@ -82,7 +82,10 @@ async def show(session: Session, name: str | None) -> None:
 @click.argument("alias")
 @local
 def rename(session: Session, name: str, alias: str) -> None:
-    """Give the key NAME (alias or address) another ALIAS."""
+    """Give the key NAME (alias or address) another ALIAS.
+
+    If the setting `wallet` named it, that does so by the new alias.
+    """
     found = session.settings.locate_account(name)
     require_ours(found, "rename", "`sui keytool update-alias` renames those of the Sui CLI")
     session.settings.rename_account(found, alias)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 async def remove(session: Session, name: str, *, force: bool) -> None:
     """Forget the key NAME (alias or address), and with it all that it owns.
 
-    `nexus-tools wallet export NAME` prints it before, for a backup.
+    `nexus-tools wallet export NAME` prints it before, for a backup. A key that has SUI on the
+    network is kept, with exit code 4, and so is one of which no node tells what it has.
     """
     found = session.settings.locate_account(name)
     require_ours(found, "remove", "the program that keeps it removes it")

@@ -23,7 +23,9 @@ from nexus_tools.errors import UsageError
 def import_key(session: Session, alias: str | None, secret: str | None, *, from_sui: bool) -> None:
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase.
 
-    With --from-sui the keys and networks that the Sui CLI has in ~/.sui/sui_config.
+    With --from-sui the keys and networks that the Sui CLI has in ~/.sui/sui_config. What is here
+    already stays as it is, and so do the networks that everyone knows. With --json: `keys` and
+    `networks`, each `new` or not.
     """
     if from_sui:
         if alias or secret:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 @click.argument("amount", type=AMOUNT)
 @writes
 async def transfer(session: Session, to: str, amount: int) -> None:
-    """Send AMOUNT SUI to TO, an address or a key of the wallet by its alias."""
+    """Send AMOUNT SUI to TO, an address or a key of the wallet by its alias.
+
+    What would leave too little for gas is refused before anything is signed, with exit code 4.
+    """
     if amount == 0:
         raise UsageError("amount_zero", "nothing is sent with an amount of 0")
     recipient = session.address_of(to)
