@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
-    from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION, Choice
+    from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION, LOG_FORMAT, Choice
     from nexus_tools.cli.framework.reaching import reach, reaches
     from nexus_tools.cli.framework.selection import Selection, selects
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
@@ -31,6 +31,7 @@ __all__ = [
     "AMOUNT",
     "CA_FILE",
     "DURATION",
+    "LOG_FORMAT",
     "Choice",
     "LazyGroup",
     "Output",
@@ -76,7 +77,7 @@ __getattr__ = late_names(
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
-        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "Choice"),
+        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "LOG_FORMAT", "Choice"),
         "reaching": ("reach", "reaches"),
         "selection": ("Selection", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),

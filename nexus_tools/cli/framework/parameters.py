@@ -56,6 +56,13 @@ class Choice(_Choice):
         return with_suggestion(message, str(value), map(str, self.choices))
 
 
+LOG_FORMAT = click.option(
+    "--log-format",
+    type=Choice(["text", "json"]),
+    help="How to write the log; text on a terminal, else JSON.",
+)
+"""The option of commands that run until they are stopped."""
+
 CA_FILE = click.option(
     "--ca-file",
     type=FILE,
