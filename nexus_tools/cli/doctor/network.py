@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _NODE_TIMEOUT_S = 4.0
 _CHECK_TIMEOUT_S = 5.0
 _SKEW_MS = 5_000
+_OTHER_NODE = "nexus-tools network use NAME --url URL"
 _LITTLE_MIST = 100_000_000
 _MAX_TOOLS = 50
 
@@ -48,9 +49,6 @@ async def examine_network(session: Session) -> list[Finding]:
         start = "nexus-tools localnet start --detach"
         lacks = session.settings.lacks_localnet(network.name)
         return [problem("network", error.message, start if lacks else _OTHER_NODE)]
-
-
-_OTHER_NODE = "nexus-tools network use NAME --url URL"
 
 
 async def _collect(check: Check, session: Session, client: "SuiClient") -> list[Finding]:

@@ -172,6 +172,6 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
         lines["price"] = f"{money['price']}{paid_to}"
         lines["fee"] = f"{money['fee']} to the leader"
         lines["refund"] = f"{money['refund']}, {taken}"
-    for journal in document["journals"]:
-        lines["journal"] = f"{journal['stage']}, in {plain(journal['file'])}"
+    for number, journal in enumerate(document["journals"], 1):
+        lines[f"journal {number}"] = f"{journal['stage']}, in {plain(journal['file'])}"
     output.record(lines)
