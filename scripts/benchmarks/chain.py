@@ -6,10 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.processes import Process, home, nexus_tools, started
+from benchmarks.signed import COIN_MIST
 from nexus_tools.client import Coin, KeyPair, Network, SuiClient, request_sui
 from nexus_tools.package import Deployment, load_package, publish
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.signature import SignatureScheme
 
 SUI = 1_000_000_000
@@ -57,3 +59,12 @@ async def split_coins(
         builder.transfer_objects([coins[place] for place in range(len(amounts))], recipient)
         await client.execute(builder)
     return await client.coins(recipient)
+
+
+async def gas_coins(network: Network, owner: Address, count: int) -> list[ObjectReference]:
+    """So many coins, each of which pays for a transaction."""
+    # Twice what the coins hold: the storage of each is paid, too.
+    bank = await funded_key(network, 2 * count * COIN_MIST)
+    async with SuiClient(network, bank) as client:
+        coins = await split_coins(client, owner, [COIN_MIST] * count)
+    return [coin.reference for coin in coins if coin.balance == COIN_MIST]

@@ -1,4 +1,4 @@
-"""What a network of many objects takes: memory, and a snapshot with its revert.
+"""What a network of many objects and transactions takes: memory, and a snapshot with its revert.
 
 Each size is a process of its own, in which nothing else was.
 """
@@ -9,17 +9,20 @@ from statistics import median
 
 from benchmarks.figure import Figure, at_most
 from benchmarks.processes import python, started
+from benchmarks.state_node import TRANSFERS as BATCH
 
 SIZES = (1_000, 100_000)
 ROUNDS = 20
-MEMORY_MIB = 300
+MEMORY_MIB = 100
+TRANSFERS = 100_000
+GROWN_MIB = 30
 REVERT_MS = 5
 
 _NOTE = "a revert takes back one transaction"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """Memory and revert of each size."""
+    """Memory and revert of each size, and what many transfers add."""
     for size in SIZES:
         with started(python("state_node", str(size)), folder / f"state-{size}.log") as node:
             node.line()
@@ -29,3 +32,10 @@ def measure(folder: Path) -> Iterator[Figure]:
         yield Figure(
             f"state {size} revert", median(times), "ms", target=at_most(REVERT_MS), note=_NOTE
         )
+    with started(python("state_node", "0"), folder / "transfers.log") as node:
+        node.line()
+        before = float(node.ask("memory"))
+        rates = [float(node.ask("transfers")) for _ in range(TRANSFERS // BATCH)]
+        grown = float(node.ask("memory")) - before
+    note = f"{rates[0]:.0f} a second of CPU at first, {rates[-1]:.0f} at last"
+    yield Figure(f"state {TRANSFERS} transfers", grown, "MiB", target=at_most(GROWN_MIB), note=note)

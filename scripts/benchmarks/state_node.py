@@ -1,7 +1,8 @@
 """A node with many objects, in a process of its own: `state_node COUNT`.
 
 Prints a line when it has them. `"memory"` is met with the MiB that the process holds,
-`"revert"` with the seconds that a snapshot and a revert take, without the transaction in between.
+`"revert"` with the seconds that a snapshot and a revert take, without the transaction in between,
+`"transfers"` with the transfers in a second of CPU, of 2 000 that each make a coin.
 """
 
 import json
@@ -9,13 +10,19 @@ import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
+from benchmarks.signed import signed, transfer
+from nexus_tools.client import KeyPair
 from nexus_tools.localnet.node import Node
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.object import AddressOwner
+from nexus_tools.sui.signature import SignatureScheme
 
 _OWNER = Address(b"\x0b" * 32)
 _COINS_PER_TRANSACTION = 200
+_PAYER_MIST = 10**15
+TRANSFERS = 2_000
 _PAGE_BYTES = resource.getpagesize()
 
 
@@ -24,7 +31,12 @@ def main(count: int) -> None:
     node = Node.open()
     for _ in range(count // _COINS_PER_TRANSACTION):
         node.fund(_OWNER, *[1] * _COINS_PER_TRANSACTION)
-    answers: dict[str, Callable[[], float]] = {"memory": _memory, "revert": lambda: _revert(node)}
+    payer = _Payer(node)
+    answers: dict[str, Callable[[], float]] = {
+        "memory": _memory,
+        "revert": lambda: _revert(node),
+        "transfers": payer.pay,
+    }
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(answers[json.loads(line)]()), flush=True)
@@ -43,6 +55,29 @@ def _revert(node: Node) -> float:
     begin = perf_counter()
     node.revert(snapshot)
     return taken + perf_counter() - begin
+
+
+class _Payer:
+    """Transfers from one coin, which is never used up."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._key = KeyPair.from_secret(SignatureScheme.ED25519, bytes(32))
+        (coin,) = (
+            value
+            for value in node.fund(self._key.address, _PAYER_MIST).output_objects
+            if value.owner == AddressOwner(self._key.address)
+        )
+        self._coin = coin.reference()
+
+    def pay(self) -> float:
+        begin = process_time()
+        for _ in range(TRANSFERS):
+            ((data, signature),) = signed(self._key, [self._coin], transfer)
+            executed = self._node.execute(data, [signature])
+            coins = {value.id: value for value in executed.output_objects}
+            self._coin = coins[self._coin.object_id].reference()
+        return TRANSFERS / (process_time() - begin)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ from statistics import median
 from benchmarks import chain, sender
 from benchmarks.compiled import compiled
 from benchmarks.figure import Figure, at_least, at_most
-from benchmarks.signed import COIN_MIST, Content, call_of, signed, transfer
+from benchmarks.signed import Content, call_of, signed, transfer
 from nexus_tools.client import KeyPair, Network, SuiClient
 from nexus_tools.leader import LeaderConfig
-from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import SharedObject
@@ -45,7 +45,7 @@ def measure(folder: Path) -> Iterator[Figure]:
 async def _bare(network: Network) -> list[Figure]:
     key = await chain.funded_key(network, 2 * chain.SUI)
     contents = {"transfer": transfer, "call": await _counter_call(network, key)}
-    coins = await _coins(network, key.address, 2 * ROUNDS * EACH + 2 * IDLE)
+    coins = await chain.gas_coins(network, key.address, 2 * ROUNDS * EACH + 2 * IDLE)
     note = f"{sender.IN_FLIGHT} in flight on {sender.CONNECTIONS} connections"
     figures = []
     async with sender.connected(network) as connection:
@@ -82,15 +82,6 @@ async def _rates(
                 await connection.rate(sender.requests_of(signed(key, used, content)))
             )
     return rates
-
-
-async def _coins(network: Network, owner: Address, count: int) -> list[ObjectReference]:
-    """So many coins for transactions."""
-    # Twice what the coins hold: the storage of each is paid, too.
-    bank = await chain.funded_key(network, 2 * count * COIN_MIST)
-    async with SuiClient(network, bank) as client:
-        coins = await chain.split_coins(client, owner, [COIN_MIST] * count)
-    return [coin.reference for coin in coins if coin.balance == COIN_MIST]
 
 
 async def _counter_call(network: Network, key: KeyPair) -> Content:

@@ -3,12 +3,23 @@
 from collections.abc import Iterable
 from functools import lru_cache
 
-from hpack import Decoder, Encoder, HeaderTuple
+from h2.errors import ErrorCodes
+from h2.exceptions import ProtocolError
+from hpack import Decoder, Encoder, HeaderTuple, HPACKError, OversizedHeaderListError
 
 from nexus_tools.localnet.http.exchange import Headers
 
 _INDEXED = 0x80
 _CAPACITY = 64
+
+
+class CompressionError(ProtocolError):
+    """A block that cannot be decoded leaves both sides with different tables for good.
+
+    h2 would tell the client of any other breach of the protocol (RFC 9113, section 4.3).
+    """
+
+    error_code = ErrorCodes.COMPRESSION_ERROR
 
 
 class RequestDecoder(Decoder):
@@ -23,11 +34,16 @@ class RequestDecoder(Decoder):
         self._known: dict[bytes, Iterable[HeaderTuple]] = {}
 
     def decode(self, data: bytes, raw: bool = False) -> Iterable[HeaderTuple]:
-        """The fields of a block. Raises `HPACKError`."""
+        """The fields of a block. Raises `CompressionError`, and `OversizedHeaderListError`."""
         known = self._known.get(data) if raw else None
         if known is not None:
             return known
-        fields = super().decode(data, raw)
+        try:
+            fields = super().decode(data, raw)
+        except OversizedHeaderListError:
+            raise
+        except HPACKError as error:
+            raise CompressionError(str(error)) from error
         # RFC 7541, section 6.1: a place begins with a bit that no other form begins with. Where
         # each byte has it, there is nothing that changes the table.
         if not data or min(data) < _INDEXED:

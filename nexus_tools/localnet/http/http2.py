@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
+from h2.errors import ErrorCodes
 from h2.events import (
     ConnectionTerminated,
     DataReceived,
@@ -21,12 +22,12 @@ from h2.events import (
     TrailersReceived,
     WindowUpdated,
 )
-from h2.exceptions import FrameTooLargeError, ProtocolError
+from h2.exceptions import ProtocolError
 from h2.frame_buffer import FrameBuffer
 from h2.settings import SettingCodes, Settings
 from h2.stream import StreamInputs
 from h2.utilities import HeaderValidationFlags, validate_headers
-from hyperframe.frame import Frame
+from hyperframe.frame import Frame, SettingsFrame
 
 from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import (
@@ -102,9 +103,13 @@ class Http2Connection(Connection):
                 if handle := self._handlers.get(type(event)):
                     handle(self, event)
             self._watch()
+        except ProtocolError:  # of which h2 has told the client
+            _LOG.debug("closing a connection that broke the protocol", exc_info=True)
+            self._close()
+            return
         except Exception:  # noqa: BLE001 - h2 raises more than its own errors
             _LOG.debug("closing a connection that sent nonsense", exc_info=True)
-            self._close()
+            self._end_connection(ErrorCodes.PROTOCOL_ERROR)
             return
         begun, self._begun = self._begun, []
         for exchange in begun:  # of which the whole request may be there by now
@@ -113,7 +118,9 @@ class Http2Connection(Connection):
 
     def _watch(self) -> None:
         """What is begun of a frame, or of a head in several, has to come to its end."""
-        if self._frames.are_in_the_middle():
+        if self._frames.next_is_too_large():
+            self._end_connection(ErrorCodes.FRAME_SIZE_ERROR)
+        elif self._frames.are_in_the_middle():
             if self._deadline is None or self._whole != self._frames.whole:
                 self._whole = self._frames.whole
                 self._expect(self._idle_seconds)
@@ -123,7 +130,14 @@ class Http2Connection(Connection):
     # --- What comes
 
     def _open(self, event: RequestReceived) -> None:
-        head = _checked_head(tuple(event.headers))
+        if len(self._exchanges) >= MAX_CONCURRENT_STREAMS:
+            self._refuse(event.stream_id, ErrorCodes.REFUSED_STREAM)
+            return
+        try:
+            head = _checked_head(tuple(event.headers))
+        except ProtocolError:
+            self._refuse(event.stream_id, ErrorCodes.PROTOCOL_ERROR)
+            return
         exchange = Http2Exchange(self, event.stream_id, head)
         self._exchanges[exchange.number] = exchange
         self._begun.append(exchange)
@@ -141,7 +155,17 @@ class Http2Connection(Connection):
             exchange.body.end()
 
     def _reset(self, event: StreamReset) -> None:
-        if exchange := self._exchanges.get(event.stream_id):
+        self._drop(event.stream_id)
+
+    def _refuse(self, number: int, code: ErrorCodes) -> None:
+        """End a stream alone: what is malformed says nothing against the others (section 8.1.1)."""
+        with suppress(ProtocolError):  # it is closed
+            self.http.reset_stream(number, code)
+        self._drop(number)
+
+    def _drop(self, number: int) -> None:
+        """Nobody waits for what is served on a stream."""
+        if exchange := self._exchanges.get(number):
             if task := self._tasks.get(exchange):
                 task.cancel()
             else:
@@ -154,8 +178,11 @@ class Http2Connection(Connection):
             exchange.wake()
 
     def _check_trailers(self, event: TrailersReceived) -> None:
-        for _ in validate_headers(event.headers, _TRAILERS):
-            pass  # it checks while it is read
+        try:
+            for _ in validate_headers(event.headers, _TRAILERS):
+                pass  # it checks while it is read
+        except ProtocolError:
+            self._refuse(event.stream_id, ErrorCodes.PROTOCOL_ERROR)
 
     def _go(self, _: ConnectionTerminated) -> None:
         self._close()
@@ -175,6 +202,11 @@ class Http2Connection(Connection):
     }
 
     # --- What goes
+
+    def _end_connection(self, code: ErrorCodes) -> None:
+        with suppress(ProtocolError):  # it has ended
+            self.http.close_connection(code)
+        self._close()
 
     def _release(self, exchange: Exchange) -> None:
         assert isinstance(exchange, Http2Exchange)
@@ -271,18 +303,20 @@ class Http2Exchange(Exchange):
 
 
 class _Streams(H2Connection):
-    """h2, but that it does not count its streams for each request: 200 take as long as the call."""
+    """h2, but that it does not count its streams for each request: 200 take as long as the call.
+
+    One more than there may be would end the connection; so h2 is never told that there are too
+    many, and each that is too much is refused by itself (RFC 9113, section 5.1.2).
+    """
 
     _counted = 0
 
     @property
     def open_inbound_streams(self) -> int:
-        """How many there may be; h2 forgets those that have ended when it counts."""
-        held = len(self.streams)
-        if held < min(self._counted + _UNCOUNTED, MAX_CONCURRENT_STREAMS):
-            return held
-        self._counted = super().open_inbound_streams
-        return self._counted
+        """Room for one more, always; h2 forgets those that have ended when it counts."""
+        if len(self.streams) >= self._counted + _UNCOUNTED:
+            self._counted = super().open_inbound_streams
+        return 0
 
 
 class _Frames(FrameBuffer):
@@ -292,21 +326,24 @@ class _Frames(FrameBuffer):
 
     def __next__(self) -> Frame:
         found = super().__next__()
+        # RFC 9113, section 3.4: the preface of a client goes on with its settings.
+        if not self.whole and (not isinstance(found, SettingsFrame) or "ACK" in found.flags):
+            raise ProtocolError("the first frame has to have settings")
         self.whole += 1
         return found
 
-    def are_in_the_middle(self) -> bool:
-        """Whether the preface, a frame, or a head in several frames has begun and not ended.
+    def next_is_too_large(self) -> bool:
+        """Whether a frame has begun that h2 would refuse when all of it has come."""
+        return len(self._data) > 2 and int.from_bytes(self._data[:3], "big") > self.max_frame_size
 
-        Raises `FrameTooLargeError`, as h2 does, but before all of the frame has come.
-        """
-        if len(self._data) > 2 and int.from_bytes(self._data[:3], "big") > self.max_frame_size:
-            raise FrameTooLargeError
+    def are_in_the_middle(self) -> bool:
+        """Whether the preface, a frame, or a head in several frames has begun and not ended."""
         return bool(self._data or self._headers_buffer or self._preamble_len)
 
 
 @lru_cache(maxsize=_HEADS)
 def _checked_head(fields: Fields) -> Head:
-    """The head of a request as text. Raises `ProtocolError` or `UnicodeDecodeError`."""
-    headers = {name.decode(): value.decode() for name, value in validate_headers(fields, _HEAD)}
-    return Head(headers[":method"], headers.get(":path", ""), headers)
+    """The head of a request as text. Raises `ProtocolError`."""
+    checked = validate_headers(fields, _HEAD)
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in checked}
+    return Head(headers[":method"], headers[":path"], headers)

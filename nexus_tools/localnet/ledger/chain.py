@@ -6,6 +6,7 @@ from typing import Any
 from nexus_tools.localnet.ledger.checkpoint import Checkpoint
 from nexus_tools.localnet.ledger.events import delete_events, read_events, write_events
 from nexus_tools.localnet.ledger.object_versions import (
+    changed_objects,
     delete_objects,
     read_object,
     read_written,
@@ -68,17 +69,27 @@ def _write_transaction(state: State, number: int, transaction: ExecutedTransacti
     )
 
 
-def delete_after(state: State, checkpoint: int) -> set[Address]:
-    """Take back all that came after a checkpoint; gives the objects that it had changed."""
-    row = state.row("SELECT first_transaction FROM checkpoints WHERE number = ?", (checkpoint + 1,))
-    if row is None:
-        return set()
-    (first,) = row
-    concerned = delete_objects(state, first)
+def changed_after(state: State, checkpoint: int) -> set[Address]:
+    """The objects that were changed after a checkpoint."""
+    return changed_objects(state, _first_after(state, checkpoint))
+
+
+def delete_after(state: State, checkpoint: int) -> None:
+    """Take back all that came after a checkpoint; only inside a commit."""
+    first = _first_after(state, checkpoint)
+    delete_objects(state, first)
     delete_events(state, first)
     state.write("DELETE FROM transactions WHERE number >= ?", (first,))
     state.write("DELETE FROM checkpoints WHERE number > ?", (checkpoint,))
-    return concerned
+
+
+def _first_after(state: State, checkpoint: int) -> int:
+    """The number of the first transaction after a checkpoint."""
+    row = state.row(
+        "SELECT number + 1 FROM transactions WHERE checkpoint <= ? ORDER BY number DESC LIMIT 1",
+        (checkpoint,),
+    )
+    return row[0] if row else 0
 
 
 # --- Transactions

@@ -23,22 +23,20 @@ from nexus_tools.localnet.ledger.object_versions import (
     PastObjects,
     read_live,
     read_newest,
-    read_object,
-    removed_objects,
 )
 from nexus_tools.localnet.ledger.state import State, damaged
 from nexus_tools.localnet.ledger.transaction import ExecutedTransaction
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.checkpoint import CheckpointSummary
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.effects import ObjectWrite, PackageWrite
+from nexus_tools.sui.effects import InputState, ObjectWrite, PackageWrite
 from nexus_tools.sui.object import MovePackage, Object
 from nexus_tools.sui.type_tag import StructTag, TypeTag
 
 Settings = Mapping[str, bytes]
 """Values that belong to the network as a whole, by name."""
 
-_RECENT_TRANSACTIONS = 512
+_RECENT_TRANSACTIONS = 64
 _LAST_NUMBER = 2**63 - 1  # the largest that the durable log knows
 
 
@@ -57,15 +55,15 @@ class Snapshot(Struct, frozen=True):
 class Ledger:
     """Objects in all versions, transactions, checkpoints and events.
 
-    The objects that exist are in memory, with their indexes; history is in the durable log, which
-    is in memory too unless `state` has a file. A checkpoint is taken in whole or not at all.
+    All of it is in the durable log; in memory are the indexes of the objects that exist, and what
+    was used last. A checkpoint is taken in whole or not at all.
     """
 
     __slots__ = ("_latest", "_live", "_recent", "_state")
 
     def __init__(self, state: State | None = None) -> None:
         self._state = state or State()
-        self._live = LiveObjects()
+        self._live = LiveObjects(self._state)
         self._latest: Checkpoint | None = None
         self._recent: OrderedDict[Digest, ExecutedTransaction] = OrderedDict()
         self._load()
@@ -87,7 +85,7 @@ class Ledger:
     def _load(self) -> None:
         number = chain.last_checkpoint_number(self._state)
         for value in read_live(self._state):
-            self._live.set(value)
+            self._live.change(None, value)
         if number is not None:
             self._latest = self.checkpoint(number)
         self._check_length()
@@ -111,12 +109,9 @@ class Ledger:
 
     def get_version(self, object_id: Address, version: int) -> Object | None:
         """An object as it was at a version; None too for the version that deleted or wrapped it."""
-        live = self._live.get(object_id)
-        if live is not None and live.version == version:
-            return live
         if not 0 <= version <= _LAST_NUMBER:
             return None
-        return read_object(self._state, object_id, version)
+        return self._live.get_version(object_id, version)
 
     def owned_by(
         self,
@@ -139,9 +134,9 @@ class Ledger:
         """Dynamic fields of an object, in the order of their ids."""
         return self._live.children_of(parent, after, limit)
 
-    def of_type(self, tag: StructTag) -> list[Object]:
-        """Objects of a type, whoever owns them, in the order of their ids."""
-        return self._live.of_type(tag)
+    def describing(self, tag: StructTag) -> list[Object]:
+        """Objects of a type that describes a currency, whoever owns them, in the order of ids."""
+        return self._live.describing(tag)
 
     def balance(self, owner: Address, coin_type: TypeTag) -> CoinBalance:
         """What an address has of one type of coin."""
@@ -236,10 +231,12 @@ class Ledger:
         self._latest = checkpoint
 
     def _perform(self, transaction: ExecutedTransaction) -> None:
-        for object_id in removed_objects(transaction.effects):
-            self._live.remove(object_id)
-        for value in transaction.output_objects:
-            self._live.set(value)
+        written = {value.id: value for value in transaction.output_objects}
+        for object_id, change in transaction.effects.changed_objects:
+            before = None
+            if isinstance(change.input, InputState):
+                before = self._live.get_version(object_id, change.input.version)
+            self._live.change(before, written.get(object_id))
         self._recent[transaction.digest] = transaction
         if len(self._recent) > _RECENT_TRANSACTIONS:
             self._recent.popitem(last=False)
@@ -292,25 +289,22 @@ class Ledger:
             )
         # First what is durable, then what is in memory: a process that dies between finds the chain
         # as it was at the snapshot.
+        concerned = chain.changed_after(self._state, snapshot.checkpoint)
+        gone = [value for value in map(self._live.get, concerned) if value is not None]
         with self._state.commit():
-            concerned = chain.delete_after(self._state, snapshot.checkpoint)
+            chain.delete_after(self._state, snapshot.checkpoint)
             self._write_settings(settings)
         self._forget_after(snapshot.checkpoint)
         self._latest = snapshot.head or chain.read_checkpoint(self._state, snapshot.checkpoint)
-        packages = {object_id for object_id in concerned if self._is_package(object_id)}
-        for object_id in concerned:
-            self._live.remove(object_id)
+        for value in gone:
+            self._live.change(value, None)
         for value in read_newest(self._state, concerned):
-            self._live.set(value)
-        return packages
+            self._live.change(None, value)
+        return {value.id for value in gone if isinstance(value.data, MovePackage)}
 
     def _forget_after(self, checkpoint: int) -> None:
         while self._recent and next(reversed(self._recent.values())).checkpoint > checkpoint:
             self._recent.popitem()
-
-    def _is_package(self, object_id: Address) -> bool:
-        value = self._live.get(object_id)
-        return value is not None and isinstance(value.data, MovePackage)
 
     # --- Settings
 

@@ -54,14 +54,15 @@ def removed_objects(effects: TransactionEffects) -> Iterator[Address]:
             yield object_id
 
 
-def delete_objects(state: State, number: int) -> set[Address]:
-    """Take back what transactions did from the `number`th on; gives the objects concerned."""
-    since = (number << PLACE_BITS,)
-    concerned = {
-        Address(row[0]) for row in state.rows("SELECT id FROM objects WHERE number >= ?", since)
-    }
-    state.write("DELETE FROM objects WHERE number >= ?", since)
-    return concerned
+def changed_objects(state: State, number: int) -> set[Address]:
+    """The objects that transactions changed from the `number`th on."""
+    rows = state.rows("SELECT id FROM objects WHERE number >= ?", (number << PLACE_BITS,))
+    return {Address(row[0]) for row in rows}
+
+
+def delete_objects(state: State, number: int) -> None:
+    """Take back what transactions did from the `number`th on; only inside a commit."""
+    state.write("DELETE FROM objects WHERE number >= ?", (number << PLACE_BITS,))
 
 
 def read_object(state: State, object_id: Address, version: int) -> Object | None:

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.interface import Limits
+from nexus_tools.localnet.rpc.shared_frames import SharedFrames
 from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.rpc import SUI_PACKAGE, Message, Messages
 
@@ -19,6 +20,7 @@ class Backend(Struct, frozen=True):
     limits: Limits
     json: JsonRenderer
     subscriptions: set[object] = field(default_factory=set)
+    frames: SharedFrames = field(default_factory=SharedFrames)
 
     def descriptor(self, name: str) -> Descriptor:
         """The descriptor of a message of `sui.rpc.v2`."""
@@ -28,5 +30,5 @@ class Backend(Struct, frozen=True):
 Unary = Callable[[Backend, Message, Message], None]
 """Serves a request by filling the response, which is given empty."""
 
-Streaming = Callable[[Backend, Message, type[Message]], AsyncGenerator[Message]]
-"""Serves a request with messages of the given class."""
+Streaming = Callable[[Backend, Message, type[Message]], AsyncGenerator[bytes]]
+"""Serves a request with messages of the given class, as bytes."""

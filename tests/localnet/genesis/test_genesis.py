@@ -164,7 +164,7 @@ def test_the_faucet_has_in_equal_coins_what_is_neither_staked_nor_set_aside(ledg
 
 
 def test_sui_has_nine_decimals_in_metadata_that_nobody_changes(ledger):
-    (metadata,) = ledger.of_type(parse_struct_tag("0x2::coin::CoinMetadata<0x2::sui::SUI>"))
+    (metadata,) = ledger.describing(parse_struct_tag("0x2::coin::CoinMetadata<0x2::sui::SUI>"))
     assert metadata.owner == Immutable()
     assert metadata.data.contents[32] == 9
 

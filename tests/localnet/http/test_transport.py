@@ -18,6 +18,14 @@ from nexus_tools.localnet.http.http2 import Http2Connection
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS = 1, 4
+# RFC 9113, section 7.
+PROTOCOL_ERROR, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, REFUSED_STREAM, COMPRESSION_ERROR = (
+    1,
+    3,
+    6,
+    7,
+    9,
+)
 LARGEST_WINDOW = 2**31 - 1
 MAX_CONCURRENT_STREAMS = 3  # RFC 9113, section 6.5.2
 MEGABYTE = 1_000_000
@@ -88,6 +96,8 @@ class Http2:
         self.bodies = {}
         self.heads = {}
         self.ended = set()
+        self.resets = {}
+        self.goaway = None
         self.settings = {}
         largest = struct.pack(">HL", 4, LARGEST_WINDOW)
         self.send(PREFACE, frame(SETTINGS, 0, 0, largest))
@@ -98,8 +108,12 @@ class Http2:
 
     def head(self, path, *, method="POST", end=True):
         """A request, of which this is all unless it goes on."""
-        self.stream += 2
         fields = [(":method", method), (":scheme", "http"), (":path", path), (":authority", "a")]
+        return self.fields(fields, end=end)
+
+    def fields(self, fields, *, end=True):
+        """A request with these fields alone."""
+        self.stream += 2
         flags = END_HEADERS | (END_STREAM if end else 0)
         self.send(frame(HEADERS, flags, self.stream, self.encoder.encode(fields)))
         return self.stream
@@ -116,6 +130,10 @@ class Http2:
             self.settings.update(struct.iter_unpack(">HL", payload))
         elif kind == PING and not flags:
             self.send(frame(PING, 1, 0, payload))
+        elif kind == RESET:
+            self.resets[stream] = int.from_bytes(payload, "big")
+        elif kind == GOAWAY:
+            self.goaway = int.from_bytes(payload[4:8], "big")
         if kind == RESET or (kind in {DATA, HEADERS} and flags & END_STREAM):
             self.ended.add(stream)
         return kind, stream
@@ -237,6 +255,16 @@ async def test_it_is_the_application_that_refuses_since_clients_may_begin_1024_a
         client.head("/feed")
     await client.until(lambda: len(client.bodies) == 1_024)
     assert client.settings[MAX_CONCURRENT_STREAMS] == 1_024
+
+
+async def test_what_is_begun_beyond_that_is_refused_by_itself(app, serve, connect):
+    client = await connect(Http2, await serve(app))
+    streams = [client.head("/feed") for _ in range(1_030)]
+    await client.until(lambda: len(client.bodies) == 1_024 and len(client.resets) == 6)
+    assert client.resets == dict.fromkeys(streams[1_024:], REFUSED_STREAM)
+    client.send(frame(RESET, 0, streams[0], struct.pack(">L", 8)))
+    await app.has_ended.wait()
+    assert await client.body(client.head("/once")) == b"ok"
 
 
 # --- Who does not keep up
@@ -517,6 +545,111 @@ async def test_a_smaller_table_of_fields_is_taken_note_of(app, serve, connect):
 
 # --- Nonsense
 
+METHOD, SCHEME, PATH = (":method", "POST"), (":scheme", "http"), (":path", "/once")
+HOST = (":authority", "a")
+
+
+# RFC 9113, sections 8.2 and 8.3; the answer is that of section 8.1.1.
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [METHOD, SCHEME, HOST],
+        [METHOD, PATH, HOST],
+        [SCHEME, PATH, HOST],
+        [METHOD, SCHEME, (":path", ""), HOST],
+        [METHOD, SCHEME, PATH, PATH, HOST],
+        [METHOD, SCHEME, PATH, HOST, (":status", "200")],
+        [METHOD, SCHEME, PATH, HOST, (":unheard", "of")],
+        [METHOD, SCHEME, HOST, ("accept", "*/*"), PATH],
+        [METHOD, SCHEME, PATH, HOST, ("Accept", "*/*")],
+        [METHOD, SCHEME, PATH, HOST, ("", "nameless")],
+        [METHOD, SCHEME, PATH, HOST, ("two words", "x")],
+        [METHOD, SCHEME, PATH, HOST, (b"n\xc3\xa4me", "x")],
+        [METHOD, SCHEME, PATH, HOST, ("x-two", "a\r\nb: c")],
+        [METHOD, SCHEME, PATH, HOST, ("x-zero", "a\0b")],
+        [METHOD, SCHEME, PATH, HOST, ("x-wide", " a")],
+        [METHOD, SCHEME, PATH, HOST, ("connection", "keep-alive")],
+        [METHOD, SCHEME, PATH, HOST, ("keep-alive", "5")],
+        [METHOD, SCHEME, PATH, HOST, ("proxy-connection", "close")],
+        [METHOD, SCHEME, PATH, HOST, ("transfer-encoding", "chunked")],
+        [METHOD, SCHEME, PATH, HOST, ("upgrade", "h2c")],
+        [METHOD, SCHEME, PATH, HOST, ("te", "gzip")],
+    ],
+)
+async def test_a_malformed_request_ends_its_stream_alone(app, serve, connect, fields):
+    client = await connect(Http2, await serve(app))
+    fed = client.head("/feed")
+    malformed = client.fields(fields)
+    await client.until(lambda: malformed in client.ended)
+    assert client.resets == {malformed: PROTOCOL_ERROR}
+    assert await client.body(client.head("/once")) == b"ok"
+    assert client.bodies[fed] == b"m"
+    assert app.begun == ["/feed", "/once"]
+
+
+@pytest.mark.parametrize("field", [("Upper", "case"), (":path", "/once")])
+async def test_malformed_trailers_end_their_stream_alone(app, serve, connect, field):
+    client = await connect(Http2, await serve(app))
+    malformed = client.head("/upload", end=False)
+    block = client.encoder.encode([field])
+    client.send(frame(HEADERS, END_HEADERS | END_STREAM, malformed, block))
+    await client.until(lambda: malformed in client.ended)
+    assert client.resets == {malformed: PROTOCOL_ERROR}
+    assert await client.body(client.head("/once")) == b"ok"
+
+
+async def test_values_of_any_bytes_that_are_no_control_characters_are_read(app, serve, connect):
+    client = await connect(Http2, await serve(app))
+    assert await client.body(client.fields([METHOD, SCHEME, PATH, HOST, ("x", b"\xff")])) == b"ok"
+
+
+# RFC 9113, each with its section.
+@pytest.mark.parametrize(
+    ("nonsense", "code"),
+    [
+        (frame(HEADERS, END_HEADERS, 1, b"\xff" * 5), COMPRESSION_ERROR),  # 4.3
+        (frame(HEADERS, END_HEADERS, 1, b"\x80"), COMPRESSION_ERROR),  # RFC 7541, 6.1
+        (frame(DATA, 0, 1, bytes(70_000))[:9], FRAME_SIZE_ERROR),  # 4.2
+        (frame(SETTINGS, 0, 0, b"abc"), FRAME_SIZE_ERROR),  # 6.5
+        (frame(SETTINGS, 0, 1), PROTOCOL_ERROR),  # 6.5
+        (frame(SETTINGS, 0, 0, struct.pack(">HL", 4, 2**31)), FLOW_CONTROL_ERROR),  # 6.5.2
+        (frame(SETTINGS, 0, 0, struct.pack(">HL", 5, 0)), PROTOCOL_ERROR),  # 6.5.2
+        (frame(PING, 0, 0, b"abc"), FRAME_SIZE_ERROR),  # 6.7
+        (frame(PING, 0, 1, bytes(8)), PROTOCOL_ERROR),  # 6.7
+        (frame(WINDOW_UPDATE, 0, 0, b"abc"), FRAME_SIZE_ERROR),  # 6.9
+        (frame(WINDOW_UPDATE, 0, 0, bytes(4)), PROTOCOL_ERROR),  # 6.9
+        (frame(WINDOW_UPDATE, 0, 0, struct.pack(">L", 2**31 - 1)), FLOW_CONTROL_ERROR),  # 6.9.1
+        (frame(DATA, 0, 0, b"abc"), PROTOCOL_ERROR),  # 6.1
+        (frame(DATA, 0, 1, b"abc"), PROTOCOL_ERROR),  # 5.1
+        (frame(HEADERS, END_HEADERS, 0, b"\x82"), PROTOCOL_ERROR),  # 6.2
+        (frame(HEADERS, END_HEADERS, 2, b"\x82"), PROTOCOL_ERROR),  # 5.1.1
+        (frame(HEADERS, 0, 1, b"\x82") + frame(PING, 0, 0, bytes(8)), PROTOCOL_ERROR),  # 6.2
+        (frame(9, END_HEADERS, 1, b"\x82"), PROTOCOL_ERROR),  # 6.10
+        (frame(RESET, 0, 1, b"abc"), FRAME_SIZE_ERROR),  # 6.4
+        (frame(RESET, 0, 1, bytes(4)), PROTOCOL_ERROR),  # 6.4
+    ],
+)
+async def test_who_breaks_the_protocol_is_told_how(app, serve, connect, nonsense, code):
+    client = await connect(Http2, await serve(app))
+    client.send(nonsense)
+    await client.until(lambda: client.goaway is not None)
+    assert client.goaway == code
+    assert await is_dropped(client)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [frame(PING, 0, 0, bytes(8)), frame(SETTINGS, 1, 0), frame(WINDOW_UPDATE, 0, 0, b"\0\0\0a")],
+)
+async def test_a_client_has_to_begin_with_its_settings(app, serve, connect, first):  # section 3.4
+    client = await connect(Http1, await serve(app))
+    client.writer.write(PREFACE + first)
+    told = Http2.__new__(Http2)
+    told.reader, told.settings, told.goaway, told.ended = client.reader, {}, None, set()
+    await told.until(lambda: told.goaway is not None)
+    assert told.goaway == PROTOCOL_ERROR
+    assert await is_dropped(client)
+
 
 @pytest.mark.parametrize(
     "nonsense",
@@ -534,7 +667,6 @@ async def test_a_smaller_table_of_fields_is_taken_note_of(app, serve, connect):
         PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 0, b"\x82"),
         PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 2, b"\x82"),
         PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 1, b"\xff" * 5),
-        PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, END_HEADERS, 1, b"\x82"),  # no :path
         PREFACE
         + frame(SETTINGS, 0, 0)
         + frame(HEADERS, 0, 1, b"\x82")

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 from msgspec.structs import force_setattr
 
@@ -14,7 +16,7 @@ from nexus_tools.localnet.ledger import (
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import Immutable, MovePackage, Object, ObjectOwner, Shared
-from nexus_tools.sui.type_tag import GAS_COIN, SUI, StructTag, coin_tag
+from nexus_tools.sui.type_tag import GAS_COIN, SUI, StructTag, coin_tag, parse_struct_tag
 
 ALICE, BOB = Address.of(0xA), Address.of(0xB)
 TOOL = StructTag(Address.of(0x77), "tool", "Tool")
@@ -35,6 +37,38 @@ def test_an_object_is_read_as_it_is_now(chain, ledger):
     chain.commit(chain.coin(1, 100))
     chain.commit(chain.coin(1, 60))
     assert balance_of(ledger.get(Address.of(1))) == 60
+
+
+def test_what_nobody_uses_takes_less_than_300_bytes_of_memory(chain, ledger):
+    def commit(count):
+        first = chain.count * 100 + 1
+        for number in range(first, first + count * 100, 100):
+            chain.commit(*(chain.coin(number + place, 7) for place in range(100)))
+
+    tracemalloc.start()
+    try:
+        commit(70)  # the last 4096 objects are kept, and the last 64 transactions
+        before, _ = tracemalloc.get_traced_memory()
+        commit(50)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 50 * 100 * 300
+    assert balance_of(ledger.get(Address.of(1))) == 7
+
+
+def test_what_nobody_has_used_for_long_is_changed_and_removed_as_everything_else(chain, ledger):
+    chain.commit(chain.coin(1, 100), chain.coin(2, 50), chain.coin(3, 20))
+    for first in range(1_000, 6_000, 100):
+        chain.commit(*(chain.coin(number, 1, BOB) for number in range(first, first + 100)))
+    snapshot = ledger.snapshot()
+    chain.commit(chain.coin(1, 60), removed=[2])
+    assert numbers(ledger.owned_by(ALICE)) == [1, 3]
+    assert ledger.balance(ALICE, SUI) == CoinBalance(80, 2)
+    ledger.revert(snapshot)
+    assert numbers(ledger.owned_by(ALICE)) == [1, 2, 3]
+    assert ledger.balance(ALICE, SUI) == CoinBalance(170, 3)
+    assert len(ledger.owned_by(BOB)) == 5_000
 
 
 def test_every_past_version_stays_readable(chain, ledger):
@@ -105,8 +139,17 @@ def test_an_object_that_is_given_away_changes_its_place_in_the_index(chain, ledg
 
 def test_shared_and_immutable_objects_belong_to_no_address(chain, ledger):
     chain.commit(chain.move_object(1, TOOL, Shared(1)), chain.move_object(2, TOOL, Immutable()))
-    assert numbers(ledger.of_type(TOOL)) == [1, 2]
+    assert numbers(map(ledger.get, [Address.of(1), Address.of(2)])) == [1, 2]
     assert ledger.owned_by(Address.of(0)) == []
+
+
+def test_what_describes_a_currency_is_found_by_its_type_whoever_owns_it(chain, ledger):
+    metadata = parse_struct_tag("0x2::coin::CoinMetadata<0x77::usd::USD>")
+    chain.commit(*(chain.move_object(number, metadata, Immutable()) for number in (2, 1)))
+    chain.commit(chain.move_object(1, metadata, BOB))
+    assert numbers(ledger.describing(metadata)) == [1, 2]
+    chain.commit(removed=[1])
+    assert numbers(ledger.describing(metadata)) == [2]
 
 
 def test_children_are_found_by_their_parent_and_are_not_owned_objects(chain, ledger):

@@ -1,8 +1,10 @@
+import os
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,40 @@ def write_and_fail(state):
     with state.commit():
         state.set_setting("key", b"other")
         raise ZeroDivisionError
+
+
+# --- Without a directory
+
+
+def test_without_a_directory_history_is_in_a_file_that_no_folder_names(tmp_path, monkeypatch):
+    monkeypatch.setenv("SQLITE_TMPDIR", str(tmp_path))
+    before = nameless_files()
+    with closing(State()) as state, state.commit():
+        for number in range(100):
+            state.set_setting(str(number), bytes(100_000))
+        assert sum(nameless_files()) - sum(before) > 5_000_000
+        assert list(tmp_path.iterdir()) == []
+    assert nameless_files() == before
+
+
+def nameless_files():
+    """The sizes of the files that this process has open and nobody else can find."""
+    found = []
+    for number in range(256):
+        with suppress(OSError):
+            status = os.fstat(number)
+            if stat.S_ISREG(status.st_mode) and not status.st_nlink:
+                found.append(status.st_size)
+    return found
+
+
+def test_a_commit_that_raises_leaves_nothing_in_the_file_without_a_name():
+    with closing(State()) as state:
+        with state.commit():
+            state.set_setting("key", b"secret")
+        with pytest.raises(ZeroDivisionError):
+            write_and_fail(state)
+        assert state.setting("key") == b"secret"
 
 
 # --- Killed

@@ -65,6 +65,21 @@ def test_a_clock_that_is_watched_runs_however_many_transactions_leave_it(
         assert wall_clock.now_ms - shown(node) < 1000
 
 
+def test_for_who_watches_the_clock_runs_however_fast_transactions_that_leave_it_come(
+    node, alice, bob, wall_clock
+):
+    shown_in = []
+    unsubscribe = node.subscribe(lambda _: shown_in.append(shown(node)))
+    for _ in range(10):
+        wall_clock.now_ms += 300
+        alice.pay(node, bob, 1)
+        assert wall_clock.now_ms - shown_in[-1] < 1000
+    unsubscribe()
+    wall_clock.now_ms += 5000
+    alice.pay(node, bob, 1)
+    assert shown(node) == shown_in[-1]
+
+
 def test_the_clock_object_keeps_its_initial_version_and_gets_new_ones(node, wall_clock):
     versions = []
     for _ in range(3):

@@ -229,7 +229,7 @@ def money(node):
     """All SUI in coins, in the validator's pool, in the storage fund and set aside."""
     state = read_system_state(node.ledger.get)
     (validator,) = state.validators.active_validators
-    coins = node.ledger.of_type(GAS_COIN)
+    coins = (value for value in live_objects(node) if value.type == GAS_COIN)
     return (
         sum(int.from_bytes(coin.data.contents[32:], "little") for coin in coins)
         + validator.staking_pool.sui_balance

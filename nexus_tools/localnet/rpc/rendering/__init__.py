@@ -6,7 +6,7 @@ Every function fills a message that it is given; `mask` says which of its fields
 from nexus_tools.localnet.rpc.rendering.checkpoint import render_checkpoint
 from nexus_tools.localnet.rpc.rendering.dynamic_field import render_dynamic_field
 from nexus_tools.localnet.rpc.rendering.epoch import render_epoch
-from nexus_tools.localnet.rpc.rendering.event import render_event, render_position
+from nexus_tools.localnet.rpc.rendering.event import render_ledger_event
 from nexus_tools.localnet.rpc.rendering.executed_transaction import render_executed, render_outcome
 from nexus_tools.localnet.rpc.rendering.object import render_object
 from nexus_tools.localnet.rpc.rendering.package import (
@@ -25,13 +25,12 @@ __all__ = [
     "render_datatype",
     "render_dynamic_field",
     "render_epoch",
-    "render_event",
     "render_executed",
     "render_function",
+    "render_ledger_event",
     "render_module",
     "render_object",
     "render_outcome",
     "render_package",
-    "render_position",
     "render_time",
 ]

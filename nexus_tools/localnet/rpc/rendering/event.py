@@ -1,7 +1,7 @@
 """Events (`sui.rpc.v2.Event` and `TransactionEvents`)."""
 
-from nexus_tools.localnet.ledger import EventPosition, ExecutedTransaction
-from nexus_tools.localnet.rpc.interface import Mask
+from nexus_tools.localnet.ledger import EventPosition, ExecutedTransaction, LedgerEvent
+from nexus_tools.localnet.rpc.interface import Mask, prune
 from nexus_tools.localnet.rpc.rendering.parts import render_bcs
 from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.digest import Digest, events_digest
@@ -48,6 +48,15 @@ def render_event(message: Message, event: Event, mask: Mask, json: JsonRenderer)
         render_bcs(message.contents, str(event.type), event.contents)
     if "json" in mask:
         json.render(event.type, event.contents, lambda: message.json)
+
+
+def render_ledger_event(
+    message: Message, found: LedgerEvent, mask: Mask, json: JsonRenderer
+) -> None:
+    """The wanted fields of an event of the chain, which stands by itself."""
+    render_event(message, found.event, mask, json)
+    render_position(message, found.position, found.transaction_digest, mask)
+    prune(message, mask)
 
 
 def render_position(

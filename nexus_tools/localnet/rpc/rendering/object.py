@@ -58,5 +58,3 @@ def _render_move_object(
         message.balance = coin_balance(found)
     if "json" in mask:
         json.render(data.type, data.contents, lambda: message.json)
-    if "display" in mask:
-        json.displays.render(data.type, data.contents, lambda: message.display)

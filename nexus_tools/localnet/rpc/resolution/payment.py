@@ -7,6 +7,7 @@ Source: `sui-rpc-api`, `transaction_execution_service/simulate/mod.rs`.
 """
 
 import secrets
+from collections.abc import Iterator
 from itertools import islice
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from nexus_tools.localnet.execution import (
     available_for_gas,
     uses_gas_coin,
 )
+from nexus_tools.localnet.ledger import Ledger, listing_place
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.interface import invalid
 from nexus_tools.localnet.rpc.requests import address, digest
@@ -39,7 +41,7 @@ from nexus_tools.sui.address_balance import (
 )
 from nexus_tools.sui.coin import coin_balance, is_gas_coin
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
-from nexus_tools.sui.object import AddressOwner, Object, ObjectReference
+from nexus_tools.sui.object import AddressOwner, MoveObject, Object, ObjectReference
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.transaction import (
     GasData,
@@ -191,10 +193,19 @@ def _unused_coins(node: Node, data: TransactionData, places: int) -> list[Object
     used = _used_objects(data.kind)
     coins = (
         coin
-        for coin in node.ledger.owned_by(data.gas.owner, GAS_COIN)
+        for coin in _gas_coins(node.ledger, data.gas.owner)
         if coin.id not in used and isinstance(coin.owner, AddressOwner)
     )
     return list(islice(coins, limit))
+
+
+def _gas_coins(ledger: Ledger, owner: Address) -> Iterator[Object]:
+    """All that an address has, a page after the other: they may be very many."""
+    after = b""
+    while page := ledger.owned_by(owner, GAS_COIN, after=after, limit=MAX_GAS_PAYMENT_OBJECTS):
+        yield from page
+        assert isinstance(page[-1].data, MoveObject)
+        after = listing_place(page[-1].data)
 
 
 def _used_objects(kind: ProgrammableTransaction) -> set[Address]:

@@ -52,7 +52,7 @@ class Endpoint(Struct, frozen=True):
             stream = self.streaming(self.backend, request, self.procedure.response)
             async with aclosing(stream) as messages:
                 async for message in messages:
-                    yield message.SerializeToString()
+                    yield message
         except NexusError as error:
             raise as_rpc_error(error) from error
 

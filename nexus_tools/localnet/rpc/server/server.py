@@ -5,7 +5,7 @@ from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import Limits
 from nexus_tools.localnet.rpc.server.application import NodeApplication
-from nexus_tools.localnet.rpc.values import DisplayRenderer, JsonRenderer
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.rpc import load_messages
 
 
@@ -14,7 +14,7 @@ class Server(HttpServer):
 
     def __init__(self, node: Node, *, limits: Limits | None = None) -> None:
         limits = limits or Limits()
-        json = JsonRenderer(node.machine, DisplayRenderer(node.ledger, node.machine))
+        json = JsonRenderer(node.machine)
         self._backend = Backend(node, load_messages(), limits, json)
         super().__init__(
             NodeApplication(self._backend),

@@ -89,7 +89,7 @@ def _registered(backend: Backend, coin_type: StructTag) -> Object | None:
 
 def _find(backend: Backend, module: str, name: str, coin_type: StructTag) -> Object | None:
     tag = StructTag(SUI_FRAMEWORK, module, name, (coin_type,))
-    found = backend.node.ledger.of_type(tag)
+    found = backend.node.ledger.describing(tag)
     return found[0] if found else None
 
 

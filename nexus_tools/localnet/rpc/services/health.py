@@ -19,11 +19,11 @@ def _check(backend: Backend, request: Message, response: Message) -> None:
 
 async def _watch(
     backend: Backend, request: Message, response: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """The state now; it stays so until the server stops, and the stream with it."""
     message = response()
     _check(backend, request, message)
-    yield message
+    yield message.SerializeToString()
     await asyncio.Event().wait()
 
 

@@ -14,14 +14,12 @@ from nexus_tools.localnet.rpc.interface import (
     CHECKPOINT_FIELDS,
     EVENT_FIELDS,
     TRANSACTION_FIELDS,
-    prune,
     requested_mask,
 )
 from nexus_tools.localnet.rpc.rendering import (
     render_checkpoint,
-    render_event,
     render_executed,
-    render_position,
+    render_ledger_event,
 )
 from nexus_tools.localnet.rpc.requests import (
     End,
@@ -47,7 +45,7 @@ Found = tuple[EventPosition, T]
 
 async def list_events(
     backend: Backend, request: Message, frame: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """`ListEvents`: events that pass a filter."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
@@ -68,9 +66,7 @@ async def list_events(
                 start = successor("events", found[-1].position)
 
     def render(message: Message, found: LedgerEvent) -> None:
-        render_event(message.event, found.event, mask, backend.json)
-        render_position(message.event, found.position, found.transaction_digest, mask)
-        prune(message.event, mask)
+        render_ledger_event(message.event, found, mask, backend.json)
 
     async for message in _frames(query, read(), render, frame):
         yield message
@@ -78,7 +74,7 @@ async def list_events(
 
 async def list_transactions(
     backend: Backend, request: Message, frame: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """`ListTransactions`: transactions that pass a filter."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
@@ -101,7 +97,7 @@ async def list_transactions(
 
 async def list_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """`ListCheckpoints`: checkpoints of which a transaction passes a filter."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
@@ -142,12 +138,12 @@ async def _frames(
     steps: Iterator[list[Found[T]] | int],
     render: Render[T],
     frame: type[Message],
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     count, covered = 0, None
     for step in steps:
         await asyncio.sleep(0)  # other calls get their turn
         if isinstance(step, int):
-            yield _stopped(query, step, frame())
+            yield _stopped(query, step, frame()).SerializeToString()
             return
         for position, item in step:
             # The checkpoints at both ends may have items on the other side of the cursors.
@@ -160,10 +156,10 @@ async def _frames(
             covered = _covered(message, covered)
             if count == query.limit:
                 message.end.reason = End.ITEM_LIMIT
-            yield message
+            yield message.SerializeToString()
             if count == query.limit:
                 return
-    yield _exhausted(query, covered, frame())
+    yield _exhausted(query, covered, frame()).SerializeToString()
 
 
 def _covered(message: Message, before: int | None) -> int | None:

@@ -6,11 +6,12 @@ ends with a frame of progress, whether or not something in it passed the filter.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from functools import partial
 from types import TracebackType
 from typing import Self
 
-from nexus_tools.localnet.ledger import Checkpoint, EventPosition, matches
+from nexus_tools.localnet.ledger import Checkpoint, EventPosition, LedgerEvent, matches
 from nexus_tools.localnet.rpc.backend import Backend, Streaming
 from nexus_tools.localnet.rpc.interface import (
     CHECKPOINT_FIELDS,
@@ -18,14 +19,12 @@ from nexus_tools.localnet.rpc.interface import (
     TRANSACTION_FIELDS,
     Code,
     RpcError,
-    prune,
     requested_mask,
 )
 from nexus_tools.localnet.rpc.rendering import (
     render_checkpoint,
-    render_event,
     render_executed,
-    render_position,
+    render_ledger_event,
 )
 from nexus_tools.localnet.rpc.requests import Cursor, parse_event_filter, parse_transaction_filter
 from nexus_tools.localnet.rpc.services.history import passes
@@ -37,68 +36,88 @@ CHECKPOINT_SECONDS = 1.0
 
 async def _subscribe_checkpoints(
     backend: Backend, request: Message, frame: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """From the latest checkpoint on; without a filter, each one and without gaps."""
     mask = requested_mask(request, backend.descriptor("Checkpoint"), CHECKPOINT_FIELDS)
     holds = parse_transaction_filter(request)
+
+    def render(checkpoint: Checkpoint) -> Iterator[Message]:
+        message = frame(cursor=checkpoint.number)
+        if passes(checkpoint, holds):
+            render_checkpoint(message.checkpoint, checkpoint, mask, backend.node, backend.json)
+        yield message
+
     with CheckpointFeed(backend) as feed:
         latest = backend.node.ledger.latest
         if holds is not None:
             # The stream begins with the latest checkpoint itself: what lies behind is the one
             # before.
-            yield frame(cursor=max(0, latest.number - 1))
-        checkpoint = latest
-        while True:
-            message = frame(cursor=checkpoint.number)
-            if passes(checkpoint, holds):
-                target = message.checkpoint
-                render_checkpoint(target, checkpoint, mask, backend.node, backend.json)
-            yield message
-            checkpoint = await feed.next()
+            yield frame(cursor=max(0, latest.number - 1)).SerializeToString()
+        for data in backend.frames.of(request, latest.digest, partial(render, latest)):
+            yield data
+        async for data in _frames(backend, feed, request, render):
+            yield data
 
 
 async def _subscribe_transactions(
     backend: Backend, request: Message, frame: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """Transactions after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("ExecutedTransaction"), TRANSACTION_FIELDS)
     holds = parse_transaction_filter(request)
+
+    def render(checkpoint: Checkpoint) -> Iterator[Message]:
+        for executed in checkpoint.transactions:
+            if holds is not None and not holds(executed):
+                continue
+            message = frame()
+            render_executed(message.transaction, executed, mask, backend.node, backend.json)
+            position = EventPosition(checkpoint.number, executed.index_in_checkpoint)
+            yield _item(message, "transactions", position)
+        yield _progress(frame(), "transactions", checkpoint)
+
     with CheckpointFeed(backend) as feed:
-        yield _progress(frame(), "transactions", backend.node.ledger.latest)
-        while True:
-            checkpoint = await feed.next()
-            for executed in checkpoint.transactions:
-                if holds is not None and not holds(executed):
-                    continue
-                message = frame()
-                target = message.transaction
-                render_executed(target, executed, mask, backend.node, backend.json)
-                position = EventPosition(checkpoint.number, executed.index_in_checkpoint)
-                yield _item(message, "transactions", position)
-            yield _progress(frame(), "transactions", checkpoint)
+        yield _progress(frame(), "transactions", backend.node.ledger.latest).SerializeToString()
+        async for data in _frames(backend, feed, request, render):
+            yield data
 
 
 async def _subscribe_events(
     backend: Backend, request: Message, frame: type[Message]
-) -> AsyncGenerator[Message]:
+) -> AsyncGenerator[bytes]:
     """Events after the latest checkpoint."""
     mask = requested_mask(request, backend.descriptor("Event"), EVENT_FIELDS)
     event_filter = parse_event_filter(request)
+
+    def render(checkpoint: Checkpoint) -> Iterator[Message]:
+        for executed in checkpoint.transactions:
+            for index, event in enumerate(executed.events):
+                if not matches(event_filter, event):
+                    continue
+                position = EventPosition(checkpoint.number, executed.index_in_checkpoint, index)
+                found = LedgerEvent(position, executed.digest, executed.timestamp_ms, event)
+                message = frame()
+                render_ledger_event(message.event, found, mask, backend.json)
+                yield _item(message, "events", position)
+        yield _progress(frame(), "events", checkpoint)
+
     with CheckpointFeed(backend) as feed:
-        yield _progress(frame(), "events", backend.node.ledger.latest)
-        while True:
-            checkpoint = await feed.next()
-            for executed in checkpoint.transactions:
-                for index, event in enumerate(executed.events):
-                    if not matches(event_filter, event):
-                        continue
-                    position = EventPosition(checkpoint.number, executed.index_in_checkpoint, index)
-                    message = frame()
-                    render_event(message.event, event, mask, backend.json)
-                    render_position(message.event, position, executed.digest, mask)
-                    prune(message.event, mask)
-                    yield _item(message, "events", position)
-            yield _progress(frame(), "events", checkpoint)
+        yield _progress(frame(), "events", backend.node.ledger.latest).SerializeToString()
+        async for data in _frames(backend, feed, request, render):
+            yield data
+
+
+async def _frames(
+    backend: Backend,
+    feed: "CheckpointFeed",
+    request: Message,
+    render: Callable[[Checkpoint], Iterable[Message]],
+) -> AsyncGenerator[bytes]:
+    """What is sent for one checkpoint after the other; it never ends by itself."""
+    while True:
+        checkpoint = await feed.next()
+        for data in backend.frames.of(request, checkpoint.digest, partial(render, checkpoint)):
+            yield data
 
 
 def _item(message: Message, stream: str, position: EventPosition) -> Message:

@@ -7,7 +7,6 @@ with the name of its variant under `@variant`. Source: `sui-types/src/object/rpc
 
 from base64 import b64encode
 from collections.abc import Callable
-from typing import Protocol
 
 from nexus_tools.localnet.rpc.interface import JSON_BYTES
 from nexus_tools.localnet.vm import LinkError, Machine, MoveFailure, Type, Value, substitute
@@ -32,18 +31,10 @@ Writer = Callable[[Value, Message], None]
 Fields = tuple[tuple[str, Writer], ...]
 
 
-class Displays(Protocol):
-    """Shows the same values as their authors want it."""
-
-    def render(self, tag: StructTag, contents: bytes, into: Callable[[], Message]) -> None:
-        """Write what is shown into the message that `into` gives."""
-
-
 class JsonRenderer:
     """Writes values of any type that the machine knows. Writers are made once per type."""
 
-    def __init__(self, machine: Machine, displays: Displays) -> None:
-        self.displays = displays
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._writers: dict[TypeTag, Writer] = dict(_PRIMITIVES)
 

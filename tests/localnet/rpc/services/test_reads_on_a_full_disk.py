@@ -6,7 +6,7 @@ from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import Limits
 from nexus_tools.localnet.rpc.server.endpoints import endpoint
-from nexus_tools.localnet.rpc.values import DisplayRenderer, JsonRenderer
+from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.address import CLOCK
 
 START_MS = 1_750_000_000_000
@@ -27,7 +27,7 @@ def clock():
 @pytest.fixture
 def backend(tmp_path, messages, clock):
     node = Node.open(tmp_path, wall_clock=clock)
-    json = JsonRenderer(node.machine, DisplayRenderer(node.ledger, node.machine))
+    json = JsonRenderer(node.machine)
     yield Backend(node, messages, Limits(), json)
     node.close()
 

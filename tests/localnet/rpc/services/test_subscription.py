@@ -123,6 +123,27 @@ def test_transactions_arrive_as_they_are_executed(client, alice, published):
     stream.cancel()
 
 
+def test_subscribers_of_the_same_get_the_same_and_others_what_they_asked_for(
+    client, alice, published
+):
+    streams = [
+        client.stream("SubscriptionService/SubscribeCheckpoints", mask)
+        for mask in ("digest", "digest", "sequence_number")
+    ]
+    first = max(next(stream).cursor for stream in streams)
+    executed = published.configure(client, alice, 1)
+    assert executed.checkpoint > first
+    one, same, other = (
+        next(frame for frame in stream if frame.cursor == executed.checkpoint) for stream in streams
+    )
+    assert one == same
+    assert one.checkpoint.digest
+    assert not other.checkpoint.digest
+    assert other.checkpoint.sequence_number == executed.checkpoint
+    for stream in streams:
+        stream.cancel()
+
+
 def test_a_watched_chain_goes_on_by_itself(client):
     stream = client.stream("SubscriptionService/SubscribeCheckpoints")
     first = next(stream)
