@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Found, Settings
 from nexus_tools.units import parse_duration
@@ -36,8 +36,8 @@ def show(session: Session) -> None:
 
 
 @command.command("set")
-@click.argument("key", type=click.Choice(list(KEYS)))
-@click.argument("value")
+@click.argument("key", type=Choice(list(KEYS)))
+@click.argument("value", shell_complete=complete_settings)
 @local
 def set_value(session: Session, key: str, value: str) -> None:
     """Set KEY to VALUE in the file. The network and the key have to be there."""
@@ -51,7 +51,7 @@ def set_value(session: Session, key: str, value: str) -> None:
 
 
 @command.command()
-@click.argument("key", type=click.Choice(list(KEYS)))
+@click.argument("key", type=Choice(list(KEYS)))
 @local
 def unset(session: Session, key: str) -> None:
     """Take KEY out of the file: what is assumed without it holds again."""

@@ -111,6 +111,12 @@ class SuiClient:
         """The reference gas price of this epoch, in MIST per unit."""
         return await read_gas_price(self.connection)
 
+    async def protocol_version(self) -> int:
+        """The version of the protocol that the network follows in this epoch."""
+        fields = mask("protocol_config.protocol_version")
+        response = await self.connection.call("LedgerService/GetEpoch", read_mask=fields)
+        return int(response.epoch.protocol_config.protocol_version)
+
     async def latest_checkpoint(self) -> int:
         """The number of the newest checkpoint that the node has.
 

@@ -7,6 +7,7 @@ from nexus_tools.leader.health import not_ready
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.journal_reading import stage_of
 from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
@@ -30,4 +31,5 @@ __all__ = [
     "ToolCall",
     "guarded_client",
     "not_ready",
+    "stage_of",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
-from nexus_tools.errors import NotFoundError
+from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.package import Sent, owner_cap_id, tool_id
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
@@ -23,12 +23,17 @@ from nexus_tools.registry.registration import (
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
+from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 Fqn = ToolFqn | str
 """A tool by its name: parsed, or as it is written."""
+
+_HOW_TO_FIND = "check the spelling and the version: `tool list` shows what there is"
+_LOOKED_AT = 1_000  # names that are read for a suggestion, 50 with each request
+_ALIKE = 0.9  # FQNs of one domain are alike for the most part, whatever they name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +85,27 @@ class ToolRegistry(ToolListing):
 
     async def get(self, fqn: Fqn) -> calls.Tool:
         """The tool with this FQN, with one request. Raises `tool_unknown`."""
-        return self._registered(await self.find(fqn), fqn)
+        return await self._registered(await self.find(fqn), fqn)
 
-    def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
+    async def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
         if tool is None:
             raise NotFoundError(
                 "tool_unknown",
                 f"{fqn} is not registered on {self.client.network.name}",
-                hint="check the spelling and the version: `tool list` shows what there is",
+                hint=suggestion(
+                    str(fqn), await self._newest_names(), otherwise=_HOW_TO_FIND, cutoff=_ALIKE
+                ),
             )
         return tool
+
+    async def _newest_names(self) -> list[str]:
+        """The FQNs among which a misspelt one is looked for; none if they cannot be read."""
+        try:
+            state = await self.state()
+            size = state.fqns.size
+            return [str(fqn) for fqn in await self.fqns(state, max(0, size - _LOOKED_AT), size)]
+        except NexusError:
+            return []
 
     # --- Registration
 
@@ -263,7 +279,7 @@ class ToolRegistry(ToolListing):
         name = _parsed(fqn)
         ids = [self._id(name), self._owner_cap(name.unversioned)]
         value, cap = await self.client.objects(ids)
-        tool = self._registered(self.decoded(value, calls.Tool), fqn)
+        tool = await self._registered(self.decoded(value, calls.Tool), fqn)
         check_owner(tool, cap, self.client.address)
         return tool
 

@@ -6,6 +6,7 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.framework import Output, Session, local, plain
+from nexus_tools.cli.ports import ports_in_words
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -89,26 +90,8 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}
         else:
-            record |= {"input": _ports(tool.input_schema)}
+            record |= {"input": ports_in_words(tool.input_schema)}
             for name, ports in variants(tool.output_schema).items():
-                record[name] = _ports(ports)
+                record[name] = ports_in_words(ports)
         output.record(record, {name: name for name in record}, title=str(tool.fqn))
     warn_of_refusals(output, found)
-
-
-def _ports(schema: dict[str, Any]) -> str:
-    """The ports of a schema on a line: names and types, with `?` where one may be absent."""
-    required = schema.get("required", [])
-    return ", ".join(
-        f"{name}{'' if name in required else '?'}: {_kind(port)}"
-        for name, port in schema.get("properties", {}).items()
-    )
-
-
-def _kind(port: Any) -> str:
-    if not isinstance(port, dict):
-        return "any"
-    if "enum" in port:
-        return " | ".join(str(value) for value in port["enum"][:5])
-    kind = port.get("type", "any")
-    return " | ".join(kind) if isinstance(kind, list) else str(kind)

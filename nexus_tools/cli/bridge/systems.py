@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
+from nexus_tools.cli.framework import Choice
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import Bridge
@@ -68,7 +69,7 @@ UNSTRACT = System(
         ),
         click.option(
             "--log-level",
-            type=click.Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
+            type=Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
             default="INFO",
             show_default=True,
             help="Unstract: the least that a tool is asked to log.",
@@ -80,7 +81,7 @@ UNSTRACT = System(
         ),
         click.option(
             "--storage",
-            type=click.Choice(["auto", "local", "s3"]),
+            type=Choice(["auto", "local", "s3"]),
             default="auto",
             show_default=True,
             help="Unstract: where a tool finds its files.",
@@ -221,7 +222,7 @@ SYSTEMS = (UNSTRACT, SOS, NORA, HYPERPOCKET, MCP)
 
 _SYSTEM = click.option(
     "--system",
-    type=click.Choice([system.word for system in SYSTEMS]),
+    type=Choice([system.word for system in SYSTEMS]),
     help="Look for tools of this system.",
 )
 

@@ -9,7 +9,14 @@ from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
+    from nexus_tools.cli.framework.completing import (
+        complete_fqns,
+        complete_keys,
+        complete_networks,
+        complete_settings,
+    )
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
+    from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
     from nexus_tools.cli.framework.parameters import (
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
         DURATION,
         FRAMEWORK_FROM,
         LOG_FORMAT,
+        Choice,
     )
     from nexus_tools.cli.framework.reaching import reach, reaches
     from nexus_tools.cli.framework.selection import Selection, selects
@@ -32,6 +40,7 @@ __all__ = [
     "DURATION",
     "FRAMEWORK_FROM",
     "LOG_FORMAT",
+    "Choice",
     "LazyGroup",
     "Output",
     "Selection",
@@ -39,6 +48,10 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "complete_fqns",
+    "complete_keys",
+    "complete_networks",
+    "complete_settings",
     "local",
     "plain",
     "print_tree",
@@ -53,6 +66,7 @@ __all__ = [
     "sent_record",
     "serves",
     "shared_options_last",
+    "terminable",
     "writes",
 ]
 
@@ -61,10 +75,17 @@ __getattr__ = late_names(
     globals(),
     {
         "command": ("local", "reads", "writes"),
+        "completing": (
+            "complete_fqns",
+            "complete_keys",
+            "complete_networks",
+            "complete_settings",
+        ),
         "documents": ("read_bytes", "read_json", "read_option"),
+        "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
-        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "FRAMEWORK_FROM", "LOG_FORMAT"),
+        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "FRAMEWORK_FROM", "LOG_FORMAT", "Choice"),
         "reaching": ("reach", "reaches"),
         "selection": ("Selection", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from nexus_tools.cli.framework.interrupts import interruptible
+from nexus_tools.cli.framework.spinner import spinning
 from nexus_tools.errors import NexusError
 
 
@@ -104,13 +105,11 @@ class Output:
 
     @contextmanager
     def progress(self, text: str) -> Iterator[None]:
-        """Show that something is going on, if a person is watching."""
+        """Show that something is going on, if a person is watching and it takes 0.3 s."""
         if self.quiet or self.as_json or not sys.stderr.isatty():
             yield
             return
-        from rich.console import Console
-
-        with Console(stderr=True).status(text):
+        with spinning(text):
             yield
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from nexus_tools.cli.framework.completing import complete_keys
 from nexus_tools.cli.framework.session import Session
 
 if TYPE_CHECKING:
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("--domain", help="Only tools of this domain and those below it."),
-    click.option("--owner", help="Only tools of this address, or of this key of the wallet."),
+    click.option(
+        "--owner",
+        help="Only tools of this address, or of this key of the wallet.",
+        shell_complete=complete_keys,
+    ),
     click.option("--search", help="Only tools with this text in the FQN or the description."),
 )
 

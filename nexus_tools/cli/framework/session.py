@@ -88,7 +88,9 @@ class Session:
         from nexus_tools.nexus import Nexus
 
         async with self.client(signing=signing) as client:
-            yield Nexus(client, await self._known_deployment(client), dry_run=self.dry_run)
+            with self.output.progress(f"asking {client.network.name}"):
+                deployment = await self._known_deployment(client)
+            yield Nexus(client, deployment, dry_run=self.dry_run)
 
     async def _known_deployment(self, client: "SuiClient") -> "Deployment":
         """As `deployment`, unless the node is not the user's own localnet, which is not running."""

@@ -201,17 +201,9 @@ def _document(leader: "RegisteredLeader", now_ms: int) -> dict[str, Any]:
     return {
         "leader": str(leader.id),
         "name": leader.record.name,
-        "state": _state(leader),
+        "state": leader.state,
         "collateral_mist": collateral.balance_mist,
         "collateral": units.sui(collateral.balance_mist),
         "claimable_at_ms": at_ms,
         "claimable": claimable,
     }
-
-
-def _state(leader: "RegisteredLeader") -> str:
-    if leader.active:
-        return "active"
-    if leader.record.collateral.unregistered_at_ms is not None:
-        return "unregistered"
-    return "inactive" if leader.record.collateral.is_whole else "suspended"

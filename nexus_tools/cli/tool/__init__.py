@@ -11,6 +11,7 @@ COMMANDS = {
     "register": "Register tools, and lock their collateral.",
     "list": "List the registered tools.",
     "show": "Show a tool, its state and its collateral.",
+    "watch": "Follow what happens to tools.",
     "update": "Change URL, description, timeout, price or payout of a tool.",
     "invoke": "Request an invocation on chain, and wait for its outcome.",
     "outcome": "Show an invocation and its outcome.",

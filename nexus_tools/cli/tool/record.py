@@ -3,6 +3,7 @@
 from typing import Any
 
 from nexus_tools import units
+from nexus_tools.cli.ports import ports_in_words
 from nexus_tools.errors import ValidationError
 from nexus_tools.package.move.tool import Tool
 
@@ -65,6 +66,20 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     if at_ms is not None:
         words["claimable"] = units.utc(at_ms, at_ms - in_ms) if in_ms else "now"
     return words
+
+
+def ports(document: dict[str, Any]) -> dict[str, str]:
+    """A line for the inputs, and one for each variant; none where a stranger's schemas are none."""
+    from nexus_tools.tool import variants
+
+    try:
+        answers = variants(document["output_schema"])
+        inputs = {"inputs": ports_in_words(document["input_schema"]) or "none"}
+    except (ValidationError, AttributeError):
+        return {}
+    return inputs | {
+        f"variant {name}": ports_in_words(schema) or "no ports" for name, schema in answers.items()
+    }
 
 
 def _schemas(tool: Tool) -> dict[str, Any]:
