@@ -3,6 +3,7 @@
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.config import LOOPBACK, LeaderConfig
+from nexus_tools.leader.file_descriptors import make_room
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
@@ -28,4 +29,5 @@ __all__ = [
     "SystemResolver",
     "ToolCall",
     "guarded_client",
+    "make_room",
 ]
