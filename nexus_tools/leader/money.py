@@ -124,10 +124,7 @@ class Money:
 
 def command_to_send(network: Network, owner: Address, mist: int) -> str:
     """The command by which an operator sends so much to the leader's wallet."""
+    amount = f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:.3f}"  # rounded up
     if network.faucet_url:
-        amount = f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:g}"  # rounded up
         return f"nexus-tools localnet faucet {owner} --amount {amount} -n {network.name}"
-    return (
-        f'sui client ptb --split-coins gas "[{mist}]" --assign coins'
-        f' --transfer-objects "[coins]" @{owner}'
-    )
+    return f"nexus-tools wallet transfer {owner} {amount} -n {network.name}"
