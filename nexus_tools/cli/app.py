@@ -22,6 +22,7 @@ GROUPS = {
     "network": "Choose the network to work on.",
     "wallet": "Make and choose keys.",
     "package": "Publish and inspect the Move package.",
+    "admin": "Decide as the admin of the package.",
     "config": "Show and set what commands assume.",
     "completion": "Complete commands in your shell.",
 }

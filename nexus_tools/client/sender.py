@@ -40,7 +40,7 @@ from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.effects import TransactionEffects
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure, Success
+from nexus_tools.sui.execution_status import ErrorKind, Success
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
@@ -85,13 +85,13 @@ def _check_funds(draft: _Draft, coins: tuple[Coin, ...], simulated: Simulated) -
     available = sum(coin.balance for coin in coins)
     withdrawn = draft.withdrawn or 0
     status = simulated.effects.status
+    is_bounded_by_wallet = available - withdrawn < MAX_BUDGET_MIST
     if isinstance(status, Success):
         budget = budget_for(simulated.cost, draft.price)
         if available < withdrawn + budget:
             raise not_enough(withdrawn + budget, available, budget)
-    elif isinstance(status, ExecutionFailure) and available - withdrawn < MAX_BUDGET_MIST:
-        if status.error.kind is ErrorKind.INSUFFICIENT_GAS:
-            raise not_enough_for_gas(available, withdrawn)
+    elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded_by_wallet:
+        raise not_enough_for_gas(available, withdrawn)
 
 
 class Sender:
