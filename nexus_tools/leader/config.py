@@ -24,7 +24,7 @@ _LISTS = ("allowed_networks", "allowed_ports")
 class LeaderConfig(pydantic.BaseModel):
     """The configuration of one Leader; times in milliseconds, sizes in bytes."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     journal: Path
     """The SQLite file that remembers what was assigned and what it came to."""

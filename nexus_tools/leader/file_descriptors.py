@@ -1,5 +1,7 @@
 """How many tool calls at a time the file descriptors of this process allow."""
 
+from contextlib import suppress
+
 try:
     import resource
 except ImportError:  # Windows, where sockets are no file descriptors
@@ -33,4 +35,5 @@ def make_room(calls: int) -> None:
     if hard != resource.RLIM_INFINITY:
         needed = min(needed, hard)
     if soft != resource.RLIM_INFINITY and soft < needed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+        with suppress(OSError, ValueError):  # a sandbox may forbid it
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
