@@ -22,6 +22,7 @@ PARTS = {
     "ethereum": 180,
     "state": 120,
     "invocations": 60,
+    "fairness": 60,
     "server": 70,
     "help": 20,
 }
