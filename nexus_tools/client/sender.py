@@ -76,7 +76,7 @@ class _Draft(Struct, frozen=True):
     withdrawn: int | None
 
 
-def _check_funds(draft: _Draft, coins: tuple[Coin, ...], simulated: Simulated) -> None:
+def _check_wallet(draft: _Draft, coins: tuple[Coin, ...], simulated: Simulated) -> None:
     """Raise `not_enough_sui` if the coins do not have the gas budget besides what commands take.
 
     The simulation had all that was left as its budget; with a larger one, the chain would execute
@@ -264,7 +264,7 @@ class Sender:
 
     async def _rehearse(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
         simulated = await self._simulate(draft, coins)
-        _check_funds(draft, coins, simulated)
+        _check_wallet(draft, coins, simulated)
         return simulated
 
     async def _simulate(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:

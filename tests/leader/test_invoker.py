@@ -458,7 +458,7 @@ async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_
 async def test_a_fast_tool_is_not_kept_waiting_by_ten_slow_ones(
     make_invoker, make_call, serve_app, serve_bytes, respond
 ):
-    """Ten tools that do not answer, with seventy calls each, all of which are under way."""
+    """Ten tools that do not respond, with seventy calls each, all of which are under way."""
     waiting = 0
     all_wait = asyncio.Event()
 

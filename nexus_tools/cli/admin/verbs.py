@@ -38,7 +38,7 @@ async def slash(session: Session, whose: str, amount: int, reason: str) -> None:
             sent = await carry_out(session, nexus.leaders, of_leader, question=question)
         else:
             sent = await carry_out(session, nexus.tools, of_tool, question=question)
-    report(session.output, sent, done, {"slashed": whose, "amount_mist": amount, "reason": reason})
+    report(session.output, sent, done, {"whose": whose, "amount_mist": amount, "reason": reason})
 
 
 @click.command()
