@@ -5,7 +5,6 @@ file of their own. Networks and keys that are not there are looked for where the
 keep theirs: who has one of those need not import a key, nor name a node once more.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -122,15 +121,14 @@ class Settings:
         return parse_duration(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
 
     def save(self) -> None:
-        """Write the file anew, atomically."""
+        """Write the file anew, atomically, for its owner alone."""
         import tomli_w
+
+        from nexus_tools.client import write_private
 
         document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
         document |= {"networks": self.networks, "deployments": self.deployments}
-        self.config_file.parent.mkdir(parents=True, exist_ok=True)
-        new = self.config_file.with_suffix(f".{os.getpid()}.tmp")
-        new.write_text(tomli_w.dumps(document), encoding="utf-8")
-        new.replace(self.config_file)
+        write_private(self.config_file, tomli_w.dumps(document))
 
     # --- Networks
 

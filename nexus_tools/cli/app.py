@@ -24,6 +24,7 @@ GROUPS = {
     "network": "Choose the network to work on.",
     "wallet": "Make and choose keys.",
     "package": "Publish and inspect the Move package.",
+    "admin": "Decide as the admin of the package.",
     "status": "Your tools, invocations, leaders and money at a glance.",
     "doctor": "Find out what is missing or broken, and how to mend it.",
     "config": "Show and set what commands assume.",

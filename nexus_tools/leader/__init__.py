@@ -3,6 +3,7 @@
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.config import LOOPBACK, LeaderConfig
+from nexus_tools.leader.file_descriptors import make_room
 from nexus_tools.leader.health import not_ready
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.interfaces import Interface, Interfaces
@@ -30,6 +31,7 @@ __all__ = [
     "SystemResolver",
     "ToolCall",
     "guarded_client",
+    "make_room",
     "not_ready",
     "stage_of",
 ]

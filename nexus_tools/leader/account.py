@@ -82,6 +82,16 @@ class Account:
         assert self._cap_reference is not None
         return OwnedObject(self._cap_reference)
 
+    @property
+    def address(self) -> Address:
+        """Whose coins pay."""
+        return self._signer.address
+
+    @property
+    def known_price(self) -> int:
+        """The gas price as it was at the last refresh; 0 before the first one."""
+        return self._price
+
     async def ensure(self, budget_mist: int) -> None:
         """Have gas for `budget_mist`. Raises `not_enough_sui`."""
         if self._balance < budget_mist or not self._payment or self._cap_reference is None:

@@ -20,6 +20,8 @@ from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.journal import Journal, SignedTransaction
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger, in_short
+from nexus_tools.package import parse_event
+from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
@@ -234,6 +236,16 @@ class Closer:
             await self._note_closed(done, closed, None)
         return [closing for closing in closings if closing.assignment.invocation not in closed]
 
+    def _fees_mist(self, executed: Executed) -> dict[Address, int]:
+        """What a transaction has earned with each invocation."""
+        deployment = self._chain.deployment
+        events = [parse_event(deployment, event) for event in executed.events]
+        return {
+            event.invocation: event.fee_mist
+            for event in events
+            if isinstance(event, InvocationSettled | InvocationFailed)
+        }
+
     async def _note_closed(
         self,
         closings: Sequence[Closing],
@@ -242,5 +254,7 @@ class Closer:
     ) -> None:
         digest = executed.digest if executed else None
         await self._journal.closed(digest, closed, self._clock.now_ms())
+        fees = self._fees_mist(executed) if executed else {}
         for closing in closings:
+            closing.fee_mist = fees.get(closing.assignment.invocation)
             closing.close(closed[closing.assignment.invocation])

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from nexus_tools.client import write_private
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closing import Closed
@@ -104,18 +105,19 @@ class Journal:
     async def open(cls, path: Path, identity: str) -> "Journal":
         """Open or make the file; `identity` names chain, package and leader.
 
-        Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
-        journal of another identity.
+        A mark beside it says that there is one: what is empty all the same has lost what it knew.
+        Raises `UsageError`: `journal_locked`, `journal_invalid`, `journal_lost`, or
+        `journal_foreign` for the journal of another identity.
         """
         journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
-        known = await journal._commits.run(lambda connection: _identity(connection, identity))
+        mark = path.with_name(f"{path.name}.mark")
+        new = "" if mark.exists() else identity
+        known = await journal._commits.run(lambda connection: _identity(connection, new))
         if known != identity:
             await journal.close()
-            raise UsageError(
-                "journal_foreign",
-                f"the journal {path} belongs to another leader or chain: {known}",
-                hint="give each leader on each chain a journal of its own",
-            )
+            raise _foreign(path, known) if known else _lost(path, mark)
+        if new:
+            write_private(mark, f"{path.name} is the journal of the leader {identity}\n")
         return journal
 
     async def close(self) -> None:
@@ -225,12 +227,29 @@ class Journal:
         await self._commits.run(lambda connection: connection.execute(statement, values))
 
 
-def _identity(connection: sqlite3.Connection, identity: str) -> str:
+def _foreign(path: Path, known: str) -> UsageError:
+    return UsageError(
+        "journal_foreign",
+        f"the journal {path} belongs to another leader or chain: {known}",
+        hint="give each leader on each chain a journal of its own",
+    )
+
+
+def _lost(path: Path, mark: Path) -> UsageError:
+    return UsageError(
+        "journal_lost",
+        f"the journal {path} is empty, though the Leader has worked with it before",
+        hint="bring it back from a backup; or, if no Leader has worked with this key for ten"
+        f" minutes, delete {mark}, and it begins anew",
+    )
+
+
+def _identity(connection: sqlite3.Connection, new: str) -> str:
+    """Whose the journal is: of `new`, if that is given and it is nobody's yet."""
     known = connection.execute("SELECT value FROM identity").fetchone()
-    if known is None:
-        connection.execute("INSERT INTO identity VALUES (?)", (identity,))
-        return identity
-    return str(known[0])
+    if known is None and new:
+        connection.execute("INSERT INTO identity VALUES (?)", (new,))
+    return new if known is None else str(known[0])
 
 
 def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:

@@ -11,9 +11,12 @@ from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closed_invocations import ClosedInvocations
 from nexus_tools.leader.closer import Closer
+from nexus_tools.leader.closing import budget_mist
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.file_descriptors import allowed_calls
 from nexus_tools.leader.health import health_app, serve_health
 from nexus_tools.leader.heartbeat import Heartbeat
 from nexus_tools.leader.http_client import Resolve, SystemResolver, guarded_client
@@ -21,12 +24,13 @@ from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.money import Money
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.watcher import BEGINNING, Watcher
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import outcome_bytes
+from nexus_tools.registry import LeaderRegistry, outcome_bytes
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import SharedObject
 
@@ -94,7 +98,8 @@ class Leader:
             async with AsyncExitStack() as stack:
                 if self._config.health_port is not None:
                     app = health_app(self.problems, self.metrics)
-                    serving = serve_health(app, self._config.health_port)
+                    host = str(self._config.health_host)
+                    serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
                 registry = await self._meet_node()
                 if registry is not None:
@@ -138,7 +143,16 @@ class Leader:
         )
         carrier = await self._carrier(stack, journal, closer)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        workload = Workload(group, carrier, closer.queue, metrics, config.max_pending)
+        closed = ClosedInvocations(metrics, self._clock.now_ms, lines=config.closed_lines)
+        stack.callback(closed.end)
+        workload = Workload(
+            group,
+            carrier,
+            closer.queue,
+            closed=closed,
+            metrics=metrics,
+            capacity=config.max_pending,
+        )
 
         async def hand_on(page: EventPage) -> None:
             workload.drop(page.closed)
@@ -161,19 +175,20 @@ class Leader:
         if resolve is None:
             resolve = system = SystemResolver()
             stack.callback(system.close)
-        connections = 2 * config.max_concurrent
+        connections = 2 * allowed_calls(config.max_concurrent)
         client = guarded_client(guard, resolve, max_connections=connections)
         await stack.enter_async_context(client)
         lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
         meta = MetaCheck(client, lifetime, now) if config.check_meta else None
+        invoker = Invoker(config, client, outcome_bytes, self.metrics)
         return Carrier(
             config,
             self._chain,
             journal=journal,
             clock=self._clock,
-            tool_calls=ToolCalls(guard, config.max_request_bytes, meta),
-            invoker=Invoker(config, client, outcome_bytes, self.metrics),
+            tool_calls=ToolCalls(guard, config.max_request_bytes, meta, invoker.lanes),
+            invoker=invoker,
             queue=closer.queue,
             metrics=self.metrics,
         )
@@ -197,6 +212,7 @@ class Leader:
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
             parts.group.create_task(self._prune(parts.journal)),
+            parts.group.create_task(self._money().run()),
         ]
         await parts.workload.resume(memory.entries)
         watching = parts.group.create_task(self._watch(parts, memory.cursor))
@@ -272,6 +288,17 @@ class Leader:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
+
+    def _money(self) -> Money:
+        chain, config = self._chain, self._config
+        return Money(
+            LeaderRegistry(chain.client, chain.deployment),
+            chain.leader,
+            self._account.address,
+            metrics=self.metrics,
+            floor_mist=lambda: budget_mist(config.batch_size, 0, self._account.known_price),
+            interval_ms=config.money_interval_ms,
+        )
 
     async def _prune(self, journal: Journal) -> None:
         while True:

@@ -101,7 +101,7 @@ class Watcher:
     def _count(self, page: EventPage) -> None:
         self._metrics.fees_mist.inc(page.fees_mist)
         if page.latest_ms:
-            self._metrics.lag_ms.set(self._clock.now_ms() - page.latest_ms)
+            self._metrics.lag_seconds.set((self._clock.now_ms() - page.latest_ms) / 1000)
         for assignment in page.assigned:
             place = "secondary" if assignment.place else "primary"
             self._metrics.assigned.labels(place).inc()

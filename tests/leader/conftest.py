@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_network
 
 import pytest
+import structlog
 
 from benchmarks.node import node
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
@@ -149,7 +150,7 @@ def respond():
 async def http_client():
     resolver = SystemResolver()
     guard = AddressGuard(networks=LOOPBACK, http=True)
-    async with guarded_client(guard, resolver, max_connections=64) as client:
+    async with guarded_client(guard, resolver, max_connections=1_000) as client:
         yield client
     resolver.close()
 
@@ -201,6 +202,15 @@ def add_definition():
         return replace(definition, **changes)
 
     return make
+
+
+@pytest.fixture
+def logged():
+    """The lines of the log, as they come."""
+    structlog.configure()
+    with structlog.testing.capture_logs() as lines:
+        yield lines
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 import asyncio
 import signal
 import sqlite3
+import stat
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -167,6 +168,65 @@ async def test_a_journal_in_use_is_refused(reopen, tmp_path):
     with pytest.raises(UsageError) as caught:
         await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
     assert caught.value.code == "journal_locked"
+
+
+def truncate(path):
+    path.write_bytes(b"")
+
+
+def delete(path):
+    path.unlink()
+
+
+def put_another_there(path):
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE other (value TEXT)")
+
+
+@pytest.mark.parametrize("lose", [truncate, delete, put_another_there])
+async def test_a_journal_that_has_lost_what_it_knew_is_refused_and_not_begun_anew(
+    reopen, tmp_path, lose
+):
+    await (await reopen()).close()
+    path = tmp_path / "journal.sqlite"
+    path.with_name("journal.sqlite-wal").unlink(missing_ok=True)
+    lose(path)
+    for _ in range(2):
+        with pytest.raises(UsageError) as caught:
+            await Journal.open(path, IDENTITY)
+        assert caught.value.code == "journal_lost"
+    mark = tmp_path / "journal.sqlite.mark"
+    assert str(mark) in caught.value.hint
+    mark.unlink()
+    await reopen()
+
+
+async def test_a_journal_of_an_older_release_gets_a_mark(reopen, tmp_path):
+    await (await reopen()).close()
+    mark = tmp_path / "journal.sqlite.mark"
+    mark.unlink()
+    await reopen()
+    assert mark.exists()
+
+
+async def test_journal_and_mark_are_for_their_owner_alone(reopen, tmp_path, logged):
+    await assign(await reopen(), 1)
+    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    names = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite.mark")
+    assert files == dict.fromkeys(names, 0o600)
+    assert logged == []
+
+
+async def test_a_journal_that_others_may_read_is_tightened_and_that_is_told(
+    reopen, tmp_path, logged
+):
+    await (await reopen()).close()
+    path = tmp_path / "journal.sqlite"
+    path.chmod(0o644)
+    await reopen()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [line["event"] for line in logged] == ["journal_was_exposed"]
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 100])

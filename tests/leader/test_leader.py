@@ -9,6 +9,7 @@ import structlog
 from msgspec import structs
 
 from benchmarks.proxy import Proxy
+from nexus_tools import units
 from nexus_tools.errors import NotAllowedError, UsageError
 from nexus_tools.leader import Leader
 from nexus_tools.package.move.invocation import State
@@ -67,15 +68,22 @@ async def test_what_was_requested_before_the_leader_started_is_settled(world, ad
     assert closed.state.ports.as_json() == {"result": 3}
 
 
-async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add):
+async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add, logged):
     identity = await world.new_leader()
     before = await world.client.balance(identity.key.address)
-    async with world.running(identity) as leader:
+    async with world.running(identity, closed_lines=100) as leader:
         ids = await world.request(add, *[{"a": n, "b": n} for n in range(20)])
         closed = await world.closed(*ids)
     settled = {"how": "settled"}
     sample = leader.metrics.registry.get_sample_value
     assert sample("nexus_leader_invocations_closed_total", settled) == 20
+    of_tool = {"tool": "xyz.example.math.add@1", "outcome": "settled"}
+    assert sample("nexus_leader_tool_invocations_closed_total", of_tool) == 20
+    lines = [line for line in logged if line["event"] == "closed"]
+    assert len(lines) == 20
+    assert {line["fqn"] for line in lines} == {"xyz.example.math.add@1"}
+    fees = sum(units.parse_sui(line["fee"]) for line in lines)
+    assert fees > 20 * 1_000_000
     assert await world.client.balance(add.payout) > 0
     assert {each.price_mist for each in closed} == {5_000}
     assert await world.client.balance(identity.key.address) > before

@@ -25,6 +25,7 @@ _COLUMNS = {
     "state": "State",
     "collateral": "Collateral",
     "claimable": "Claimable",
+    "balance": "Balance",
 }
 
 
@@ -66,7 +67,8 @@ async def status(session: Session, which: str | None) -> None:
             found = [await leaders.get(leader) for leader in ids]
             now_ms = await leaders.client.now_ms()
             balance = await leaders.client.balance(leaders.client.address)
-    rows = [_document(leader, now_ms) | {"balance_mist": balance} for leader in found]
+    money = {"balance_mist": balance, "balance": units.sui(balance)}
+    rows = [_document(leader, now_ms) | money for leader in found]
     empty = "the wallet has no leader: `nexus-tools leader register` makes one"
     session.output.table(rows, _COLUMNS, empty=empty)
 

@@ -13,6 +13,7 @@ COMMANDS = {
     "show": "Show a tool, its state and its collateral.",
     "watch": "Follow what happens to tools.",
     "update": "Change URL, description, timeout, price or payout of a tool.",
+    "operators": "Let others change URL, timeout and price of a tool.",
     "invoke": "Request an invocation on chain, and wait for its outcome.",
     "outcome": "Show an invocation and its outcome.",
     "unregister": "Take a tool out of use.",
