@@ -5,7 +5,7 @@ def test_served_tools_are_registered_with_what_was_found(author, nora, serve_bri
     )
     assert [tool["fqn"] for tool in done["tools"]] == ["org.example.one.word_count@1"]
     shown = author.json("tool", "show", "org.example.one.word_count@1")
-    assert (shown["url"], shown["state"]) == (url, "active")
+    assert (shown["url"], shown["state"]) == (f"{url}/org.example.one.word_count@1", "active")
 
 
 def test_tools_that_are_not_served_so_are_not_registered(author, nora, serve_bridge):

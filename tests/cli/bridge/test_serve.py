@@ -56,7 +56,7 @@ def test_definitions_are_printed_instead_of_served(home, nora):
         "bridge", "serve", nora, "--meta", "--public-url", "https://tools.example.org"
     )
     [definition] = json.loads(printed.stdout)
-    assert definition["url"] == "https://tools.example.org"
+    assert definition["url"] == "https://tools.example.org/local.nora.word_count@1"
 
 
 def test_a_server_ends_with_ctrl_c(nora, serve_bridge):

@@ -35,9 +35,9 @@ def test_meta_prints_the_definitions_that_can_be_registered(home):
     result = home.run("tool", "serve", TOOLS, "--meta", "--public-url", "https://tools.example.com")
     definitions = json.loads(result.stdout)
     assert [one["url"] for one in definitions] == [
-        "https://tools.example.com/divide",
-        "https://tools.example.com/count_words",
-        "https://tools.example.com/nap",
+        "https://tools.example.com/xyz.example.math.divide@1",
+        "https://tools.example.com/xyz.example.text.count_words@1",
+        "https://tools.example.com/xyz.example.time.nap@1",
     ]
 
 
