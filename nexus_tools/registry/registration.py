@@ -77,9 +77,10 @@ def registrations_to_send(
     return tuple(missing)
 
 
-# A transaction has at most 128 KiB, 512 arguments to a command and 1 000 new fields of objects
-# (`max_tx_size_bytes`, `max_arguments`, `object_runtime_max_num_store_entries`): a tool makes three.
-# Its commands take about 600 bytes; what is left over is for the coins that pay.
+# A transaction has at most 128 KiB, 512 arguments to a command and 1 000 new fields of objects, of
+# which a tool makes three (`max_tx_size_bytes`, `max_arguments`,
+# `object_runtime_max_num_store_entries`). Its commands take about 600 bytes; what is left over of
+# the 128 KiB is for the coins that pay.
 _BATCH_BYTES = 96 * 1024
 _BATCH_TOOLS = 100
 _BYTES_OF_COMMANDS = 700

@@ -12,6 +12,7 @@ from nexus_tools.tool.definition import (
 )
 from nexus_tools.tool.example import example_input
 from nexus_tools.tool.fqn import ToolFqn
+from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
@@ -53,6 +54,7 @@ __all__ = [
     "Answer",
     "Failure",
     "FailureReason",
+    "FqnPatterns",
     "HasSchemas",
     "InterfaceValidator",
     "Mismatch",

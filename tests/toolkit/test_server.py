@@ -69,7 +69,9 @@ async def test_a_tool_has_one_url_whatever_else_is_served(others):
         assert (await http.get(f"/{GO}/meta")).json()["url"] == f"http://tools.test/{GO}"
         assert (await http.get(f"/{GO}/health")).status_code == 200
         assert (await http.post(f"/{GO}/invoke", json={})).json() == {"ok": {}}
-    assert f"https://a.example/{GO}" in [each.url for each in server.definitions("https://a.example")]
+    assert f"https://a.example/{GO}" in [
+        each.url for each in server.definitions("https://a.example")
+    ]
 
 
 @pytest.mark.parametrize("others", OTHERS)

@@ -25,7 +25,7 @@ class McpTool(BridgedTool):
         source: str,
     ) -> None:
         self.name = listed.name
-        self._service = service
+        self.service = service
         self._interface = Interface.of(listed)
         super().__init__(
             fqn,
@@ -43,7 +43,7 @@ class McpTool(BridgedTool):
         """Call the tool; whatever the server does wrong is the variant `err`."""
         sent = self._interface.inputs.to_arguments(arguments)
         try:
-            result = await self._service.call(self.name, sent, self._seconds)
+            result = await self.service.call(self.name, sent, self._seconds)
         except CallFailedError as failed:
             return failed.as_output()
         return self._interface.output(result)
@@ -59,4 +59,4 @@ class McpTool(BridgedTool):
             return self._validator.check_output(error(reason))
 
     async def _check_health(self) -> dict[str, bool]:
-        return await self._service.health(self.name)
+        return await self.service.health(self.name)

@@ -37,7 +37,7 @@ def require_tools(found: "Discovery") -> None:
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
-            hint="`nexus-tools bridge show` says why",
+            hint="`nexus-tools bridge show` says why; look at --only and --exclude, too",
             details={"refused": [_refusal(refusal) for refusal in found.refused]},
         )
 

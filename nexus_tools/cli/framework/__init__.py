@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.output import Output, plain, print_tree
     from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION
     from nexus_tools.cli.framework.reaching import reach, reaches
-    from nexus_tools.cli.framework.selection import Selection, selects
+    from nexus_tools.cli.framework.selection import Selection, picks, selects
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
@@ -32,6 +32,7 @@ __all__ = [
     "asked",
     "carry_out",
     "local",
+    "picks",
     "plain",
     "print_tree",
     "reach",
@@ -58,7 +59,7 @@ __getattr__ = late_names(
         "output": ("Output", "plain", "print_tree"),
         "parameters": ("AMOUNT", "CA_FILE", "DURATION"),
         "reaching": ("reach", "reaches"),
-        "selection": ("Selection", "selects"),
+        "selection": ("Selection", "picks", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),
         "serving": ("Serving", "serves"),
         "session": ("Session",),
