@@ -1,6 +1,12 @@
 """What a tool is: its name, its definition, its schemas, its ports, its outcomes, its protocol."""
 
 from nexus_tools.tool import protocol
+from nexus_tools.tool.annotations import (
+    ANNOTATIONS,
+    annotations_of,
+    known_annotations,
+    with_annotations,
+)
 from nexus_tools.tool.definition import (
     DEFAULT_TIMEOUT_MS,
     MAX_DESCRIPTION_BYTES,
@@ -16,6 +22,7 @@ from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
+from nexus_tools.tool.port_summary import port_summary
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
@@ -43,6 +50,7 @@ from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
 
 __all__ = [
     "ANCHORS",
+    "ANNOTATIONS",
     "DEFAULT_TIMEOUT_MS",
     "DIALECT",
     "MAX_DEPTH",
@@ -64,6 +72,7 @@ __all__ = [
     "ToolDefinition",
     "ToolFqn",
     "ToolType",
+    "annotations_of",
     "canonical_json",
     "check_input_schema",
     "check_output_schema",
@@ -72,14 +81,17 @@ __all__ = [
     "example_input",
     "is_error_variant",
     "is_host",
+    "known_annotations",
     "linear_time",
     "measure",
     "mismatch_error",
     "parse_json",
     "pattern_mismatches",
     "pointer_of",
+    "port_summary",
     "protocol",
     "relocated",
     "schema_error",
     "variants",
+    "with_annotations",
 ]

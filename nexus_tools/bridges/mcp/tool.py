@@ -11,7 +11,7 @@ from nexus_tools.bridges.mcp.service import Service
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.variants import described, error, process_limits
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Answer, ToolFqn
+from nexus_tools.tool import Answer, ToolFqn, with_annotations
 
 
 class McpTool(BridgedTool):
@@ -32,7 +32,7 @@ class McpTool(BridgedTool):
             system="mcp",
             source=source,
             description=described(listed.description),
-            input_schema=self._interface.inputs.schema,
+            input_schema=with_annotations(self._interface.inputs.schema, listed.annotations),
             output_schema=self._interface.output_schema,
             timeout_ms=service.timeout_ms,
             health=self._check_health,

@@ -80,7 +80,7 @@ def _refusal(refusal: "Refusal") -> dict[str, str]:
 
 
 def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
-    from nexus_tools.tool import variants
+    from nexus_tools.tool import port_summary, variants
 
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None
@@ -89,26 +89,8 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}
         else:
-            record |= {"input": _ports(tool.input_schema)}
+            record |= {"input": port_summary(tool.input_schema)}
             for name, ports in variants(tool.output_schema).items():
-                record[name] = _ports(ports)
+                record[name] = port_summary(ports)
         output.record(record, {name: name for name in record}, title=str(tool.fqn))
     warn_of_refusals(output, found)
-
-
-def _ports(schema: dict[str, Any]) -> str:
-    """The ports of a schema on a line: names and types, with `?` where one may be absent."""
-    required = schema.get("required", [])
-    return ", ".join(
-        f"{name}{'' if name in required else '?'}: {_kind(port)}"
-        for name, port in schema.get("properties", {}).items()
-    )
-
-
-def _kind(port: Any) -> str:
-    if not isinstance(port, dict):
-        return "any"
-    if "enum" in port:
-        return " | ".join(str(value) for value in port["enum"][:5])
-    kind = port.get("type", "any")
-    return " | ".join(kind) if isinstance(kind, list) else str(kind)
