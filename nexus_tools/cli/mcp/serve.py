@@ -21,6 +21,13 @@ from nexus_tools.cli.framework import AMOUNT, Selection, Session, reaches, reads
     show_default=True,
     help="List every tool, or serve three that find, describe and call the others.",
 )
+@click.option(
+    "--page-size",
+    type=click.IntRange(1, 10_000),
+    default=200,
+    show_default=True,
+    help="How many tools a page of the list has; some clients read the first alone.",
+)
 @selects
 @click.option("--max-price", type=AMOUNT, help="Only tools that cost so many SUI at most.")
 @click.option(

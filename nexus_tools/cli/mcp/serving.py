@@ -50,6 +50,7 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
                 name=_NAME,
                 version=__version__,
                 instructions=_instructions(session, options),
+                page_size=options["page_size"],
                 mode=options["mode"],
                 domain=selection.domains[0] if len(selection.domains) == 1 else None,
                 is_paid=options["on_chain"],

@@ -130,7 +130,8 @@ def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     """The tool as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
     annotations = annotations_of(definition.input_schema)
     schema = {key: value for key, value in definition.input_schema.items() if key != ANNOTATIONS}
-    arguments = Arguments(_of_type_object(schema))
+    # There are clients that take `properties` for granted, though it may be absent.
+    arguments = Arguments({"properties": {}} | _of_type_object(schema))
     title = annotations.get("title")
     document = {
         "name": name,

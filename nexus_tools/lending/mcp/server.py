@@ -39,7 +39,8 @@ _Result = TypeVar("_Result")
 
 _log = get_logger("nexus_tools.lending.mcp.server")
 
-DEFAULT_PAGE_SIZE = 50
+DEFAULT_PAGE_SIZE = 200
+"""Not few: there are clients that read the first page and no other."""
 HTTP_PATH = "/mcp"
 
 _GRACE_S = 5

@@ -47,6 +47,13 @@ async def test_only_tools_that_the_patterns_admit_are_on_offer(on_stdio):
     assert sorted(tool.title for tool in listed) == FQNS[:2]
 
 
+async def test_a_page_has_as_many_tools_as_the_operator_says(on_stdio):
+    async with on_stdio("--page-size", "2", "--domain", "xyz.example") as client:
+        first = await client.list_tools()
+        second = await client.list_tools(cursor=first.next_cursor)
+    assert (len(first.tools), len(second.tools)) == (2, 1)
+
+
 async def test_a_tool_tells_its_price_to_who_pays_it(on_stdio):
     async with on_stdio("--on-chain", "--budget", "1", "--only", "divide") as client:
         [paid] = [tool for tool in (await client.list_tools()).tools if tool.name == DIVIDE]

@@ -18,7 +18,7 @@ def test_what_the_author_says_of_a_tool_is_told_and_its_schema_is_without_it(add
         title="Add two numbers", read_only_hint=True, open_world_hint=False
     )
     assert tool.title == "Add two numbers (xyz.example.math.add@1)"
-    assert tool.input_schema == {"type": "object"}
+    assert tool.input_schema == {"type": "object", "properties": {}}
 
 
 def test_nothing_that_is_said_is_no_annotation(define):
