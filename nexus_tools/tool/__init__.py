@@ -22,7 +22,6 @@ from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
-from nexus_tools.tool.port_summary import port_summary
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
@@ -45,6 +44,7 @@ from nexus_tools.tool.strict_json import (
     parse_json,
     pointer_of,
 )
+from nexus_tools.tool.summary import port_summary
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
 from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
 
