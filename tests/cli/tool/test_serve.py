@@ -116,11 +116,11 @@ def test_with_reload_a_change_is_served_at_the_same_place(home, tmp_path):
     mine.write_text(DIVIDES)
     options = ("--bind", "127.0.0.1:0", "--reload")
     server = home.daemon("divide@1", "tool", "serve", mine, *options)
-    url = server.line.strip().split(" at ")[1]
+    url = server.line.strip().split(" at ")[1].rpartition("/")[0]
     mine.write_text(DIVIDES.replace("a // b", "a //"))
     server.wait_for("SyntaxError")
     mine.write_text(DIVIDES.replace("math.divide@1", "math.divide@2"))
-    assert server.wait_for("divide@2").strip().endswith(url)
+    assert server.wait_for("divide@2").strip().endswith(f"{url}/xyz.example.math.divide@2")
     assert httpx.get(f"{url}/meta").json()["fqn"] == "xyz.example.math.divide@2"
     ended = server.end(signal.SIGINT)
     assert ended.code == 0
