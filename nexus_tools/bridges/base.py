@@ -1,18 +1,19 @@
 """What every bridge is: it recognises the tools of its system, and makes `Tool`s of them."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from nexus_tools.bridges.naming import Naming, collisions
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import NexusError
-from nexus_tools.tool import DEFAULT_TIMEOUT_MS, ToolFqn
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, FqnPatterns, ToolFqn
 from nexus_tools.toolkit import Health, Tool
 
-Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
+"""What has to live while tools are served; it is told which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +113,16 @@ class Discovery:
             tuple(lifespan for part in parts for lifespan in part.lifespans),
         )
 
+    def chosen(self, patterns: FqnPatterns) -> "Discovery":
+        """The same with the tools alone that the patterns admit."""
+        return replace(self, tools=tuple(tool for tool in self.tools if patterns.admit(tool.fqn)))
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The time in which the tools can be invoked."""
         async with AsyncExitStack() as stack:
             for lifespan in self.lifespans:
-                await stack.enter_async_context(lifespan())
+                await stack.enter_async_context(lifespan(self.tools))
             yield
 
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.systems import Systems, system_options
-from nexus_tools.cli.framework import DURATION, Session
+from nexus_tools.cli.framework import DURATION, Session, picks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from nexus_tools.bridges import Discovery, Host, ProcessLimits
+    from nexus_tools.tool import FqnPatterns
 
 _PLACE = click.Path(exists=True, path_type=Path)
 _OPTIONS = (
-    click.argument("places", metavar="PATH...", nargs=-1, required=True, type=_PLACE),
     click.option("--domain", help="The domain of the FQNs; `local.SYSTEM` by default."),
     click.option(
         "--tool-version",
@@ -84,16 +84,17 @@ class Borrowing:
     disk: int
     processes: int
     systems: Systems
+    patterns: "FqnPatterns"
 
     async def discover(self, session: Session, host: "Host") -> "Discovery":
-        """The tools in the places. Raises as `nexus_tools.bridges.discover` does."""
+        """The tools in the places that pass. Raises as `nexus_tools.bridges.discover` does."""
         from nexus_tools.bridges import Naming, discover
 
         bridges = self.systems.bridges(session.settings)
         with session.output.progress("looking for tools"):
-            return await discover(
-                self.places, bridges, host, Naming(self.domain, self.tool_version)
-            )
+            naming = Naming(self.domain, self.tool_version)
+            found = await discover(self.places, bridges, host, naming)
+        return found.chosen(self.patterns)
 
     @contextmanager
     def host(self, session: Session) -> "Iterator[Host]":
@@ -125,7 +126,22 @@ class Borrowing:
 
 def borrows(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command on tools of other systems: gets a `Borrowing` as `borrowing`."""
+    return _places(required=True)(_borrowing(command))
 
+
+def may_borrow(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, of a command that needs no place."""
+    return _places(required=False)(_borrowing(command))
+
+
+def _places(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    metavar = "PATH..." if required else "[PATH]..."
+    return click.argument("places", metavar=metavar, nargs=-1, required=required, type=_PLACE)
+
+
+def _borrowing(command: Callable[..., Any]) -> Callable[..., Any]:
+
+    @picks
     @system_options
     @functools.wraps(command)
     def wrapped(*args: Any, systems: Systems, **kwargs: Any) -> Any:

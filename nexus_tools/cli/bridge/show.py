@@ -6,7 +6,6 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.framework import Output, Session, local, plain
-from nexus_tools.cli.ports import ports_in_words
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def require_tools(found: "Discovery") -> None:
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
-            hint="`nexus-tools bridge show` says why",
+            hint="`nexus-tools bridge show` says why; look at --only and --exclude, too",
             details={"refused": [_refusal(refusal) for refusal in found.refused]},
         )
 
@@ -81,7 +80,7 @@ def _refusal(refusal: "Refusal") -> dict[str, str]:
 
 
 def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
-    from nexus_tools.tool import variants
+    from nexus_tools.tool import port_summary, variants
 
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None
@@ -90,8 +89,8 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}
         else:
-            record |= {"input": ports_in_words(tool.input_schema)}
+            record |= {"input": port_summary(tool.input_schema)}
             for name, ports in variants(tool.output_schema).items():
-                record[name] = ports_in_words(ports)
+                record[name] = port_summary(ports)
         output.record(record, {name: name for name in record}, title=str(tool.fqn))
     warn_of_refusals(output, found)

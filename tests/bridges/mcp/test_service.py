@@ -22,8 +22,8 @@ async def serve(plain, host):
         async def serve(patience=AT_ONCE):
             discovery = await McpBridge(patience=patience).discover(plain.file, host, Naming())
             await stack.enter_async_context(discovery.running())
-            [lifespan] = discovery.lifespans
-            return lifespan.__self__, {tool.name: tool for tool in discovery.tools}
+            tools = {tool.name: tool for tool in discovery.tools}
+            return next(iter(tools.values())).service, tools
 
         yield serve
 

@@ -11,6 +11,7 @@ from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import ValidationError
+from nexus_tools.tool import FqnPatterns
 
 TEXT = {"content": [{"type": "text", "text": "hello"}]}
 
@@ -257,3 +258,26 @@ async def test_a_tool_is_not_called_before_it_is_served(plain, host):
     discovery = await McpBridge().discover(plain.file, host, Naming())
     outcome = await discovery.tools[0].invoke({})
     assert outcome.ports == {"reason": "the server is not running"}
+
+
+async def test_hints_and_title_are_kept_in_the_input_schema(plain, served):
+    hints = {"readOnlyHint": True, "destructiveHint": False}
+    plain.tell("greet", TEXT, title="Say hello", annotations=hints)
+    tools = await served(plain.file)
+    assert tools["greet"].input_schema["x-mcp-annotations"] == {
+        "title": "Say hello",
+        "readOnlyHint": True,
+        "destructiveHint": False,
+    }
+    assert (await tools["greet"].invoke({})).variant == "ok"
+
+
+async def test_a_server_of_which_no_tool_is_served_is_not_kept_running(plain, host):
+    plain.tell("greet", TEXT)
+    found = await McpBridge().discover(plain.file, host, Naming())
+    none, all_ = found.chosen(FqnPatterns(exclude=("greet",))), found.chosen(FqnPatterns())
+    [tool] = found.tools
+    async with none.running():
+        assert (await tool.check_health())["running"] is False
+    async with all_.running():
+        assert (await tool.check_health())["running"] is True

@@ -74,3 +74,11 @@ def test_the_variables_that_a_tool_asks_for_are_shown_by_name(home, tmp_path):
     shown = home.run("bridge", "show", tmp_path, TRANSLATE_KEY="s3cr3t").stdout
     assert "TRANSLATE_KEY" in shown
     assert "s3cr3t" not in shown
+
+
+def test_the_tools_that_the_patterns_admit_are_shown(home, make_tool):
+    tools = make_tool("read_file", "")
+    make_tool("read_folder", "")
+    make_tool("write_file", "")
+    shown = home.json("bridge", "show", tools, "--only", "read_*", "--exclude", "*.read_folder@1")
+    assert [tool["fqn"] for tool in shown["tools"]] == ["local.nora.read_file@1"]
