@@ -200,7 +200,9 @@ def _mcp(given: Given, settings: "Settings") -> "Bridge":
     from nexus_tools.bridges import McpBridge, Pins
 
     pins = Pins(settings.data_directory / "mcp-pins.json")
-    return McpBridge(pins, accept_changes=given["accept_changes"])
+    return McpBridge(
+        pins, accept_changes=given["accept_changes"], per_call=given["session"] == "per-call"
+    )
 
 
 MCP = System(
@@ -210,6 +212,13 @@ MCP = System(
             "--accept-changes",
             is_flag=True,
             help="MCP: take tools that have changed since they were seen first.",
+        ),
+        click.option(
+            "--session",
+            type=click.Choice(["shared", "per-call"]),
+            default="shared",
+            show_default=True,
+            help="MCP: one server for all calls, or one for each, which knows nothing of others.",
         ),
     ),
     _mcp,
