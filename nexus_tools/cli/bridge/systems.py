@@ -69,9 +69,7 @@ UNSTRACT = System(
         click.option(
             "--log-level",
             type=click.Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
-            default="INFO",
-            show_default=True,
-            help="Unstract: the least that a tool is asked to log.",
+            help="Unstract: give what a tool logs from this level on; without it, no logs.",
         ),
         click.option(
             "--params-argument",
@@ -137,9 +135,8 @@ SOS = System(
 def _nora(given: Given, _: "Settings") -> "Bridge":
     from nexus_tools.bridges import NoraBridge
 
-    return NoraBridge(
-        error_pattern=given["error_pattern"], allow_dangerous=given["allow_dangerous"]
-    )
+    pattern = None if given["strings_are_answers"] else given["error_pattern"]
+    return NoraBridge(error_pattern=pattern, allow_dangerous=given["allow_dangerous"])
 
 
 NORA = System(
@@ -148,7 +145,14 @@ NORA = System(
         click.option(
             "--error-pattern",
             metavar="REGEX",
-            help="NORA: a text that matches is the variant `err`, as in ^Error.",
+            default="^Error( |:)",
+            show_default=True,
+            help="NORA: a text that matches is the variant `err`.",
+        ),
+        click.option(
+            "--strings-are-answers",
+            is_flag=True,
+            help="NORA: no text is the variant `err`, as for tools that give what is in files.",
         ),
     ),
     _nora,
