@@ -40,8 +40,8 @@ class BridgedTool(Tool):
     `variables` names what its own declaration asks for of the operator's environment.
 
     Subclasses implement `run`. What is told apart: an input that does not match is a
-    `ValidationError` (422), a tool that fails is an `err…` variant, anything else that is raised is
-    the bridge's own failure (500).
+    `ValidationError` (422), a tool that fails is an `err…` variant, one that could not begin a
+    `NotReadyError` (503), anything else that is raised is the bridge's own failure (500).
     """
 
     def __init__(

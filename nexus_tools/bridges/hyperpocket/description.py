@@ -49,7 +49,7 @@ async def describe(place: Path, host: Host) -> ModuleDescription:
     reply = await ask_child(host, {"do": "describe", "path": str(place)}, limits)
     if reply.error is not None:
         message = f"the module cannot be imported: {reply.error.type}: {reply.error.message}"
-        raise ValidationError("module_broken", message)
+        raise ValidationError("module_broken", message, hint=reply.error.hint(host))
     return ModuleDescription.parse(reply.value or {})
 
 

@@ -33,7 +33,8 @@ class McpBridge:
 
     With `pins`, a tool that is not what it was when it was first seen is refused, unless
     `accept_changes`: then it is pinned as it is now. `generation` `legacy` is for servers that
-    break when they are asked for the newest protocol. Needs the extra `nexus-tools[mcp]`.
+    break when they are asked for the newest protocol. With `per_call` each call has a server of its
+    own, for those that keep what callers told them. Needs the extra `nexus-tools[mcp]`.
     """
 
     system = SYSTEM
@@ -45,11 +46,13 @@ class McpBridge:
         accept_changes: bool = False,
         generation: "Generation" = "auto",
         patience: Patience | None = None,
+        per_call: bool = False,
     ) -> None:
         self._pins = pins
         self._accept_changes = accept_changes
         self._generation: Generation = generation
         self._patience = patience
+        self._per_call = per_call
 
     def recognises(self, place: Path) -> bool:
         """Whether it is an `mcp.json` with `mcpServers`, or a folder that has one."""
@@ -91,6 +94,7 @@ class McpBridge:
             listing.fingerprints(),
             generation=self._generation,
             patience=self._patience,
+            is_per_call=self._per_call,
         )
         return self._of_listing(source, listing, service, naming)
 

@@ -40,12 +40,15 @@ class McpTool(BridgedTool):
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the tool; whatever the server does wrong is the variant `err`."""
+        """Call the tool; whatever the server does wrong is the variant `err`.
+
+        Raises `NotReadyError` if the call could not be sent.
+        """
         sent = self._interface.inputs.to_arguments(arguments)
         try:
             result = await self.service.call(self.name, sent, self._seconds)
         except CallFailedError as failed:
-            return failed.as_output()
+            return failed.as_output(is_shared=not self._service.is_per_call)
         return self._interface.output(result)
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:

@@ -164,6 +164,7 @@ def _source(file: object, name: str) -> str:
 def _broken(file: Path, error: WorkerError, host: Host) -> Refusal:
     """The refusal of a file that cannot even be asked what is in it."""
     if error.type == "ModuleNotFoundError" and "pydantic" in error.message:
-        hint = "install pydantic 2 there, or name another interpreter"
-        return Refusal(SYSTEM, str(file), f"{host.python} has no pydantic, which tools need", hint)
-    return Refusal(SYSTEM, str(file), f"loading it fails: {error.message}")
+        reason = f"{host.python} has no pydantic 2, which tools need"
+    else:
+        reason = f"loading it fails: {error.message}"
+    return Refusal(SYSTEM, str(file), reason, error.hint(host))

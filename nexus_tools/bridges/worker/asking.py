@@ -29,6 +29,12 @@ class WorkerError:
     message: str
     traceback: str = field(default="", repr=False, compare=False)
 
+    def hint(self, host: Host) -> str:
+        """What the operator may do about it; empty if there is nothing to say."""
+        if self.type != ModuleNotFoundError.__name__:
+            return ""
+        return f"install it for {host.python}, or name another interpreter with --python"
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
