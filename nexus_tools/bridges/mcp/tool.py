@@ -36,6 +36,7 @@ class McpTool(BridgedTool):
             output_schema=self._interface.output_schema,
             timeout_ms=service.timeout_ms,
             health=self._check_health,
+            confinement=service.confinement,
         )
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 

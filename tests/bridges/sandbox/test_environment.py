@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from nexus_tools.bridges.sandbox import environment_of
+from nexus_tools.bridges.sandbox import Confinement, environment_of
 
 HOSTILE = {
     "AWS_ACCESS_KEY_ID": "AKIA",
@@ -39,6 +39,7 @@ OWN = {
 class Operator:
     environment: dict
     shared: frozenset = frozenset()
+    confinement: Confinement = Confinement()
 
 
 @pytest.fixture
