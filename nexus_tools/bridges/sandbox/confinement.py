@@ -22,9 +22,9 @@ class Confinement:
     """What a program has besides its scratch and the system's libraries.
 
     `reads` and `runtime`, which is what it runs in, it may read and execute, `writes` change too;
-    `ports` are those of TCP that it may
-    connect to, of any host: for the kernel knows no hosts. `workspace` may be changed too, and is
-    the folder that tools know as theirs. Without `is_on` nothing is confined.
+    `ports` are those of TCP that it may connect to, of any host: for the kernel knows no hosts.
+    `workspace` may be changed too, and is the folder that tools know as theirs. Without `is_on`
+    nothing is confined.
     """
 
     reads: tuple[Path, ...] = ()

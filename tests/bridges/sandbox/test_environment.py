@@ -1,6 +1,6 @@
 """What a tool gets of the operator's environment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -39,7 +39,7 @@ OWN = {
 class Operator:
     environment: dict
     shared: frozenset = frozenset()
-    confinement: Confinement = Confinement()
+    confinement: Confinement = field(default_factory=Confinement)
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def system_call(number: int, *arguments: Any) -> int:
 
 
 def mount(source: str, target: str, flags: int) -> None:
-    """Change the mounts, by mount(2) without a type and without data; raises `OSError`."""
+    """Change what is mounted where, without a type and without data; raises `OSError`."""
     import ctypes  # noqa: PLC0415 - as below
 
     names = source.encode(), target.encode()
@@ -78,7 +78,7 @@ def mount(source: str, target: str, flags: int) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leave what is shared with others, by unshare(2); raises `OSError`."""
+    """Leave what is shared with other processes; raises `OSError`."""
     _checked(_library().unshare(flags))
 
 
