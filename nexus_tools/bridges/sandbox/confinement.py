@@ -92,7 +92,7 @@ def _unavailable(problem: str) -> UsageError:
     return UsageError(
         "confinement_unavailable",
         f"{problem}: they could read your keys and change your files",
-        hint="use Linux 5.13 or newer with Landlock (6.7 for --network), "
+        hint="use Linux 5.13 or newer with Landlock (6.7 for --connect), "
         "or serve unconfined with --no-confinement what you trust, as a user without keys",
     )
 

@@ -163,7 +163,14 @@ class DockerRunner:
         """Run a container; raises `UnreachableError` with code `docker_unreachable`."""
         name = f"nexus-tools-{uuid4().hex}"
         variables = {**self._shared(), **command.variables}
-        line = docker_run(self.image, name, command, tuple(variables), _user())
+        line = docker_run(
+            self.image,
+            name,
+            command,
+            tuple(variables),
+            _user(),
+            has_network=bool(self.host.confinement.ports) or not self.host.confinement.is_on,
+        )
         ended = False
         try:
             finished = await run(
@@ -221,14 +228,22 @@ class DockerRunner:
 
 
 def docker_run(
-    image: str, name: str, command: Command, variables: Sequence[str], user: str
+    image: str,
+    name: str,
+    command: Command,
+    variables: Sequence[str],
+    user: str,
+    *,
+    has_network: bool = False,
 ) -> list[str]:
     """The command line; the values of `variables` are taken from the environment it runs in.
 
-    `user` is `uid:gid`, so that what the tool writes can be read and removed.
+    `user` is `uid:gid`, so that what the tool writes can be read and removed. Its network is this
+    machine's where its S3 is, one of its own with `has_network`, and else none.
     """
     storage = command.storage
-    network = "host" if storage is not None and storage.has_bucket else "bridge"
+    own = "bridge" if has_network else "none"
+    network = "host" if storage is not None and storage.has_bucket else own
     options = [
         *("--name", name),
         *("--network", network),

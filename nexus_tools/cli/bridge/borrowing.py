@@ -50,7 +50,7 @@ _OPTIONS = (
     ),
     click.option("--write", multiple=True, type=_FOLDER, help="Let tools change this folder."),
     click.option(
-        "--network",
+        "--connect",
         multiple=True,
         type=click.IntRange(1, 65_535),
         metavar="PORT",
@@ -106,7 +106,7 @@ class Borrowing:
     workspace: Path | None
     read: tuple[Path, ...]
     write: tuple[Path, ...]
-    network: tuple[int, ...]
+    connect: tuple[int, ...]
     no_confinement: bool
     timeout: int
     memory: int
@@ -150,7 +150,7 @@ class Borrowing:
         confinement = Confinement(
             reads=tuple(place.resolve() for place in self.read),
             writes=tuple(place.resolve() for place in self.write),
-            ports=(NAMES_PORT, *self.network) if self.network else (),
+            ports=(NAMES_PORT, *self.connect) if self.connect else (),
             workspace=self.workspace.resolve() if self.workspace else None,
             is_on=not self.no_confinement,
         )

@@ -77,7 +77,7 @@ def _may_touch(confinement: "Confinement") -> dict[str, Any]:
         "reads": [str(place) for place in confinement.reads],
         "writes": [str(place) for place in confinement.may_change],
         "workspace": str(confinement.workspace) if confinement.workspace else None,
-        "network": list(confinement.ports),
+        "ports": list(confinement.ports),
     }
 
 

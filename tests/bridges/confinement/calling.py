@@ -29,11 +29,25 @@ async def page(_, writer):
     writer.close()
 
 
-async def main(system, python):
+def main(system, python):
     with contextlib.ExitStack() as stack:
         base = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
         places = prepare(base, stack)
-        server = await asyncio.start_server(page, "127.0.0.1", 0)
+        given = asyncio.run(call(system, python, base, places))
+        report = {
+            "honest": {each.__name__: given[each.__name__] for each in honest.EXPECTED},
+            "expected": {each.__name__: value for each, value in honest.EXPECTED.items()},
+            "hostile": {each.__name__: given[each.__name__] for each in hostile.TRIED},
+            "daemon lives": is_alive(base / "workspace" / "daemon"),
+            "key is as it was": places["secret"] in Path(places["keystore"]).read_text(),
+            "user": os.getuid(),
+        }
+        sys.stdout.write(json.dumps(report) + "\n")
+
+
+async def call(system, python, base, places):
+    """What each tool gave, by its name; a server runs meanwhile that one of them may reach."""
+    async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         places["page"] = f"http://127.0.0.1:{port}/"
         write, bridge, ports, result = SYSTEMS[system]
@@ -58,15 +72,7 @@ async def main(system, python):
                 outcome = await tools[name].invoke(ports(places))
                 is_ok = outcome.variant == "ok"
                 given[name] = result(outcome.ports) if is_ok else {"err": outcome.ports}
-        report = {
-            "honest": {each.__name__: given.pop(each.__name__) for each in honest.EXPECTED},
-            "expected": {each.__name__: value for each, value in honest.EXPECTED.items()},
-            "hostile": {each.__name__: given.pop(each.__name__) for each in hostile.TRIED},
-            "daemon lives": is_alive(base / "workspace" / "daemon"),
-            "key is as it was": places["secret"] in Path(places["keystore"]).read_text(),
-            "user": os.getuid(),
-        }
-        print(json.dumps(report))
+        return given
 
 
 def prepare(base, stack):
@@ -113,4 +119,4 @@ def is_alive(file):
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    main(*sys.argv[1:])

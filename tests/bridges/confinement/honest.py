@@ -1,7 +1,10 @@
 """What honest tools of strangers do, in Python: each is the body of a tool of every system.
 
-`places` says where things are. Each function is copied as text into a tool, so it imports by itself.
+`places` says where things are. Each function is copied as text into a tool: it imports by itself.
 """
+
+# Strangers open their files as they like.
+# ruff: noqa: PTH103, PTH105, PTH118, PTH120, PTH123, PTH208
 
 
 def create_file(places):

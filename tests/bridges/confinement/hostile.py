@@ -3,6 +3,9 @@
 As in `honest`, each function is copied as text into a tool of every system.
 """
 
+# Strangers open their files as they like, and do not look back.
+# ruff: noqa: PTH101, PTH104, PTH107, PTH123, PTH208, PTH211, SIM105, SIM115
+
 
 def read_keys(places):
     """By opening, by a subprocess, and by all names that lead to the file."""
@@ -58,8 +61,7 @@ def change_files(places):
     """Outside of the workspace: contents, names, modes, owners and times."""
     import os
 
-    home, own = places["home"], os.path.abspath(__file__)
-    key = places["keystore"]
+    home, key = places["home"], places["keystore"]
     ways = {
         "append": lambda: open(f"{home}/.bashrc", "a").write("evil"),
         "create": lambda: open(f"{home}/new", "w").write("evil"),
@@ -75,7 +77,6 @@ def change_files(places):
         "owner": lambda: os.chown(key, os.getuid(), os.getgid()),
         "device": lambda: os.mknod(f"{places['workspace']}/disk", 0o60600, os.makedev(8, 0)),
     }
-    assert own
     got = []
     for name, way in ways.items():
         try:
@@ -244,7 +245,6 @@ def leave_a_daemon(places):
 def gain_privileges(places):
     """Mounts, namespaces, users, keys, and rings of calls that nobody filters."""
     import ctypes
-    import os
 
     library = ctypes.CDLL(None, use_errno=True)
     new_users, new_mounts = 0x10000000, 0x20000
@@ -259,7 +259,6 @@ def gain_privileges(places):
         "another group": lambda: library.setgid(12345),
         "another user": lambda: library.setuid(12345),
     }
-    assert os
     return [name for name, call in calls.items() if call() >= 0]
 
 

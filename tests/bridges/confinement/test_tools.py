@@ -48,7 +48,7 @@ def test_honest_tools_work_and_hostile_ones_get_nowhere(system, user):
 
     assert report["user"] == user
     assert report["honest"] == report["expected"]
-    assert report["hostile"] == dict.fromkeys(report["hostile"], [])
+    assert {name: got for name, got in report["hostile"].items() if got} == {}
     assert len(report["hostile"]) >= 10
     assert not report["daemon lives"]
     assert report["key is as it was"]

@@ -121,16 +121,20 @@ def enforce(*, with_tcp: bool) -> None:
     """Refuse those calls from now on, in children too; sockets of TCP only if asked for."""
     import ctypes  # noqa: PLC0415 - costs 5 ms
 
-    mark, column = _ARCHITECTURES[os.uname().machine]
-    rows = [line.split() for line in _NUMBERS.split("\n") if line]
-    numbers = {row[0]: int(row[column]) for row in rows}
-    program = _program(mark, numbers, with_tcp=with_tcp)
+    program = program_for(os.uname().machine, with_tcp=with_tcp)
     code = b"".join(struct.pack("=HBBI", *each) for each in program)
     buffer = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: a count, and a pointer where a pointer is aligned.
     head = struct.pack("@HP", len(program), ctypes.addressof(buffer))
     pointer = ctypes.create_string_buffer(head, len(head))
     linux.set_process(_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(pointer))
+
+
+def program_for(machine: str, *, with_tcp: bool) -> list[Instruction]:
+    """The filter for a processor, by its name as in `uname -m`."""
+    mark, column = _ARCHITECTURES[machine]
+    rows = [line.split() for line in _NUMBERS.split("\n") if line]
+    return _program(mark, {row[0]: int(row[column]) for row in rows}, with_tcp=with_tcp)
 
 
 def _program(mark: int, numbers: Mapping[str, int], *, with_tcp: bool) -> list[Instruction]:
