@@ -31,7 +31,10 @@ async def embedded(
     # Late: only who serves pays for a web server.
     import uvicorn  # noqa: PLC0415
 
+    from nexus_tools.embedded_http import BoundedHttpProtocol  # noqa: PLC0415
+
     quiet = {"log_config": None, "access_log": False, "server_header": False, "ws": "none"}
+    options.setdefault("http", BoundedHttpProtocol)
     config = uvicorn.Config(app, **{**quiet, "timeout_graceful_shutdown": _GRACE_S, **options})
     server = uvicorn.Server(config)
     with listener:

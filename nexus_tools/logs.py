@@ -76,10 +76,11 @@ def in_short(error: BaseException) -> str:
     return type(error).__name__ + place
 
 
-def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
+def log_to_stderr(form: str | None = "json", *, again: bool = True, details: bool = False) -> None:
     """Have events written to stderr as `text` or `json`; None is text if a person is watching.
 
-    With `again=False` a program that has configured structlog already keeps what it has.
+    `details` has those told as well that only matter to a developer. With `again=False` a program
+    that has configured structlog already keeps what it has.
     """
     import logging  # noqa: PLC0415 - not for who only logs
 
@@ -97,7 +98,10 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
     if form == "text" or (form is None and is_watched):
         colors = is_watched and not refuses_colors()
         plain = structlog.dev.plain_traceback
-        rendering = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
+        rendering = [
+            _cause_below,
+            structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain),
+        ]
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -105,6 +109,15 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True) -> None:
             structlog.processors.TimeStamper(fmt="iso"),
             *rendering,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        wrapper_class=structlog.make_filtering_bound_logger(
+            logging.DEBUG if details else logging.INFO
+        ),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+def _cause_below(_: Any, __: str, event: Any) -> Any:
+    """Let a person read a traceback that an event has as text below the event, line by line."""
+    if "cause" in event:
+        event["exception"] = event.pop("cause").rstrip()
+    return event

@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from nexus_tools.embedded_http import BoundedHttpProtocol
 from nexus_tools.embedded_server import embedded, host_and_port, listening_socket, url_of
 from nexus_tools.errors import UsageError
 
@@ -92,6 +93,83 @@ async def test_a_port_that_is_taken_is_refused():
     with listening_socket("127.0.0.1", 0) as taken, pytest.raises(UsageError) as caught:
         listening_socket("127.0.0.1", taken.getsockname()[1])
     assert caught.value.code == "address_unusable"
+
+
+# --- Clients that send and take slowly
+
+
+class Impatient(BoundedHttpProtocol):
+    head_timeout_s = 0.05
+    max_head_bytes = 1_000
+    stall_timeout_s = 0.05
+
+
+@asynccontextmanager
+async def _connected(app, protocol):
+    """A connection to a server of `app`; what is sent on it is up to the test."""
+    listener = listening_socket("127.0.0.1", 0)
+    address = listener.getsockname()
+    async with embedded(app, listener, http=protocol):
+        reader, writer = await asyncio.open_connection(*address)
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET / HTTP/1.1\r\nhost:", b"GET / HTTP/1.1\r\nhost: a\r\n\r\nGET / HT"]
+)
+async def test_a_head_that_does_not_end_is_408(sent):
+    async with _connected(HELLO, Impatient) as (reader, writer):
+        writer.write(sent)
+        received = await reader.read()
+    assert b"HTTP/1.1 408 Request Timeout\r\n" in received
+    assert (b"hello" in received) == (b"\r\n\r\n" in sent)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_head_that_is_too_long_is_431(is_first):
+    class Small(BoundedHttpProtocol):
+        max_head_bytes = 1_000
+
+    async with _connected(HELLO, Small) as (reader, writer):
+        if not is_first:
+            writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+            await reader.readuntil(b"hello")
+        writer.write(b"GET / HTTP/1.1\r\nx: " + b"y" * 1_000)
+        assert (await reader.read()).startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
+
+
+async def test_a_body_may_be_longer_than_a_head_and_take_longer():
+    async def length(request):
+        return PlainTextResponse(str(len(await request.body())))
+
+    app = Starlette(routes=[Route("/", length, methods=["POST"])])
+    async with _connected(app, Impatient) as (reader, writer):
+        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9000\r\n\r\n")
+        for _ in range(3):
+            await asyncio.sleep(Impatient.head_timeout_s)
+            writer.write(b"x" * 3_000)
+        assert (await reader.readuntil(b"9000")).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_client_that_does_not_read_its_response_is_cut_off():
+    is_gone = asyncio.Event()
+
+    async def large(scope, receive, send):
+        if scope["type"] == "http":
+            await receive()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            # More than the sockets of both sides hold.
+            await send({"type": "http.response.body", "body": bytes(2**26), "more_body": True})
+            await send({"type": "http.response.body", "body": b"1", "more_body": True})
+            assert await receive() == {"type": "http.disconnect"}
+            is_gone.set()
+
+    async with _connected(large, Impatient) as (_, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        await asyncio.wait_for(is_gone.wait(), 10)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 8_190
+MAX_PROBLEM_BYTES = 8_192
 _RESOLVER_THREADS = 16
 
 _HEADERS = {
@@ -145,7 +146,10 @@ _OK = 200
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of a tool; the body only of a 200, for nothing else is read."""
+    """The response of a tool; the body of a 200, and that of a 422 if it is a short problem.
+
+    Nothing else is read.
+    """
 
     status: int
     retry_after: str
@@ -193,7 +197,7 @@ async def exchange(
 async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
     retry_after = _header(response, "Retry-After", "")[:64]
     if response.status != _OK:
-        return Response(response.status, retry_after, b"")
+        return Response(response.status, retry_after, await _problem(response))
     if _header(response, "Content-Encoding", "identity").lower() != "identity":
         raise ResponseMalformedError("the response is compressed, which was not asked for")
     if _declared_length(response) > limit:
@@ -204,6 +208,19 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
         if len(body) > limit:
             raise ResponseTooLargeError
     return Response(response.status, retry_after, bytes(body))
+
+
+async def _problem(response: aiohttp.ClientResponse) -> bytes:
+    """The problem document of a response whose meaning does not follow from its status alone."""
+    is_plain = _header(response, "Content-Encoding", "identity").lower() == "identity"
+    if response.status not in protocol.EXPLAINED or not is_plain:
+        return b""
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_PROBLEM_BYTES:
+            return b""
+    return bytes(body)
 
 
 def _declared_length(response: aiohttp.ClientResponse) -> int:

@@ -84,12 +84,22 @@ def _too_many(answer: Answer) -> str:
     return ""
 
 
+def _code(problem: bytes) -> str:
+    """The `code` of a problem document (RFC 9457); empty where there is none."""
+    try:
+        document = parse_json(problem)
+    except ValidationError:
+        return ""
+    code = document.get("code") if isinstance(document, dict) else None
+    return code if isinstance(code, str) else ""
+
+
 def _of_status(response: Response, max_outcome_bytes: int) -> Outcome | Again:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
         # The response comes when the running call ends: there is no other time to come back.
         detail = f"the tool was still running: {response.status}"
         running = failure(FailureReason.TIMED_OUT, detail, max_outcome_bytes)
         return Again(running, is_running=True)
-    reason = protocol.failure_reason(response.status)
+    reason = protocol.failure_reason(response.status, _code(response.body))
     failed = failure(reason, f"{_DETAILS[reason]} {response.status}", max_outcome_bytes)
     return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed

@@ -103,6 +103,17 @@ _REASONS: dict[int, FailureReason] = {
 }
 
 
-def failure_reason(status: int) -> FailureReason:
-    """Why the invocation failed if the last response to its tool call had this status, no 200."""
+EXPLAINED = frozenset((Problem.INPUT_INVALID.status,))
+"""What a response with such a status means is said by the `code` of its problem document."""
+
+
+def failure_reason(status: int, code: str = "") -> FailureReason:
+    """Why the invocation failed if the last response to its tool call had this status, no 200.
+
+    `code` is the problem document's. A server that follows the draft of `Idempotency-Key` to the
+    letter refuses a key that somebody else has used with another body, by the same 422 as it does
+    an input: that says nothing about the input.
+    """
+    if code == Problem.KEY_REUSED.code:
+        return FailureReason.HTTP_ERROR
     return _REASONS.get(status, FailureReason.HTTP_ERROR)

@@ -3,8 +3,9 @@
 A plain ASGI application, because this is the path that is hot.
 """
 
-import traceback
 from dataclasses import dataclass
+from hashlib import sha256
+from time import perf_counter
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -12,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
 from nexus_tools.tool import Problem, parse_json, protocol
+from nexus_tools.toolkit.authors_code import traceback_of
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.request import (
     ClientGoneError,
@@ -26,12 +28,18 @@ from nexus_tools.toolkit.tool import Tool
 
 _log = get_logger("nexus_tools.toolkit")
 
+_DIGEST_BYTES = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a server grants: bytes of a body, invocations at once, seconds to send a body."""
+    """What a server grants: bytes of a body, invocations at once, seconds to send a body.
+
+    `max_receiving_bytes` bounds what is there of all bodies that have not come to their end.
+    """
 
     max_body_bytes: int = 10 * 2**20
+    max_receiving_bytes: int = 64 * 2**20
     max_running: int = 64
     body_timeout_s: float = 30.0
     retry_after_s: int = 1
@@ -43,22 +51,56 @@ class Slots:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.running = 0
+        self.receiving_bytes = 0
         self.is_open = True
 
     def __enter__(self) -> None:
-        if not self.is_open:
-            raise self._problem(Problem.NOT_READY, "the tool is not ready")
-        if self.running >= self.limits.max_running:
-            detail = f"{self.running} invocations are running, which is all this server takes"
-            raise self._problem(Problem.BUSY, detail)
+        self.check()
         self.running += 1
 
     def __exit__(self, *_: object) -> None:
         self.running -= 1
 
-    def _problem(self, problem: Problem, detail: str) -> ProblemError:
-        retry = ((b"retry-after", str(self.limits.retry_after_s).encode()),)
-        return ProblemError(problem, detail, headers=retry)
+    def check(self) -> None:
+        """Raise `ProblemError` 503 or 429 unless an invocation may run now."""
+        if not self.is_open:
+            raise self._problem(Problem.NOT_READY, "the tool is not ready")
+        if self.running >= self.limits.max_running:
+            detail = f"{self.running} invocations are running, which is all this server takes"
+            raise self._problem(Problem.BUSY, detail)
+
+    async def receive(self, receive: Receive, first: bytes) -> bytes:
+        """The whole body of one that comes in parts, of which `first` is here.
+
+        It takes no slot, or a few who send slowly would keep everybody out: what is bounded is the
+        memory that unfinished bodies take together. Raises `ProblemError` as `rest_of_body`, and
+        before anything is read, 503 or 429, if the invocation could not run.
+        """
+        self.check()
+        taken = 0
+
+        def take(count: int) -> None:
+            nonlocal taken
+            if self.receiving_bytes + count > self.limits.max_receiving_bytes:
+                detail = "the server receives as many bodies as it has room for"
+                raise self._problem(Problem.BUSY, detail, (b"connection", b"close"))
+            taken += count
+            self.receiving_bytes += count
+
+        limits = self.limits
+        try:
+            take(len(first))
+            return await rest_of_body(
+                receive, first, limits.max_body_bytes, limits.body_timeout_s, take
+            )
+        finally:
+            self.receiving_bytes -= taken
+
+    def _problem(
+        self, problem: Problem, detail: str, *headers: tuple[bytes, bytes]
+    ) -> ProblemError:
+        retry = (b"retry-after", str(self.limits.retry_after_s).encode())
+        return ProblemError(problem, detail, headers=(retry, *headers))
 
 
 class InvokeEndpoint:
@@ -91,13 +133,11 @@ class InvokeEndpoint:
             check_length(head.content_length, limits.max_body_bytes)
             body, is_complete = body_part(await receive(), limits.max_body_bytes)
             if not is_complete:
-                body = await rest_of_body(
-                    receive, body, limits.max_body_bytes, limits.body_timeout_s
-                )
+                body = await self._slots.receive(receive, body)
             if head.key is None:
                 response = await self._run(head, body)
             else:
-                response = await self._run_once(f"{self._name} {head.key}", head, body)
+                response = await self._run_once(head, body)
         except ProblemError as problem:
             self._log.info(
                 "refused", tool=self._name, status=problem.status.value, code=problem.code
@@ -113,17 +153,22 @@ class InvokeEndpoint:
         detail = f"this is {self._name}, not the tool that {protocol.TOOL_HEADER} names"
         return ProblemError(Problem.TOOL_UNKNOWN, detail)
 
-    async def _run_once(self, key: str, head: InvokeHead, body: bytes) -> Response:
-        """Run the invocation, or give the response that its key had before."""
-        stored = self._recent.begin(key, body)
+    async def _run_once(self, head: InvokeHead, body: bytes) -> Response:
+        """Run the invocation, or give the response that the same request had before.
+
+        The same is what a Leader repeats: its deadline may be another each time.
+        """
+        content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
+        request = (self._name, head.key, head.call.max_outcome_bytes, content)
+        stored = self._recent.begin(request)
         if stored is not None:
             return stored
         try:
             response = await self._run(head, body)
         except BaseException:
-            self._recent.abandon(key)
+            self._recent.abandon(request)
             raise
-        self._recent.finish(key, response)
+        self._recent.finish(request, response)
         return response
 
     def _arguments(self, head: InvokeHead, body: bytes) -> dict[str, Any]:
@@ -144,6 +189,7 @@ class InvokeEndpoint:
     async def _run(self, head: InvokeHead, body: bytes) -> Response:
         """Once the tool runs, what happens is its response, an error too: it is not run again."""
         arguments = self._arguments(head, body)
+        began = perf_counter()
         with self._slots:
             limited = self._time_limit.start()
             try:
@@ -151,7 +197,14 @@ class InvokeEndpoint:
                     answer = await self._tool.answer(arguments)
             except Exception as error:  # noqa: BLE001 - the edge to an author's code
                 return self._broken(error, head, timed_out=limited.is_expired)
-        self._log.debug("invoked", tool=self._name, invocation=head.key, variant=answer.variant)
+        # For people who watch; of a busy server it would take a third of the time.
+        self._log.debug(
+            "invoked",
+            tool=self._name,
+            invocation=head.key,
+            variant=answer.variant,
+            ms=round((perf_counter() - began) * 1_000),
+        )
         return Response.of_answer(answer)
 
     def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
@@ -163,7 +216,8 @@ class InvokeEndpoint:
         invalid = isinstance(error, ValidationError) and error.code == Problem.OUTPUT_INVALID.code
         problem = Problem.OUTPUT_INVALID if invalid else Problem.TOOL_BROKE
         # As text: log processors that render exceptions may print the values of variables.
-        cause = "".join(traceback.format_exception(error))
-        self._log.error(problem.code, tool=self._name, invocation=head.key, cause=cause)
+        self._log.error(
+            problem.code, tool=self._name, invocation=head.key, cause=traceback_of(error)
+        )
         detail = "the tool broke; its operator finds the cause in the log"
         return ProblemError(problem, detail).response()

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.toolkit.authors_code import place_of
 from nexus_tools.toolkit.server import ToolServer
 from nexus_tools.toolkit.tool import Tool
 
@@ -20,7 +21,8 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
 
     The attribute is a `ToolServer`, a `Tool` or an iterable of tools; without one, all tools of
     the module are taken in the order of their definition. `public_url` is for servers that are
-    made here. Raises `UsageError`.
+    made here. Raises `UsageError` with code `target_unknown`, and `target_broken` where the
+    author's module does not get through its import.
     """
     place, colon, attribute = target.partition(":")
     module = _module(place)
@@ -37,10 +39,25 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
 def _module(place: str) -> ModuleType:
     try:
         return _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
-    except ModuleNotFoundError as error:
+    except NexusError as error:
+        # As for a tool that cannot be one; only the author's file tells where that stands.
+        where = place_of(error)
+        error.hint = error.hint or (f"see {where}" if where else "")
+        raise
+    except (Exception, SystemExit) as error:  # the module is the author's, and may raise anything
+        if isinstance(error, ModuleNotFoundError) and _is_part(error.name, place):
+            message = f"cannot import {place!r}: {error}"
+            raise UsageError("target_unknown", message, hint=_HINT) from error
         raise UsageError(
-            "target_unknown", f"cannot import {place!r}: {error}", hint=_HINT
+            "target_broken",
+            f"{place} cannot be imported: {type(error).__name__}: {error}",
+            hint=f"see {place_of(error) or place}",
         ) from error
+
+
+def _is_part(name: str | None, place: str) -> bool:
+    """Whether a module that was not found is the one that was asked for, or a package of it."""
+    return name is not None and f"{place}.".startswith(f"{name}.")
 
 
 def _from_name(name: str) -> ModuleType:

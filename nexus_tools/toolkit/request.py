@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -74,24 +74,30 @@ def check_length(declared: int | None, limit: int) -> None:
         raise _too_large()
 
 
-async def rest_of_body(receive: Receive, first: bytes, limit: int, timeout_s: float) -> bytes:
+async def rest_of_body(
+    receive: Receive, first: bytes, limit: int, timeout_s: float, take: Callable[[int], None]
+) -> bytes:
     """The whole body, of at most `limit` bytes, of one that comes in parts.
 
     Raises `ProblemError` 413 as soon as it is known to be longer, and 408 when it takes longer than
-    `timeout_s`. Most bodies come in one part, and no timer is set for them.
+    `timeout_s`. Most bodies come in one part, and no timer is set for them. `take` is told how many
+    bytes more are here.
     """
     try:
         async with asyncio.timeout(timeout_s):
-            return await _remaining(receive, bytearray(first), limit)
+            return await _remaining(receive, bytearray(first), limit, take)
     except TimeoutError as error:
         detail = f"the body did not arrive within {timeout_s:g} s"
         raise ProblemError(Problem.BODY_TIMED_OUT, detail) from error
 
 
-async def _remaining(receive: Receive, body: bytearray, limit: int) -> bytes:
+async def _remaining(
+    receive: Receive, body: bytearray, limit: int, take: Callable[[int], None]
+) -> bytes:
     is_complete = False
     while not is_complete:
         part, is_complete = body_part(await receive(), limit - len(body))
+        take(len(part))
         body += part
     return bytes(body)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -24,6 +23,7 @@ from nexus_tools.tool import (
     ToolDefinition,
     protocol,
 )
+from nexus_tools.toolkit.authors_code import traceback_of
 from nexus_tools.toolkit.invoke import InvokeEndpoint, Limits, Slots
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.response import ProblemError, Response
@@ -154,7 +154,7 @@ class _Health:
             async with asyncio.timeout(_HEALTH_TIMEOUT_S):
                 return await self._tool.check_health()
         except Exception as error:  # noqa: BLE001 - the edge to an author's code
-            cause = "".join(traceback.format_exception(error))
+            cause = traceback_of(error)
             _log.warning("health_check_broke", tool=str(self._tool.fqn), cause=cause)
             return {"health": False}
 

@@ -49,6 +49,10 @@ class Daemon:
     process: "subprocess.Popen[str]"
     line: str
 
+    def wait_for(self, word: str) -> str:
+        """The next line on stderr with a word in it."""
+        return read_until(self.process.stderr, word)
+
     def end(self, number: int = signal.SIGTERM) -> Result:
         """Send a signal, and wait for the end."""
         self.process.send_signal(number)

@@ -78,6 +78,25 @@ async def test_a_status_has_its_reason_and_is_asked_once(
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (b'{"code": "key_reused"}', FailureReason.HTTP_ERROR),
+        (b'{"code": "number_too_large"}', FailureReason.INPUT_INVALID),
+        (b'{"detail": [{"loc": ["body", "a"]}]}', FailureReason.INPUT_INVALID),
+        (b'["key_reused"]', FailureReason.INPUT_INVALID),
+        (b'{"code": "key_reused", "detail": "%b"}' % (b"x" * 8_192), FailureReason.INPUT_INVALID),
+    ],
+    ids=["key", "own word", "other framework", "no object", "too long"],
+)
+async def test_a_422_is_about_the_input_unless_it_says_that_it_is_about_the_key(
+    make_invoker, make_call, serve_bytes, *, respond, problem, reason
+):
+    server = await serve_bytes(respond(422, problem))
+    result = await make_invoker().invoke(make_call(server.url))
+    assert result.reason is reason
+
+
 @pytest.mark.parametrize("status", [409, 429, 503])
 async def test_a_busy_tool_is_asked_again_with_the_same_key(
     make_invoker, make_call, serve_bytes, respond, status

@@ -51,12 +51,21 @@ async def test_a_key_that_is_running_is_409(gate):
     assert gate.runs == 1
 
 
-async def test_a_key_with_another_body_is_422(gate):
-    gate.opened.set()
-    async with client(ToolServer([gate.tool])) as http:
-        await http.post("/invoke", json={"number": 1}, headers=KEY)
-        other = await http.post("/invoke", json={"number": 2}, headers=KEY)
-    assert (other.status_code, other.json()["code"]) == (422, "key_reused")
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [({"number": 1}, {}), ({"number": 2}, {"nexus-max-outcome-bytes": "1"})],
+    ids=["body", "size"],
+)
+async def test_a_stranger_who_asks_first_with_the_key_of_another_takes_nothing(gate, body, headers):
+    async with client(ToolServer([gate.tool])) as http, asyncio.TaskGroup() as tasks:
+        strangers = tasks.create_task(http.post("/invoke", json=body, headers=KEY | headers))
+        await gate.entered.wait()
+        gate.opened.set()
+        own = await http.post("/invoke", json={"number": 2}, headers=KEY)
+        assert (await strangers).status_code == 200
+        again = await http.post("/invoke", json={"number": 2}, headers=KEY)
+    assert (own.status_code, own.json(), again.json()) == (200, {"ok": {"result": 2}}, own.json())
+    assert gate.runs == 2
 
 
 async def test_a_tool_that_broke_is_not_run_again(gate, logged):
@@ -101,7 +110,7 @@ def _answer(size=10):
 
 
 def _responded(recent, key, size=10):
-    assert recent.begin(key, b"") is None
+    assert recent.begin(key) is None
     recent.finish(key, _answer(size))
 
 
@@ -110,39 +119,39 @@ def test_answers_are_forgotten_after_their_lifetime():
     recent = RecentInvocations(lifetime_s=60, clock=lambda: now[0])
     _responded(recent, "a")
     now[0] = 59.9
-    assert recent.begin("a", b"") == _answer()
+    assert recent.begin("a") == _answer()
     now[0] = 60.0
-    assert recent.begin("a", b"") is None
+    assert recent.begin("a") is None
 
 
 def test_the_oldest_answers_are_forgotten_beyond_a_count():
     recent = RecentInvocations(max_count=2)
     for key in "abc":
         _responded(recent, key)
-    assert recent.begin("b", b"") == _answer()
-    assert recent.begin("a", b"") is None
+    assert recent.begin("b") == _answer()
+    assert recent.begin("a") is None
 
 
 def test_the_oldest_answers_are_forgotten_beyond_a_size():
     recent = RecentInvocations(max_bytes=100)
     _responded(recent, "a", 60)
     _responded(recent, "b", 60)
-    assert recent.begin("b", b"") == _answer(60)
-    assert recent.begin("a", b"") is None
+    assert recent.begin("b") == _answer(60)
+    assert recent.begin("a") is None
 
 
 def test_an_answer_larger_than_the_memory_is_not_kept():
     recent = RecentInvocations(max_bytes=10)
     _responded(recent, "a", 11)
-    assert recent.begin("a", b"") is None
+    assert recent.begin("a") is None
 
 
 def test_a_running_key_is_never_forgotten():
     now = [0.0]
     recent = RecentInvocations(lifetime_s=1, max_count=1, clock=lambda: now[0])
-    recent.begin("a", b"")
+    recent.begin("a")
     _responded(recent, "b")
     now[0] = 1_000
     with pytest.raises(ProblemError) as caught:
-        recent.begin("a", b"")
+        recent.begin("a")
     assert caught.value.code == "already_running"

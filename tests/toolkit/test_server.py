@@ -242,6 +242,65 @@ async def test_a_body_that_never_ends_is_408(add):
     _assert_problem(response, 408, "body_timed_out")
 
 
+async def _stalled(arrived, *, size):
+    yield b" " * size
+    arrived.set()
+    await asyncio.Event().wait()
+
+
+async def test_unfinished_bodies_take_no_more_memory_than_is_granted(add):
+    server = ToolServer([add], limits=Limits(max_receiving_bytes=1_000))
+    arrived = asyncio.Event()
+    async with client(server) as http, asyncio.TaskGroup() as tasks:
+        stalled = _stalled(arrived, size=900)
+        slow = tasks.create_task(http.post("/invoke", content=stalled, headers=JSON))
+        await arrived.wait()
+        refused = await http.post("/invoke", content=_parts(b" " * 101, b"{}"), headers=JSON)
+        small = await http.post("/invoke", content=_parts(b'{"a": 1,', b'"b": 2}'), headers=JSON)
+        at_once = await http.post("/invoke", json={"a": 1, "b": 2})
+        slow.cancel()
+    _assert_problem(refused, 429, "busy")
+    assert refused.headers["retry-after"] == "1"
+    assert (small.status_code, at_once.status_code) == (200, 200)
+
+
+async def test_the_room_of_a_body_is_free_again_when_its_client_is_gone(add):
+    server = ToolServer([add], limits=Limits(max_receiving_bytes=1_000))
+    arrived = asyncio.Event()
+    async with client(server) as http:
+        stalled = _stalled(arrived, size=1_000)
+        slow = asyncio.create_task(http.post("/invoke", content=stalled, headers=JSON))
+        await arrived.wait()
+        slow.cancel()
+        await asyncio.wait([slow])
+        ports = _parts(b'{"a": 1,', b'"b": 2}')
+        assert (await http.post("/invoke", content=ports, headers=JSON)).status_code == 200
+
+
+async def test_no_more_of_a_body_is_read_than_its_first_part_when_all_slots_are_taken(gate):
+    read = []
+
+    async def parts():
+        for number in range(1_000):
+            read.append(number)
+            yield b" "
+
+    server = ToolServer([gate.tool], limits=Limits(max_running=1))
+    async with client(server) as http, asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(http.post("/invoke", json={}))
+        await gate.entered.wait()
+        refused = await http.post("/invoke", content=parts(), headers=JSON)
+        gate.opened.set()
+        await first
+    _assert_problem(refused, 429, "busy")
+    assert len(read) == 1
+
+
+async def _parts(*parts):
+    for part in parts:
+        yield part
+
+
 async def test_a_tool_that_breaks_is_500_without_a_traceback(gate, logged):
     gate.opened.set()
     async with client(ToolServer([gate.tool])) as http:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
-    from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION
+    from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION, LOG_FORMAT
     from nexus_tools.cli.framework.reaching import reach, reaches
     from nexus_tools.cli.framework.selection import Selection, selects
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
@@ -24,6 +24,7 @@ __all__ = [
     "AMOUNT",
     "CA_FILE",
     "DURATION",
+    "LOG_FORMAT",
     "LazyGroup",
     "Output",
     "Selection",
@@ -56,7 +57,7 @@ __getattr__ = late_names(
         "documents": ("read_bytes", "read_json", "read_option"),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
-        "parameters": ("AMOUNT", "CA_FILE", "DURATION"),
+        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "LOG_FORMAT"),
         "reaching": ("reach", "reaches"),
         "selection": ("Selection", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),

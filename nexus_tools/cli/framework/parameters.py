@@ -43,6 +43,13 @@ DURATION = _Written("duration", units.parse_duration)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file that is there."""
 
+LOG_FORMAT = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="How to write the log; text on a terminal, else JSON.",
+)
+"""The option of commands that run until they are stopped."""
+
 CA_FILE = click.option(
     "--ca-file",
     type=FILE,

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,8 @@ import click
 
 from nexus_tools import environment
 from nexus_tools.cli.framework.output import Output
-from nexus_tools.cli.framework.parameters import FILE
-from nexus_tools.embedded_server import host_and_port
+from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
+from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
 
 if TYPE_CHECKING:
     from nexus_tools.toolkit import ToolServer
@@ -39,6 +40,12 @@ _OPTIONS = (
         help=f"The certificate's key, PEM. [env: {environment.TLS_KEY_PATH}]",
     ),
     click.option("--meta", is_flag=True, help="Print the definitions, and do not serve."),
+    LOG_FORMAT,
+    click.option(
+        "--log-calls/--no-log-calls",
+        default=None,
+        help="Log each call; by default on a terminal.",
+    ),
 )
 
 
@@ -51,9 +58,29 @@ class Serving:
     tls_cert: Path | None
     tls_key: Path | None
     meta: bool
+    log_format: str | None
+    log_calls: bool | None
+
+    def arguments(self) -> list[str]:
+        """The same as words of a command line; a free port is chosen here, once."""
+        host, port = host_and_port(self.bind)
+        with listening_socket(host, port) as listener:
+            place = url_of(listener).partition("://")[2]
+        given = {
+            "--bind": place,
+            "--public-url": self.public_url,
+            "--tls-cert": self.tls_cert,
+            "--tls-key": self.tls_key,
+            "--log-format": self.log_format,
+        }
+        words = [word for name, value in given.items() if value for word in (name, str(value))]
+        if self.log_calls is not None:
+            words.append("--log-calls" if self.log_calls else "--no-log-calls")
+        return [*words, *(["--meta"] if self.meta else [])]
 
     def run(self, server: "ToolServer", output: Output) -> None:
         """Serve until Ctrl-C, or print the definitions. Raises `address_invalid`."""
+        from nexus_tools.logs import log_to_stderr
         from nexus_tools.tool import protocol
         from nexus_tools.toolkit import run
 
@@ -68,6 +95,10 @@ class Serving:
             for path, tool in server.tools.items():
                 output.done(f"{tool.fqn} at {protocol.tool_url(self.public_url or url, path)}")
 
+        form = self.log_format or ("json" if output.as_json else None)
+        # An author's module may have configured structlog, and is heard unless it is overruled.
+        details = sys.stderr.isatty() if self.log_calls is None else self.log_calls
+        log_to_stderr(form, again=self.log_format is not None, details=details)
         tls = {"tls_certificate": self.tls_cert, "tls_key": self.tls_key}
         run(server, host, port, on_ready=ready, **tls)
 
@@ -83,9 +114,11 @@ def serves(command: Callable[..., Any]) -> Callable[..., Any]:
         tls_cert: Path | None,
         tls_key: Path | None,
         meta: bool,
+        log_format: str | None,
+        log_calls: bool | None,
         **kwargs: Any,
     ) -> Any:
-        serving = Serving(bind, public_url, tls_cert, tls_key, meta)
+        serving = Serving(bind, public_url, tls_cert, tls_key, meta, log_format, log_calls)
         return command(*args, serving=serving, **kwargs)
 
     for option in reversed(_OPTIONS):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, reach, reaches, reads
+from nexus_tools.cli.framework import LOG_FORMAT, Session, reach, reaches, reads
 from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.cli.leader.identity import LEADER, chosen
 from nexus_tools.environment import LEADER_PREFIX
@@ -31,7 +31,7 @@ _OPTIONS = ("journal", "health_port", "max_concurrent", "max_concurrent_per_tool
 )
 @click.option("--max-concurrent", type=int, help="Tool calls at the same time.")
 @click.option("--max-concurrent-per-tool", type=int, help="Calls of one tool at the same time.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), help="How to write the log.")
+@LOG_FORMAT
 @reads
 async def command(
     session: Session, which: str | None, log_format: str | None, **options: Any

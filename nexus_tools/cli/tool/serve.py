@@ -1,41 +1,56 @@
 """`nexus-tools tool serve`: tools over HTTP."""
 
-import traceback
-from typing import TYPE_CHECKING
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Serving, Session, local, serves
-from nexus_tools.errors import NexusError, UsageError
-
-if TYPE_CHECKING:
-    from nexus_tools.toolkit import ToolServer
+from nexus_tools.cli.framework import Output, Serving, Session, local, serves
 
 
 @click.command()
 @click.argument("target")
+@click.option("--reload", is_flag=True, help="Start anew whenever a Python file changes.")
 @serves
 @local
-def command(session: Session, *, target: str, serving: Serving) -> None:
+def command(session: Session, *, target: str, reload: bool, serving: Serving) -> None:
     """Serve the tools of TARGET until Ctrl-C.
 
     TARGET is `package.module`, `path/to/file.py`, or one of their attributes: `tools.py:add`.
     """
-    serving.run(_load(target, serving.public_url), session.output)
-
-
-def _load(target: str, public_url: str | None) -> "ToolServer":
-    """The server of a target. Raises as `load` does, and `target_broken`."""
+    if reload:
+        _reload(target, serving, session.output)
+        return
     from nexus_tools.toolkit import load
 
-    try:
-        return load(target, public_url=public_url)
-    except NexusError:
-        raise
-    except Exception as error:  # the module is the author's, and may raise anything
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        raise UsageError(
-            "target_broken",
-            f"{target} cannot be imported: {type(error).__name__}: {error}",
-            hint=f"see {place.filename}, line {place.lineno}",
-        ) from error
+    serving.run(load(target, public_url=serving.public_url), session.output)
+
+
+def _reload(target: str, serving: Serving, output: Output) -> None:
+    """Serve in a process of its own, and in a new one whenever a Python file has changed.
+
+    Watched is the folder of the file, or the working directory for a module. A file that is broken
+    is told of, and the next change waited for.
+    """
+    from watchfiles import PythonFilter, run_process
+
+    place = target.partition(":")[0]
+    folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
+    command = [sys.executable, "-m", "nexus_tools", "tool", "serve", target, *serving.arguments()]
+    if output.as_json:
+        command.append("--json")
+
+    def changed(changes: set[tuple[Any, str]]) -> None:
+        names = sorted({str(Path(path).relative_to(folder)) for _, path in changes})
+        output.note(f"changed: {', '.join(names)}")
+
+    output.note(f"watching {folder}")
+    run_process(
+        folder,
+        target=shlex.join(command),
+        target_type="command",
+        watch_filter=PythonFilter(),
+        callback=changed,
+    )

@@ -51,15 +51,82 @@ def test_a_target_that_is_none_is_refused(home, tmp_path):
     assert home.fails("tool", "serve", f"{TOOLS}:Quotient") == (2, "target_unknown")
 
 
+DIVIDES = """
+from nexus_tools.toolkit import Variant, tool
+
+class Quotient(Variant, name="ok"):
+    result: int
+
+@tool("xyz.example.math.divide@1")
+def divide(a: int, b: int) -> Quotient:
+    return Quotient(result=a // b)
+"""
+
+
 @pytest.mark.parametrize(
-    ("text", "word"), [("def broken(:", "SyntaxError"), ("1 / 0", "ZeroDivisionError")]
+    ("text", "word", "place"),
+    [
+        ("\ndef broken(:", "SyntaxError", "line 2: def broken(:"),
+        ("1 / 0", "ZeroDivisionError", "line 1: 1 / 0"),
+        ("import json\njson.loads('{')", "JSONDecodeError", "line 2: json.loads('{')"),
+        ("import no_such_module", "ModuleNotFoundError", "line 1: import no_such_module"),
+        ("import sys\nsys.exit(0)", "SystemExit", "line 2: sys.exit(0)"),
+    ],
+    ids=["syntax", "own", "called", "import", "exit"],
 )
-def test_a_target_that_cannot_be_imported_is_the_authors_affair(home, tmp_path, text, word):
-    (tmp_path / "mine.py").write_text(text)
-    result = home.spawn("tool", "serve", tmp_path / "mine.py", "--json")
-    assert (result.code, result.error["code"]) == (2, "target_broken")
-    assert word in result.error["message"]
+def test_a_target_that_cannot_be_imported_is_shown_in_the_authors_file(
+    home, tmp_path, *, text, word, place
+):
+    mine = tmp_path / "mine.py"
+    mine.write_text(text)
+    result = home.spawn("tool", "serve", mine, "--json")
+    error = result.error
+    assert (result.code, error["code"]) == (2, "target_broken")
+    assert word in error["message"]
+    assert error["hint"].startswith(f"see {mine}, {place}")
     assert "Traceback" not in result.stderr
+
+
+def test_what_is_no_tool_is_shown_in_the_authors_file(home, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(DIVIDES.replace("a: int", "a"))
+    error = home.run("tool", "serve", mine, "--json").error
+    assert error["code"] == "tool_invalid"
+    assert error["hint"].startswith(f"see {mine}, line 7: @tool(")
+
+
+def test_each_call_is_a_line_and_what_broke_is_a_traceback_of_the_authors_file(home, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(DIVIDES)
+    options = ("--bind", "127.0.0.1:0", "--log-format", "text", "--log-calls")
+    server = home.daemon("divide@1", "tool", "serve", mine, *options)
+    url = server.line.strip().split(" at ")[1]
+    assert httpx.post(f"{url}/invoke", json={"a": 6, "b": 3}).json() == {"ok": {"result": 2}}
+    assert httpx.post(f"{url}/invoke", json={"a": 6, "b": 0}).status_code == 500
+    log = server.end(signal.SIGTERM).stderr
+    assert "invoked" in log
+    assert "variant=ok" in log
+    traceback = log[log.index("Traceback") :].splitlines()
+    assert traceback[1].strip() == f'File "{mine}", line 9, in divide'
+    assert "ZeroDivisionError: integer division or modulo by zero" in traceback
+
+
+def test_with_reload_a_change_is_served_at_the_same_place(home, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text(DIVIDES)
+    options = ("--bind", "127.0.0.1:0", "--reload")
+    server = home.daemon("divide@1", "tool", "serve", mine, *options)
+    url = server.line.strip().split(" at ")[1]
+    mine.write_text(DIVIDES.replace("a // b", "a //"))
+    server.wait_for("SyntaxError")
+    mine.write_text(DIVIDES.replace("math.divide@1", "math.divide@2"))
+    assert server.wait_for("divide@2").strip().endswith(url)
+    assert httpx.get(f"{url}/meta").json()["fqn"] == "xyz.example.math.divide@2"
+    ended = server.end(signal.SIGINT)
+    assert ended.code == 0
+    assert "Traceback" not in ended.stderr
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(url)
 
 
 def test_tls_needs_both_files(home):
