@@ -10,6 +10,8 @@ _ETC = (
     *("ssl/certs", "ssl/openssl.cnf", "gai.conf", "host.conf", "hosts", "nsswitch.conf"),
     *("protocols", "resolv.conf", "services", "group", "passwd", "locale.alias", "locale.conf"),
     *("localtime", "timezone", "inputrc", "magic", "mime.types", "os-release", "gitattributes"),
+    *("alpine-release", "arch-release", "centos-release", "debian_version", "fedora-release"),
+    *("lsb-release", "redhat-release", "system-release"),
     *("gitconfig", "python3", "java", "perl", "ImageMagick-6", "ImageMagick-7"),
 )
 _PROC = (
