@@ -294,7 +294,10 @@ def test_the_schema_that_is_given_is_left_as_it_is():
 
 
 # zod 4's `z.email()`, as `z.toJSONSchema` writes it.
-EMAIL = r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$"
+EMAIL = (
+    r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]"
+    r"@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$"
+)
 
 
 def test_a_pattern_that_no_linear_engine_takes_is_left_to_the_tool():

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.mcp.declaration import ServerDeclaration
+from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint
-from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.bridges.sandbox import Confinement, Limit
 from nexus_tools.logs import get_logger
 from nexus_tools.toolkit import NotReadyError
 
@@ -77,6 +77,12 @@ class Service:
         self._doubts: set[asyncio.Task[None]] = set()
         self._is_wanted = False
         self._problem = CallFailedError("the server is not running")
+
+    @property
+    def confinement(self) -> Confinement | None:
+        """What the server's processes may touch; None if it runs elsewhere."""
+        server = self._server
+        return server.confinement(self._host) if isinstance(server, StdioServer) else None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -36,6 +36,7 @@ class McpTool(BridgedTool):
             output_schema=self._interface.output_schema,
             timeout_ms=service.timeout_ms,
             health=self._check_health,
+            confinement=service.confinement,
         )
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
@@ -48,7 +49,7 @@ class McpTool(BridgedTool):
         try:
             result = await self.service.call(self.name, sent, self._seconds)
         except CallFailedError as failed:
-            return failed.as_output(is_shared=not self._service.is_per_call)
+            return failed.as_output(is_shared=not self.service.is_per_call)
         return self._interface.output(result)
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:

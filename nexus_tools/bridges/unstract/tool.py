@@ -69,6 +69,7 @@ class UnstractTool(BridgedTool):
             output_schema=tool_output_schema(declarations.properties),
             timeout_ms=host.timeout_ms,
             health=self._checks,
+            confinement=runner.confinement(),
         )
         self.variables = declarations.variables.names
 

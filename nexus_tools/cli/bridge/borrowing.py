@@ -14,14 +14,17 @@ import click
 
 from nexus_tools.cli.bridge.systems import Systems, system_options
 from nexus_tools.cli.framework import DURATION, Session, picks
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nexus_tools.bridges import Discovery, Host, ProcessLimits
+    from nexus_tools.bridges import Confinement, Discovery, Host, ProcessLimits
+    from nexus_tools.settings import Settings
     from nexus_tools.tool import FqnPatterns
 
 _PLACE = click.Path(exists=True, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _OPTIONS = (
     click.option("--domain", help="The domain of the FQNs; `local.SYSTEM` by default."),
     click.option(
@@ -37,6 +40,27 @@ _OPTIONS = (
         help="The interpreter that runs tools in Python, as of a virtual environment of theirs.",
     ),
     click.option("--share-env", multiple=True, metavar="NAME", help="Let tools see this variable."),
+    click.option(
+        "--workspace",
+        type=_FOLDER,
+        help="The folder that tools may change and that stays, where most of them begin.",
+    ),
+    click.option(
+        "--read", multiple=True, type=_PLACE, help="Let tools read this, and what is in it."
+    ),
+    click.option("--write", multiple=True, type=_FOLDER, help="Let tools change this folder."),
+    click.option(
+        "--connect",
+        multiple=True,
+        type=click.IntRange(1, 65_535),
+        metavar="PORT",
+        help="Let tools connect to this port of TCP, as 443, of any host; and look names up.",
+    ),
+    click.option(
+        "--no-confinement",
+        is_flag=True,
+        help="Let tools do all that you may: read your keys, change your files, reach any host.",
+    ),
     click.option(
         "--timeout",
         type=DURATION,
@@ -79,6 +103,11 @@ class Borrowing:
     tool_version: int
     python: Path | None
     share_env: tuple[str, ...]
+    workspace: Path | None
+    read: tuple[Path, ...]
+    write: tuple[Path, ...]
+    connect: tuple[int, ...]
+    no_confinement: bool
     timeout: int
     memory: int
     disk: int
@@ -101,6 +130,7 @@ class Borrowing:
         """This machine, with a scratch directory that is removed in the end."""
         from nexus_tools.bridges import Host
 
+        confinement = self._confinement(session.settings)
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
             yield Host(
                 # Not resolved: an interpreter of a virtual environment is a link.
@@ -111,7 +141,25 @@ class Borrowing:
                 shared=frozenset(self.share_env),
                 limits=self._limits(),
                 timeout_ms=self.timeout,
+                confinement=confinement,
             )
+
+    def _confinement(self, settings: "Settings") -> "Confinement":
+        """Raises `keys_opened` for a folder with keys, and `confinement_unavailable`."""
+        from nexus_tools.bridges import NAMES_PORT, Confinement
+
+        confinement = Confinement(
+            reads=tuple(place.resolve() for place in self.read),
+            writes=tuple(place.resolve() for place in self.write),
+            ports=(NAMES_PORT, *self.connect) if self.connect else (),
+            workspace=self.workspace.resolve() if self.workspace else None,
+            is_on=not self.no_confinement,
+        )
+        if confinement.is_on:
+            for place in (*confinement.reads, *confinement.may_change):
+                _check_keys(place, settings)
+        confinement.check()
+        return confinement
 
     def _limits(self) -> "ProcessLimits":
         from nexus_tools.bridges import ProcessLimits
@@ -122,6 +170,16 @@ class Borrowing:
             disk_bytes=self.disk * 2**20,
             processes=self.processes,
         )
+
+
+def _check_keys(place: Path, settings: "Settings") -> None:
+    for keys in (settings.keystore, settings.data_directory):
+        if keys.resolve().is_relative_to(place) or place.is_relative_to(keys.resolve()):
+            raise UsageError(
+                "keys_opened",
+                f"your keys are in {keys}, which tools may not touch: {place} opens it",
+                hint="name a folder that has no keys in it",
+            )
 
 
 def borrows(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from nexus_tools.cli.framework import Output, Session, local, plain
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges import BridgedTool, Discovery, Refusal
+    from nexus_tools.bridges import BridgedTool, Confinement, Discovery, Refusal
 
 
 @click.command()
@@ -65,9 +65,33 @@ def _tool(tool: "BridgedTool") -> dict[str, Any]:
         "variables": list(tool.variables),
         "description": tool.description,
         "timeout": tool.timeout_ms,
+        "may_touch": None if tool.confinement is None else _may_touch(tool.confinement),
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
     }
+
+
+def _may_touch(confinement: "Confinement") -> dict[str, Any]:
+    return {
+        "confined": confinement.is_on,
+        "reads": [str(place) for place in confinement.reads],
+        "writes": [str(place) for place in confinement.may_change],
+        "workspace": str(confinement.workspace) if confinement.workspace else None,
+        "ports": list(confinement.ports),
+    }
+
+
+def _may_touch_in_words(confinement: "Confinement | None") -> str:
+    if confinement is None:
+        return "nothing here: it runs elsewhere"
+    if not confinement.is_on:
+        return "all that you may: it is not confined"
+    parts = [
+        *(f"read {place}" for place in confinement.reads),
+        *(f"change {place}" for place in confinement.may_change),
+        *(f"connect to port {port}" for port in confinement.ports),
+    ]
+    return ", ".join(parts) or "nothing of yours"
 
 
 def _refusal(refusal: "Refusal") -> dict[str, str]:
@@ -85,6 +109,7 @@ def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None
         record: dict[str, Any] = {"system": tool.system, "source": tool.source, "does": summary}
+        record["may touch"] = _may_touch_in_words(tool.confinement)
         record["gets"] = ", ".join(tool.variables) or None
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}

@@ -19,10 +19,14 @@ def returning(expression):
     return f"def run(params):\n    return {expression}\n"
 
 
-def test_the_tool_of_the_document_reads_a_file(call, tmp_path):
-    (tmp_path / "hello.txt").write_text("hello world")
-    path = str(tmp_path / "hello.txt")
-    assert call(READER, {"path": path}) == {"ok": {"result": "hello world"}}
+def test_the_tool_of_the_document_reads_a_file(tool):
+    reader = tool(READER)
+    path = Path(reader.source) / "hello.txt"
+    path.write_text("hello world")
+
+    outcome = anyio.run(reader.invoke, {"path": str(path)})
+
+    assert outcome.ports == {"result": "hello world"}
 
 
 def test_required_on_a_property_makes_the_port_required(tool, parameter):
