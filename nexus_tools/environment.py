@@ -9,9 +9,10 @@ import os
 from collections.abc import Collection, Mapping
 
 from nexus_tools.errors import UsageError
+from nexus_tools.spelling import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
-NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "wallet")
+NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "timeout", "wallet")
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
@@ -64,12 +65,9 @@ def read(
 
 
 def _unknown(variable: str, known: Collection[str]) -> UsageError:
-    from difflib import get_close_matches  # noqa: PLC0415 - 5 ms, and hardly ever needed
-
-    likely = get_close_matches(variable, known, 1)
     return UsageError(
         "variable_unknown",
         f"the environment sets {variable[:80]}, which means nothing",
-        hint=f"did you mean {likely[0]}?" if likely else f"known are {', '.join(sorted(known))}",
+        hint=suggestion(variable, known, otherwise=f"known are {', '.join(sorted(known))}"),
         details={"variable": variable, "known": sorted(known)},
     )

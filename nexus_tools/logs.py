@@ -76,6 +76,11 @@ def in_short(error: BaseException) -> str:
     return type(error).__name__ + place
 
 
+def is_json(form: str | None) -> bool:
+    """Whether events are written as JSON; without a form, where no person is watching."""
+    return form == "json" or (form is None and not sys.stderr.isatty())
+
+
 def log_to_stderr(form: str | None = "json", *, again: bool = True, details: bool = False) -> None:
     """Have events written to stderr as `text` or `json`; None is text if a person is watching.
 
@@ -88,15 +93,14 @@ def log_to_stderr(form: str | None = "json", *, again: bool = True, details: boo
 
     if structlog.is_configured() and not again:
         return
-    is_watched = sys.stderr.isatty()
     # Without local variables: there are keys and the inputs of strangers among them.
     tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
     rendering: list[Any] = [
         structlog.processors.ExceptionRenderer(tracebacks),
         structlog.processors.JSONRenderer(),
     ]
-    if form == "text" or (form is None and is_watched):
-        colors = is_watched and not refuses_colors()
+    if not is_json(form):
+        colors = sys.stderr.isatty() and not refuses_colors()
         plain = structlog.dev.plain_traceback
         rendering = [
             _cause_below,

@@ -20,7 +20,8 @@ from nexus_tools.units import MIST_PER_SUI
 if TYPE_CHECKING:
     from nexus_tools.client import Executed, KeyPair, Network, SuiClient
     from nexus_tools.localnet import ThreadedLocalnet
-    from nexus_tools.localnet.compiler import MoveBuilder
+    from nexus_tools.localnet.compiler import Bundle, MoveBuilder
+    from nexus_tools.localnet.framework import Release
     from nexus_tools.localnet.ledger import Snapshot
     from nexus_tools.localnet.trace import TransactionTrace
     from nexus_tools.package import Deployment
@@ -35,6 +36,8 @@ WALLET_MIST = 1_000 * MIST_PER_SUI
 """What each wallet has at first, in two coins; from another node's faucet, what that gives."""
 
 _URL_OPTION = "--localnet-url"
+_FRAMEWORK_OPTION = "--localnet-framework-from"
+_VERSION_OPTION = "--localnet-protocol-version"
 _FRAMEWORK = (1, 2)  # what modules depend on, if nobody says otherwise: 0x1 and 0x2
 
 
@@ -174,19 +177,23 @@ class PublishFixture:
         self,
         package: "str | os.PathLike[str] | Sequence[bytes]",
         dependencies: "Sequence[Address] | None" = None,
+        *,
+        bundle: "Bundle | None" = None,
     ) -> PublishedPackage:
         """Publish the package in a folder with `Move.toml`, or compiled modules.
 
         A relative folder is one beside the test's file. Modules come in the order of their
         dependencies; the packages that they use are the framework's unless `dependencies` names
         them. Sources are compiled once per process as long as they stay the same, which needs the
-        extra `compiler`. Raises as `build_to_publish` and `SuiClient.execute`.
+        extra `compiler`; what they depend on is published, or in `bundle`, which makes it a
+        part of the package. Raises as `build_to_publish` and `SuiClient.execute`.
         """
         from nexus_tools.sui.address import Address
         from nexus_tools.sui.builder import TransactionBuilder
 
         if isinstance(package, str | os.PathLike):
-            modules, ids = self._session.compiled(self._beside / package)
+            folder = self._beside / package
+            modules, ids = self._session.compiled(folder, bundle=bundle)
             dependencies = [Address(each) for each in ids]
         else:
             modules = tuple(package)
@@ -206,11 +213,12 @@ class PublishFixture:
 class _Session:
     """The network, and what was made for it once: compiled packages, the registry."""
 
-    def __init__(self, localnet: LocalnetFixture) -> None:
+    def __init__(self, localnet: LocalnetFixture, release: "Release | None" = None) -> None:
         self.localnet = localnet
+        self._release = release
         # The same keys in each test, so that failures look alike; on a node that others use, new.
         self._seed = b"" if localnet.is_own else os.urandom(32)
-        self._compiled: dict[tuple[str, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
+        self._compiled: dict[tuple[object, ...], tuple[Sequence[bytes], Sequence[bytes]]] = {}
         self._deployment: Deployment | None = None
 
     def wallet(self, name: str) -> "tuple[KeyPair, SuiClient]":
@@ -222,16 +230,18 @@ class _Session:
         self.localnet.fund(key.address, WALLET_MIST // 2, WALLET_MIST // 2)
         return key, UnboundClient(self.localnet.network, key)
 
-    def compiled(self, folder: Path) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    def compiled(
+        self, folder: Path, *, bundle: "Bundle | None" = None
+    ) -> tuple[Sequence[bytes], Sequence[bytes]]:
         """The modules of the package in a folder, and the ids of those that it depends on."""
         from nexus_tools.localnet.compiler import build_to_publish, read_package, sources_digest
 
         others = [folder / each.path for each in read_package(folder).dependencies]
-        digests = tuple(map(sources_digest, [folder, *others]))
-        if digests not in self._compiled:
-            built = build_to_publish(self._builder, folder)
-            self._compiled[digests] = (built.modules, built.dependencies)
-        return self._compiled[digests]
+        key = (bundle, *map(sources_digest, [folder, *others]))
+        if key not in self._compiled:
+            built = build_to_publish(self._builder, folder, bundle=bundle)
+            self._compiled[key] = (built.modules, built.dependencies)
+        return self._compiled[key]
 
     @cached_property
     def _builder(self) -> "MoveBuilder":
@@ -240,7 +250,7 @@ class _Session:
 
         cache = cache_directory()
         with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code
-            return MoveBuilder.installed(cache)
+            return MoveBuilder.installed(cache, release=self._release)
 
     def deployment(self) -> "Deployment":
         """The Move package of this project, published once; again if that was reverted."""
@@ -267,8 +277,17 @@ class _Session:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--localnet-url`."""
-    parser.getgroup("nexus_tools", "Sui networks for tests (nexus_tools)").addoption(
+    """Add the options of the network."""
+    group = parser.getgroup("nexus_tools", "Sui networks for tests (nexus_tools)")
+    group.addoption(
+        _FRAMEWORK_OPTION,
+        metavar="URL|FOLDER",
+        help="take the Sui framework of the node at URL, or one whose .mv files are in FOLDER",
+    )
+    group.addoption(
+        _VERSION_OPTION, metavar="NUMBER", type=int, help="the protocol version whose rules hold"
+    )
+    group.addoption(
         _URL_OPTION,
         metavar="URL",
         help="use the node at URL, with a faucet there, instead of a network per process;"
@@ -292,10 +311,22 @@ def _nexus_session(request: pytest.FixtureRequest) -> "Iterator[_Session]":
     if url:
         yield _Session(LocalnetFixture(url.rstrip("/"), None))
         return
-    from nexus_tools.localnet import ThreadedLocalnet
+    from nexus_tools.localnet import Origin, ThreadedLocalnet
 
-    with ThreadedLocalnet() as own:
-        yield _Session(LocalnetFixture(own.url, own))
+    release = _release(request.config.getoption(_FRAMEWORK_OPTION))
+    origin = Origin(release, request.config.getoption(_VERSION_OPTION))
+    with ThreadedLocalnet(origin=origin) as own:
+        yield _Session(LocalnetFixture(own.url, own), release)
+
+
+def _release(source: str | None) -> "Release | None":
+    if source is None:
+        return None
+    import asyncio
+
+    from nexus_tools.framework_source import find_release
+
+    return asyncio.run(find_release(source, cache_directory()))
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ it left behind is never mistaken for it, nor is another process that got its pid
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from nexus_tools.directories import data_directory
@@ -20,7 +20,9 @@ class RunningLocalnet:
     """A localnet that this user started. `state` is the folder of its state, if it has one.
 
     `detached` says that it runs in the background, with its log in the data directory. Its random
-    bytes follow from `randomness_seed`, if it was given one.
+    bytes follow from `randomness_seed`, if it was given one. `framework_from` and `wanted_version`
+    are what it was started with, `protocol_version` and `framework` (digests in hex, by `0x1` and
+    so on) what it has.
     """
 
     pid: int
@@ -28,6 +30,10 @@ class RunningLocalnet:
     state: str | None
     detached: bool
     randomness_seed: str | None = None
+    framework_from: str | None = None
+    wanted_version: int | None = None
+    protocol_version: int | None = None
+    framework: dict[str, str] = field(default_factory=dict)
 
     @property
     def port(self) -> int:

@@ -5,7 +5,6 @@ file of their own. Networks and keys that are not there are looked for where the
 keep theirs: who has one of those need not import a key, nor name a node once more.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +21,8 @@ from nexus_tools.directories import (
 from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.running_localnet import running_localnet
+from nexus_tools.spelling import suggestion
+from nexus_tools.units import parse_duration
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
@@ -37,7 +38,16 @@ KEYS = {
     "network": "the network that commands work on",
     "wallet": "alias or address of the key that signs",
     "keystore": "file with the keys, as the Sui client writes it",
+    "timeout": "how long a node or a faucet may take to respond: 10s",
 }
+
+DEFAULT_TIMEOUT = "10s"
+"""What people wait for without a word; programs may have more patience."""
+_HOW_TO_ADD_A_NETWORK = (
+    "`nexus-tools network list` shows what there is,"
+    " `nexus-tools network use NAME --url URL` adds one"
+)
+_HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what there is, `wallet new` makes one"
 
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
@@ -105,16 +115,20 @@ class Settings:
         """The file with the keys."""
         return Path(self.get("keystore") or self.data_directory / "sui.keystore").expanduser()
 
+    @property
+    def timeout_s(self) -> float:
+        """How long a node or a faucet may take to respond. Raises `duration_invalid`."""
+        return parse_duration(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
+
     def save(self) -> None:
-        """Write the file anew, atomically."""
+        """Write the file anew, atomically, for its owner alone."""
         import tomli_w
+
+        from nexus_tools.client import write_private
 
         document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
         document |= {"networks": self.networks, "deployments": self.deployments}
-        self.config_file.parent.mkdir(parents=True, exist_ok=True)
-        new = self.config_file.with_suffix(f".{os.getpid()}.tmp")
-        new.write_text(tomli_w.dumps(document), encoding="utf-8")
-        new.replace(self.config_file)
+        write_private(self.config_file, tomli_w.dumps(document))
 
     # --- Networks
 
@@ -131,11 +145,11 @@ class Settings:
         found = _nearest(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
+            names = [each.what.name for each in self.all_networks(lambda _: None)]
             raise NotFoundError(
                 "network_unknown",
                 f"there is no network named {name[:80]!r}",
-                hint="`nexus-tools network list` shows what there is,"
-                " `nexus-tools network use NAME --url URL` adds one",
+                hint=suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK),
             )
         _require_one(found, "network", name, lambda network: network.url)
         return found[0]
@@ -212,10 +226,11 @@ class Settings:
             return self._active_account()
         found = _nearest(self._account_places(), lambda account: account.is_named(which))
         if not found:
+            aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
             raise NotFoundError(
                 "account_unknown",
                 f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
-                hint="`nexus-tools wallet list` shows what there is, `wallet new` makes one",
+                hint=suggestion(str(which), aliases, otherwise=_HOW_TO_ADD_A_KEY),
             )
         _require_one(found, "account", str(which), lambda account: account.address)
         return found[0]
@@ -254,6 +269,23 @@ class Settings:
             self.values["wallet"] = str(address)
         self.save()
 
+    def rename_account(self, found: "Found[Account]", alias: str) -> None:
+        """Give a key of ours another alias, also where the file names it by that.
+
+        Raises `alias_invalid` or `alias_taken`.
+        """
+        self.open_wallet().rename(found.what.address, alias)
+        if self.values.get("wallet") == found.what.alias:
+            self.values["wallet"] = alias
+            self.save()
+
+    def remove_account(self, found: "Found[Account]") -> None:
+        """Forget a key of ours for good; the file names it no more."""
+        self.open_wallet().remove(found.what.address)
+        if found.what.is_named(self.values.get("wallet", "")):
+            del self.values["wallet"]
+            self.save()
+
     # --- Other programs
 
     def _find_elsewhere(
@@ -272,9 +304,14 @@ class Settings:
 
     @cached_property
     def _elsewhere(self) -> "dict[str, Files]":
+        return {"sui": self.sui_files, "pysui": self._pysui}
+
+    @cached_property
+    def sui_files(self) -> "SuiFiles":
+        """Networks and keys of the Sui CLI."""
         from nexus_tools.client import SuiFiles
 
-        return {"sui": SuiFiles(sui_config_directory()), "pysui": self._pysui}
+        return SuiFiles(sui_config_directory())
 
     @cached_property
     def _pysui(self) -> "PysuiFiles":
@@ -319,7 +356,8 @@ class Settings:
         self.deployments = self._tables(document.pop("deployments", {}))
         for key, value in document.items():
             if key not in KEYS or not isinstance(value, str):
-                raise self._invalid(f"{key} = {value!r} is no setting")
+                likely = suggestion(key, KEYS.keys() - {key})
+                raise self._invalid(f"{key} = {value!r} is no setting", likely)
             self.values[key] = value
 
     def _tables(self, value: Any) -> dict[str, dict[str, Any]]:
@@ -327,10 +365,9 @@ class Settings:
             raise self._invalid("networks and deployments are tables of tables")
         return value
 
-    def _invalid(self, reason: str) -> UsageError:
-        return UsageError(
-            "config_invalid", f"{self.config_file}: {reason}", hint="correct or delete the file"
-        )
+    def _invalid(self, reason: str, hint: str = "") -> UsageError:
+        hint = hint or "correct or delete the file"
+        return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
 
 
 def _parse(text: str) -> dict[str, Any]:

@@ -1,12 +1,8 @@
 """`docs/internals.md`: what it shows is what really comes out."""
 
-import re
-from contextlib import redirect_stdout
-from io import StringIO
-from pathlib import Path
-
 import pytest
 
+from documents import Page
 from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.natives import NATIVES, NativeGas, ObjectRuntime, TransactionContext
 from nexus_tools.localnet.vm import Context, Machine, Meter, borrow
@@ -14,25 +10,9 @@ from nexus_tools.sui.address import ZERO
 from nexus_tools.sui.digest import Digest
 from packages import framework_packages, package_of
 
-PAGE = (Path(__file__).parents[1] / "docs/internals.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE))
-TRANSACTION = SECTIONS["One transaction, from bytes to effects"]
-FUNCTION = SECTIONS["One Move function, from bytecode to the Python that runs"]
-CODE_AND_OUTPUT = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", re.DOTALL)
-
-
-def printed(code, scope):
-    out = StringIO()
-    with redirect_stdout(out):
-        exec(compile(code, "internals.md", "exec"), scope)
-    return out.getvalue()
-
-
-def test_a_transaction_goes_through_the_rooms_as_it_is_told():
-    scope = {"__name__": "internals"}
-    stages = [(shown, printed(code, scope)) for code, shown in CODE_AND_OUTPUT.findall(TRANSACTION)]
-    assert [shown for shown, _ in stages] == [out for _, out in stages]
-    assert len(stages) == 8
+FUNCTION = Page.read("docs/internals.md").section(
+    "One Move function, from bytecode to the Python that runs"
+)
 
 
 MANIFEST = """[package]
@@ -46,8 +26,8 @@ counter = "0x0"
 
 def shown(language):
     """The only block of a language in the walk through a function."""
-    [block] = re.findall(rf"```{language}\n(.*?)```", FUNCTION, re.DOTALL)
-    return block
+    [text] = [block.text for block in FUNCTION.blocks if block.language == language]
+    return text
 
 
 @pytest.fixture(scope="module")

@@ -78,8 +78,16 @@ def test_an_exception_in_short_is_its_kind_and_its_place():
     assert in_short(KeyError("a secret")) == "KeyError"
 
 
+@pytest.fixture
+def unconfigured():
+    """As in a program that has configured nothing, whatever ran in this process before."""
+    structlog.reset_defaults()
+    yield
+    structlog.reset_defaults()
+
+
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "exception"])
-def test_every_level_reaches_who_listens(level):
+def test_every_level_reaches_who_listens(level, unconfigured):
     with structlog.testing.capture_logs() as entries:
         getattr(get_logger("nexus_tools.test"), level)("happened", number=1)
         getattr(get_logger("nexus_tools.test").bind(tool="a"), level)("happened")

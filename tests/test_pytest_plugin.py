@@ -2,8 +2,6 @@
 
 import importlib.metadata
 import os
-import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,12 +11,12 @@ from textwrap import dedent
 import pytest
 
 from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.localnet.framework import embedded_release, write_release
 
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache"
-GUIDE = ROOT / "docs" / "testing.md"
 EXAMPLE = ROOT / "examples" / "testing"
 NAME = "nexus_tools"
 PLUGIN = "nexus_tools.pytest_plugin"
@@ -510,12 +508,18 @@ def test_another_node_is_used_and_tests_that_need_its_clock_or_past_are_skipped(
     )
 
 
-# --- The guide
+def test_the_network_of_the_tests_may_have_another_framework_and_version(pytester, run, tmp_path):
+    folder = tmp_path / "framework"
+    write_release(embedded_release(), folder)
+    pytester.makepyfile(
+        """
+        from nexus_tools.localnet.framework import embedded_release
 
-
-@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["alone", "workers"])
-def test_the_example_and_the_code_of_the_guide_pass(run, pytester, compiler_cache, arguments):
-    shutil.copytree(EXAMPLE, pytester.path, dirs_exist_ok=True)
-    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    pytester.path.joinpath("test_guide.py").write_text("\n\n".join(code))
-    run(*arguments).assert_outcomes(passed=7)
+        def test_it_has_what_was_asked_for(localnet):
+            own = localnet._own
+            assert own.call(lambda net: net.protocol_version) == 139
+            assert own.call(lambda net: net.framework) == embedded_release().digests
+        """
+    )
+    options = (f"--localnet-framework-from={folder}", "--localnet-protocol-version=139")
+    run(*options).assert_outcomes(passed=1)

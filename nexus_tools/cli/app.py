@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from nexus_tools import environment
+from nexus_tools.cli.extras import EXTRA_OF
 from nexus_tools.cli.framework import LazyGroup, plain, shared_options_last
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.version import __version__
@@ -17,24 +18,19 @@ GROUPS = {
     "bridge": "Serve and register tools of other systems, and of MCP servers.",
     "export": "Give tools to agents: for OpenAI, Anthropic, MCP, OpenAPI, Unstract.",
     "mcp": "Offer the registry to agents as an MCP server.",
+    "invocation": "Find invocations that you requested.",
     "leader": "Carry invocations from the chain to tools and close them with the outcomes.",
     "localnet": "A Sui network in one process, for development and tests.",
     "network": "Choose the network to work on.",
     "wallet": "Make and choose keys.",
     "package": "Publish and inspect the Move package.",
+    "admin": "Decide as the admin of the package.",
+    "status": "Your tools, invocations, leaders and money at a glance.",
+    "doctor": "Find out what is missing or broken, and how to mend it.",
     "config": "Show and set what commands assume.",
     "completion": "Complete commands in your shell.",
 }
 INTERRUPTED = 130
-EXTRAS = {
-    "google": "localnet",
-    "h2": "localnet",
-    "mcp": "mcp",
-    "mcp_types": "mcp",
-    "py_arkworks_bls12381": "localnet",
-    "sui_sandbox": "localnet",
-    "wasmtime": "compiler",
-}
 
 
 class _Root(LazyGroup):
@@ -99,6 +95,8 @@ def run() -> NoReturn:
 
 def _report(error: NexusError) -> int:
     """Print an error on stderr, as JSON if the command was to print JSON."""
+    if error.details.get("timeout_s"):
+        error.hint = "check the node, or wait longer: `nexus-tools config set timeout 60s`"
     if "--json" in sys.argv[1:]:
         click.echo(json.dumps({"error": error.as_json()}, default=str), err=True)
         return error.exit_code
@@ -131,7 +129,7 @@ def _help_hint(error: click.ClickException) -> str:
 
 def _missing(error: ModuleNotFoundError) -> NexusError:
     """The error for a library that an extra brings, and that is not installed."""
-    extra = EXTRAS.get((error.name or "").partition(".")[0])
+    extra = EXTRA_OF.get((error.name or "").partition(".")[0])
     if extra is None:
         return _bug(error)
     return UsageError(

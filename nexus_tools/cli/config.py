@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.settings import KEYS, Found, Settings
+from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Found, Settings
+from nexus_tools.units import parse_duration
 
 
 @click.group()
@@ -28,14 +29,15 @@ def show(session: Session) -> None:
         "wallet": settings.wallet or "the keystore's active key",
         "wallet_source": _source(settings.locate_account),
         "keystore": str(settings.keystore),
+        "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
         "from_environment": sorted(settings.overrides),
     }
     session.output.record(record)
 
 
 @command.command("set")
-@click.argument("key", type=click.Choice(list(KEYS)))
-@click.argument("value")
+@click.argument("key", type=Choice(list(KEYS)))
+@click.argument("value", shell_complete=complete_settings)
 @local
 def set_value(session: Session, key: str, value: str) -> None:
     """Set KEY to VALUE in the file. The network and the key have to be there."""
@@ -49,7 +51,7 @@ def set_value(session: Session, key: str, value: str) -> None:
 
 
 @command.command()
-@click.argument("key", type=click.Choice(list(KEYS)))
+@click.argument("key", type=Choice(list(KEYS)))
 @local
 def unset(session: Session, key: str) -> None:
     """Take KEY out of the file: what is assumed without it holds again."""
@@ -70,6 +72,8 @@ def _check(settings: Settings, key: str, value: str) -> None:
         settings.find_network(value)
     elif key == "wallet":
         settings.locate_account(value)
+    elif key == "timeout":
+        parse_duration(value)
     else:
         replace(settings, overrides={key: value}).open_wallet()
 

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, local, reads
+from nexus_tools.cli.framework import Session, complete_networks, local, reads
 
 
 @click.group()
@@ -31,7 +31,7 @@ def list_networks(session: Session) -> None:
 
 
 @command.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_networks)
 @click.option("--url", help="The URL of a node's gRPC API: adds or changes your own network.")
 @click.option("--faucet-url", help="The URL of the network's faucet.")
 @local

@@ -14,7 +14,7 @@ from nexus_tools.client.network import (
     TESTNET,
     Network,
 )
-from nexus_tools.client.private_file import locked
+from nexus_tools.client.private_file import is_exposed, locked, write_private
 from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
 from nexus_tools.client.reads import Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
@@ -64,9 +64,11 @@ __all__ = [
     "Wallet",
     "execute_transaction",
     "follow_events",
+    "is_exposed",
     "locked",
     "network_and_key",
     "past_events",
     "request_sui",
     "simulate_transaction",
+    "write_private",
 ]

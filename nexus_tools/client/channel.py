@@ -23,19 +23,33 @@ _OPTIONS: dict[str, int] = {
     "grpc.max_send_message_length": _UNLIMITED,
     "grpc.max_metadata_size": 256 * 1024,
     "grpc.absolute_max_metadata_size": 512 * 1024,
-    # A peer that is gone without a word is found out, however silent a subscription is.
-    "grpc.keepalive_time_ms": 30_000,
-    "grpc.keepalive_timeout_ms": 20_000,
+    # A peer that is gone without a word is found out, however silent a subscription is; while
+    # nothing is under way, nobody is asked. Nodes (hyper) answer as many pings as come. A gateway
+    # that finds them too many ends the connection, and gRPC halves their rate for the next one.
     "grpc.http2.max_pings_without_data": 0,
+    # How long one attempt to connect may take: by itself, gRPC waits 20 s for a lost packet.
+    "grpc.min_reconnect_backoff_ms": 4_000,
 }
 
 
 def open_channel(
-    kind: ModuleType, endpoint: Endpoint, *, first_pause_s: float, longest_pause_s: float
+    kind: ModuleType,
+    endpoint: Endpoint,
+    *,
+    first_pause_s: float,
+    longest_pause_s: float,
+    keepalive_s: float,
 ) -> Any:
-    """A channel of `grpc` or of `grpc.aio`; the pauses are those before it connects again."""
+    """A channel of `grpc` or of `grpc.aio`; the pauses are those before it connects again.
+
+    After `keepalive_s` without a word it pings, and gives the connection up after as long again.
+    """
+    keepalive_ms = round(keepalive_s * 1000)
     options = {
         **_OPTIONS,
+        "grpc.keepalive_time_ms": keepalive_ms,
+        "grpc.keepalive_timeout_ms": keepalive_ms,
+        "grpc.http2.ping_timeout_ms": keepalive_ms,
         "grpc.initial_reconnect_backoff_ms": round(first_pause_s * 1000),
         "grpc.max_reconnect_backoff_ms": round(longest_pause_s * 1000),
         # Without TLS it is a node of this machine or a network of one's own.

@@ -7,8 +7,7 @@ tells what was delivered before. A node that keeps no list of events is asked fo
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -21,7 +20,7 @@ from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.sui_client import SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError, UnreachableError
 
-_LOGGER = logging.getLogger(__name__)
+Interrupted = Callable[[UnreachableError], None]
 
 
 async def follow_events(
@@ -30,18 +29,20 @@ async def follow_events(
     cursor: Cursor | None = None,
     *,
     timestamps: bool = False,
+    interrupted: Interrupted = lambda _: None,
 ) -> AsyncGenerator[Item, None]:
     """The events after `cursor`, without end; without a cursor, those from now on.
 
     A consumer that has dealt with an item keeps `item.cursor` and starts with it again: nothing is
     lost and nothing comes twice. `Progress` says that nothing matched up to its place. With
     `timestamps`, the time of its checkpoint is read for each event, as long as the node keeps the
-    checkpoint. The node may be away for any time. Close the iterator (`contextlib.aclosing`) when
-    you leave it early.
+    checkpoint. The node may be away for any time: `interrupted` is told of each try that failed;
+    the next item says that it is over. Close the iterator (`contextlib.aclosing`) when you leave it
+    early.
 
     Raises `history_missing` or what the node says of a request that it refuses for good.
     """
-    follower = _Follower(client.connection, event_filter, cursor)
+    follower = _Follower(client.connection, event_filter, cursor, interrupted)
     known: tuple[int, int | None] = (-1, None)
     async with aclosing(follower.run()) as items:
         async for item in items:
@@ -80,11 +81,16 @@ async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
 
 class _Follower:
     def __init__(
-        self, connection: Connection, event_filter: EventFilter, cursor: Cursor | None
+        self,
+        connection: Connection,
+        event_filter: EventFilter,
+        cursor: Cursor | None,
+        interrupted: Interrupted,
     ) -> None:
         self._connection = connection
         self._filter = event_filter
         self._cursor = cursor
+        self._interrupted = interrupted
         self._source: Source = IndexSource(connection, event_filter)
 
     async def run(self) -> AsyncGenerator[Item, None]:
@@ -106,7 +112,7 @@ class _Follower:
                 self._cursor = self._cursor.without_token()  # it was another node's
                 continue
             except UnreachableError as error:
-                _LOGGER.info("events are followed anew: %s", error.message)
+                self._interrupted(error)
             await asyncio.sleep(next(pauses))
 
     async def _follow(self) -> AsyncGenerator[Item, None]:

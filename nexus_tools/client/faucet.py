@@ -22,7 +22,11 @@ class Gift(Struct, frozen=True):
 
 
 async def request_sui(
-    network: Network, recipient: Address, amount_mist: int | None = None
+    network: Network,
+    recipient: Address,
+    amount_mist: int | None = None,
+    *,
+    timeout_s: float = _TIMEOUT_S,
 ) -> tuple[Gift, ...]:
     """Ask the network's faucet for SUI.
 
@@ -42,8 +46,12 @@ async def request_sui(
         fixed["amount_mist"] = amount_mist
     url, request = f"{network.faucet_url.rstrip('/')}/v2/gas", {"FixedAmountRequest": fixed}
     try:
-        async with httpx.AsyncClient(timeout=_TIMEOUT_S) as http:
+        async with httpx.AsyncClient(timeout=timeout_s) as http:
             response = await http.post(url, json=request)
+    except httpx.TimeoutException as error:
+        late = _failed(network, f"no answer within {timeout_s:g} s")
+        late.details["timeout_s"] = timeout_s
+        raise late from error
     except httpx.HTTPError as error:
         raise _failed(network, str(error) or type(error).__name__) from error
     if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:

@@ -127,7 +127,7 @@ class GasCoins:
                     await self._changed.wait()
                     fresh = False
                 else:
-                    raise _not_enough(required, sum(coin.balance for coin in coins))
+                    raise not_enough(required, sum(coin.balance for coin in coins))
 
     async def give_back(self, taken: Iterable[Coin], left: Iterable[Coin]) -> None:
         """End the use of coins; `left` is what is known to have become of them."""
@@ -180,10 +180,32 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
     return read
 
 
-def _not_enough(required: int, available: int) -> NotNowError:
+_MORE = "send SUI to the wallet's address, or ask a faucet on a test network"
+
+
+def not_enough(required: int, available: int, budget: int = 0) -> NotNowError:
+    """What the wallet has, needs and lacks; of that, `budget` is for gas if it is known."""
+    for_gas = f", of which {sui(budget)} are for gas at most" if budget else ""
     return NotNowError(
         "not_enough_sui",
-        f"the wallet has {sui(available)} free, and {sui(required)} are needed",
-        hint="send SUI to the wallet's address, or ask a faucet on a test network",
-        details={"required_mist": required, "available_mist": available},
+        f"the wallet has {sui(available)} free, and {sui(required)} are needed{for_gas}:"
+        f" {sui(required - available)} are lacking",
+        hint=_MORE,
+        details={
+            "required_mist": required,
+            "available_mist": available,
+            "lacking_mist": required - available,
+        },
+    )
+
+
+def not_enough_for_gas(available: int, taken: int) -> NotNowError:
+    """What the wallet has besides what the commands take is too little."""
+    left = available - taken
+    return NotNowError(
+        "not_enough_sui",
+        f"the wallet has {sui(available)} free, {sui(taken)} are needed besides gas, and for gas"
+        f" {sui(left)} are not enough",
+        hint=_MORE,
+        details={"required_mist": taken, "available_mist": available, "left_for_gas_mist": left},
     )

@@ -31,19 +31,21 @@ def is_transient(error: "RpcError") -> bool:
     return error.code().name in _TRANSIENT
 
 
-def explain(error: "RpcError | TimeoutError", url: str) -> NexusError:
-    """The error of a call to the node at `url`, in words."""
+def explain(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
+    """The error of a call to the node at `url`, which had `timeout_s`, in words."""
     if isinstance(error, TimeoutError):
         return _unreachable(url, "it has been silent for too long")
+    if error.code().name == "DEADLINE_EXCEEDED":
+        return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)
     return _BY_STATUS.get(error.code().name, _refused)(url, error)
 
 
-def _unreachable(url: str, reason: str) -> NexusError:
+def _unreachable(url: str, reason: str, **details: float) -> NexusError:
     return UnreachableError(
         "node_unreachable",
         f"the node at {url} does not respond: {reason}",
         hint="check the network's URL and your connection; a localnet has to be started",
-        details={"url": url},
+        details={"url": url, **details},
     )
 
 
@@ -96,7 +98,6 @@ def _reason(error: "RpcError") -> str:
 
 _BY_STATUS: dict[str, Callable[[str, "RpcError"], NexusError]] = {
     "UNAVAILABLE": lambda url, error: _unreachable(url, _reason(error)),
-    "DEADLINE_EXCEEDED": lambda url, _: _unreachable(url, "it took too long"),
     "CANCELLED": lambda url, _: _unreachable(url, "it broke the connection"),
     "UNKNOWN": lambda url, error: _unreachable(url, _reason(error)),
     "INTERNAL": lambda url, error: _unreachable(url, _reason(error)),

@@ -19,6 +19,8 @@ from nexus_tools.client.gas import (
     TIGHT_BUDGET_MIST,
     GasCoins,
     budget_for,
+    not_enough,
+    not_enough_for_gas,
     what_is_left,
     withdrawn,
 )
@@ -38,6 +40,7 @@ from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.effects import TransactionEffects
+from nexus_tools.sui.execution_status import ErrorKind, Success
 from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
@@ -71,6 +74,24 @@ class _Draft(Struct, frozen=True):
     references: tuple[ObjectReference, ...]
     price: int
     withdrawn: int | None
+
+
+def _check_wallet(draft: _Draft, coins: tuple[Coin, ...], simulated: Simulated) -> None:
+    """Raise `not_enough_sui` if the coins do not have the gas budget besides what commands take.
+
+    The simulation had all that was left as its budget; with a larger one, the chain would execute
+    the transaction until a command finds too little in the gas coin, and take the gas.
+    """
+    available = sum(coin.balance for coin in coins)
+    withdrawn = draft.withdrawn or 0
+    status = simulated.effects.status
+    is_bounded_by_wallet = available - withdrawn < MAX_BUDGET_MIST
+    if isinstance(status, Success):
+        budget = budget_for(simulated.cost, draft.price)
+        if available < withdrawn + budget:
+            raise not_enough(withdrawn + budget, available, budget)
+    elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded_by_wallet:
+        raise not_enough_for_gas(available, withdrawn)
 
 
 class Sender:
@@ -132,7 +153,7 @@ class Sender:
         coins = await self._take(draft, None, arguments)
         left: tuple[Coin, ...] = coins
         try:
-            return await self._simulate(draft, coins)
+            return await self._rehearse(draft, coins)
         except (RefusedOnChainError, NotFoundError) as error:
             left = ()
             raise await self._reason(draft, coins, error) from error
@@ -237,9 +258,14 @@ class Sender:
 
     async def _budget(self, draft: _Draft, coins: tuple[Coin, ...]) -> int:
         """What the transaction needs. Raises `RefusedOnChainError` if it would fail."""
-        simulated = await self._simulate(draft, coins)
+        simulated = await self._rehearse(draft, coins)
         simulated.raise_for_status()
         return budget_for(simulated.cost, draft.price)
+
+    async def _rehearse(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
+        simulated = await self._simulate(draft, coins)
+        _check_wallet(draft, coins, simulated)
+        return simulated
 
     async def _simulate(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
         total = sum(coin.balance for coin in coins)

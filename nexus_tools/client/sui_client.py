@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from nexus_tools.client.connection import Connection, Patience, mask
+from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
@@ -31,7 +31,7 @@ from nexus_tools.client.transactions import (
     read_transaction,
     simulate_transaction,
 )
-from nexus_tools.errors import NotAllowedError, UnreachableError, ValidationError
+from nexus_tools.errors import NotAllowedError, ValidationError
 from nexus_tools.sui.address import CLOCK, ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.clock import clock_ms
@@ -98,12 +98,8 @@ class SuiClient:
 
     async def _check_chain(self) -> None:
         expected = self.network.chain_id
-        if expected is not None and (found := await self.chain_id()) != expected:
-            raise UnreachableError(
-                "wrong_chain",
-                f"the node at {self.network.url} is of the chain {found}, not {expected}",
-                hint="check the network's URL; devnet and localnets begin anew now and then",
-            )
+        if expected is not None:
+            check_chain(self.network.url, await self.chain_id(), expected)
 
     async def now_ms(self) -> int:
         """The time as Move code reads it from the `Clock`, in ms since 1970."""
@@ -115,9 +111,20 @@ class SuiClient:
         """The reference gas price of this epoch, in MIST per unit."""
         return await read_gas_price(self.connection)
 
+    async def protocol_version(self) -> int:
+        """The version of the protocol that the network follows in this epoch."""
+        fields = mask("protocol_config.protocol_version")
+        response = await self.connection.call("LedgerService/GetEpoch", read_mask=fields)
+        return int(response.epoch.protocol_config.protocol_version)
+
     async def latest_checkpoint(self) -> int:
-        """The number of the newest checkpoint that the node has."""
+        """The number of the newest checkpoint that the node has.
+
+        Raises `wrong_chain`, if the connection is bound to a chain, whatever the headers say.
+        """
         response = await self.connection.call("LedgerService/GetServiceInfo")
+        if self.connection.chain_id is not None:
+            check_chain(self.network.url, response.chain_id, self.connection.chain_id)
         return int(response.checkpoint_height)
 
     async def checkpoint_time_ms(self, sequence_number: int) -> int:

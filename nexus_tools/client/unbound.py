@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
-from nexus_tools.client.connection import Connection, Patience
+from nexus_tools.client.connection import Connection, Line, Patience
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
 from nexus_tools.client.sender import Sender
@@ -32,13 +32,11 @@ class UnboundConnection(Connection):
     async def close(self) -> None:
         """Another call may come."""
 
-    async def _ask(self, procedure: "Procedure", request: "Message") -> "Message":
+    async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
         import grpc  # noqa: PLC0415 - the command line starts without it
 
-        if self._channel is None:
-            self._channel = self._open_channel(grpc)
-        method = self._method(self._channel, procedure)
-        call = method.future(request, timeout=self.patience.call_timeout_s)
+        line = self._line = self._line or Line(self._open_channel(grpc))
+        call = line.method(procedure).future(request, timeout=timeout_s)
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
         def tell(_: Any) -> None:
@@ -50,7 +48,11 @@ class UnboundConnection(Connection):
             await ended.wait()
         finally:
             call.cancel()  # which does nothing to a call that has ended
-        return call.result()
+        if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED and line is self._line:
+            self._line = None  # the next call connects anew
+        response: Message = call.result()
+        self._check_chain(call.initial_metadata())
+        return response
 
     async def stream(self, name: str, **fields: Any) -> "AsyncGenerator[Message, None]":
         """As a connection that is open: a stream has one of its own, in the loop that reads it."""

@@ -18,6 +18,7 @@ from msgspec import Struct
 from nexus_tools.client.keys import KeyPair, new_mnemonic
 from nexus_tools.client.private_file import is_exposed, locked, read_private, write_private
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature import SignatureScheme
 
@@ -100,7 +101,9 @@ class Wallet:
         raise NotFoundError(
             "account_unknown",
             f"the wallet {self._path} has no account {which!s:.80}",
-            hint="`wallet list` shows what there is",
+            hint=suggestion(
+                str(which), self._aliases.values(), otherwise="`wallet list` shows what there is"
+            ),
         )
 
     # --- Changing

@@ -3,9 +3,12 @@
 from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
 from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.config import LOOPBACK, LeaderConfig
+from nexus_tools.leader.file_descriptors import make_room
+from nexus_tools.leader.health import not_ready
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.journal_reading import stage_of
 from nexus_tools.leader.judgement import MAX_OUTCOME_BYTES
 from nexus_tools.leader.leader import Leader
 from nexus_tools.leader.meta_check import MetaCheck
@@ -28,4 +31,7 @@ __all__ = [
     "SystemResolver",
     "ToolCall",
     "guarded_client",
+    "make_room",
+    "not_ready",
+    "stage_of",
 ]

@@ -82,6 +82,16 @@ class Account:
         assert self._cap_reference is not None
         return OwnedObject(self._cap_reference)
 
+    @property
+    def address(self) -> Address:
+        """Whose coins pay."""
+        return self._signer.address
+
+    @property
+    def known_price(self) -> int:
+        """The gas price as it was at the last refresh; 0 before the first one."""
+        return self._price
+
     async def ensure(self, budget_mist: int) -> None:
         """Have gas for `budget_mist`. Raises `not_enough_sui`."""
         if self._balance < budget_mist or not self._payment or self._cap_reference is None:
@@ -171,5 +181,5 @@ class TransactionSender:
 
     async def _wait(self, transaction: SignedTransaction, error: UnreachableError) -> None:
         self.trouble = error.message
-        _log.warning("node_away", digest=str(transaction.digest), error=error.message)
+        _log.debug("node_away", digest=str(transaction.digest), error=error.message)
         await asyncio.sleep(self._pause)

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import Chain, FoundInvocation, FoundTool, closed_of
 from nexus_tools.leader.chain_clock import ChainClock
-from nexus_tools.leader.closing import Closed, Closing
+from nexus_tools.leader.closing import Closed, Closing, End
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.invoker import Invoker
@@ -48,7 +48,7 @@ class Carrier:
         self._queue = queue
         self._metrics = metrics
 
-    async def carry(self, entry: Entry) -> Closed:
+    async def carry(self, entry: Entry) -> End:
         """How the invocation was closed for this leader; the journal knows it, too.
 
         What nobody foresaw fails no invocation: it is carried again, until it expires.
@@ -69,7 +69,7 @@ class Carrier:
         self._metrics.trouble.labels("carrier").inc()
         _log.error("carried_again", invocation=str(assignment.invocation), error=in_short(error))
 
-    async def _carry(self, entry: Entry) -> Closed:
+    async def _carry(self, entry: Entry) -> End:
         assignment = entry.assignment
         await self._clock.wait_until(assignment.opens_at_ms)
         found = await self._read(assignment)
@@ -83,11 +83,11 @@ class Carrier:
             return await self._close(assignment, Closed.MISSED)
         closing = Closing(assignment, outcome, outcome_bytes(outcome), invocation.initial_version)
         self._queue.put(closing)
-        return await closing.closed
+        return End(await closing.closed, outcome, closing.fee_mist)
 
-    async def _close(self, assignment: Assignment, closed: Closed) -> Closed:
+    async def _close(self, assignment: Assignment, closed: Closed) -> End:
         await self._journal.closed(None, {assignment.invocation: closed}, self._clock.now_ms())
-        return closed
+        return End(closed)
 
     # --- Reading
 
@@ -103,7 +103,9 @@ class Carrier:
                 )
             except NexusError as error:
                 self._metrics.trouble.labels("reader").inc()
-                _log.warning("unread", invocation=str(assignment.invocation), error=error.message)
+                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                    place = str(assignment.invocation)
+                    _log.warning("unread", invocation=place, error=error.message)
                 await self._pause()
                 continue
             if found is not None:

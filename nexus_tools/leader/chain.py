@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nexus_tools.client import SuiClient
-from nexus_tools.errors import NotFoundError, UsageError
+from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.batch_reader import BatchReader
 from nexus_tools.leader.closing import Closed
@@ -41,9 +41,14 @@ class Chain:
         self.deployment = deployment
         self.leader = leader
         self._reader = BatchReader(client.objects)
+        self._highest = 0
+        self.seen = 0
 
     async def check(self) -> None:
-        """Raise `wrong_chain` if the deployment is of another chain than the node."""
+        """Raise `wrong_chain` if the deployment is of another chain than the node.
+
+        From then on, no response of another chain is believed.
+        """
         found = await self.client.chain_id()
         if found != self.deployment.chain_id:
             raise UsageError(
@@ -51,6 +56,16 @@ class Chain:
                 f"the deployment is of the chain {self.deployment.chain_id}, the node of {found}",
                 hint="a localnet that was reset is another chain: deploy anew",
             )
+        self.client.connection.chain_id = found
+
+    async def height(self) -> int:
+        """The number of the newest checkpoint of the node. Raises `wrong_chain`."""
+        return await self.client.latest_checkpoint()
+
+    def observe(self, height: int) -> None:
+        """The chain has so many checkpoints; `seen` is the most that it had since it went back."""
+        self.seen = max(self.seen, height)
+        self._highest = max(self._highest, height)
 
     async def leader_registry(self) -> SharedObject:
         """The registry of leaders, as transactions read it. Raises `leader_registry_unknown`."""
@@ -69,6 +84,7 @@ class Chain:
         """An invocation, None if it was deleted, and a tool, None if there is none."""
         reads = self._reader.get(invocation), self._reader.get(tool)
         found, found_tool = await asyncio.gather(*reads)
+        await self._doubt((found, found_tool))
         return (
             None if found is None else self._invocation(found),
             None if found_tool is None else self._tool(found_tool),
@@ -82,12 +98,31 @@ class Chain:
     def _tool(self, value: Object) -> FoundTool:
         return FoundTool(self.deployment.decode(value, Tool), value.version)
 
+    async def still_open(self, assignments: Sequence[Assignment]) -> list[Address]:
+        """Those of the invocations that are there, and open."""
+        ids = [assignment.invocation for assignment in assignments]
+        found = await self.client.objects(ids)
+        return [
+            one
+            for one, value in zip(ids, found, strict=True)
+            if value is not None and self._closed(value) is None
+        ]
+
     async def closed(self, assignments: Sequence[Assignment]) -> dict[Address, Closed]:
         """How those of the invocations were closed that are."""
         ids = [assignment.invocation for assignment in assignments]
         found = await self.client.objects(ids)
+        await self._doubt(found)
         closed = {one: self._closed(value) for one, value in zip(ids, found, strict=True)}
         return {one: how for one, how in closed.items() if how is not None}
+
+    async def _doubt(self, values: Sequence[Object | None]) -> None:
+        """Raise `node_behind` if what a node has not may be what it does not have yet."""
+        if None in values and (height := await self.height()) < self._highest:
+            raise UnreachableError(
+                "node_behind",
+                f"the node has {height} checkpoints, and {self._highest} were seen",
+            )
 
     def _closed(self, value: Object | None) -> Closed | None:
         if value is None:

@@ -5,7 +5,7 @@ import heapq
 from collections.abc import Awaitable, Callable
 from itertools import count
 
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.logs import get_logger
 
 _log = get_logger("nexus_tools.leader")
@@ -60,6 +60,8 @@ class ChainClock:
     async def _look(self) -> None:
         try:
             await self.refresh()
+        except UnreachableError:
+            pass  # the heartbeat tells of it
         except NexusError as error:
             _log.warning("clock_unread", code=error.code, error=error.message)
 

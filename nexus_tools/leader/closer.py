@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 
 from nexus_tools.client import Executed, simulate_transaction
-from nexus_tools.errors import NexusError, RefusedOnChainError
+from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.account import Account, TransactionSender
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
@@ -20,6 +20,8 @@ from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.journal import Journal, SignedTransaction
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger, in_short
+from nexus_tools.package import parse_event
+from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
@@ -89,7 +91,8 @@ class Closer:
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
-            _log.warning("closing_postponed", code=error.code, error=error.message)
+            if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                _log.warning("closing_postponed", code=error.code, error=error.message)
             await self._postpone(closings, error.message)
         except Exception as error:  # noqa: BLE001 - the others go on, and the journal has it all
             _log.error("closing_broke", error=in_short(error))
@@ -121,6 +124,7 @@ class Closer:
         """Close them with one transaction; returns what is to be tried again at once."""
         closings = await self._still_open(closings)
         if not closings:
+            self._forget_trouble()
             return []
         batch = ClosingBatch(self._chain.deployment, self._leaders, closings)
         data = await self._draft(batch)
@@ -179,6 +183,9 @@ class Closer:
     def _succeeded(self) -> None:
         self._wary, self._generosity = False, 1
         self._most = min(2 * self._most, self._config.batch_size)
+        self._forget_trouble()
+
+    def _forget_trouble(self) -> None:
         self._trouble = ""
         self.troubled.clear()
 
@@ -229,6 +236,16 @@ class Closer:
             await self._note_closed(done, closed, None)
         return [closing for closing in closings if closing.assignment.invocation not in closed]
 
+    def _fees_mist(self, executed: Executed) -> dict[Address, int]:
+        """What a transaction has earned with each invocation."""
+        deployment = self._chain.deployment
+        events = [parse_event(deployment, event) for event in executed.events]
+        return {
+            event.invocation: event.fee_mist
+            for event in events
+            if isinstance(event, InvocationSettled | InvocationFailed)
+        }
+
     async def _note_closed(
         self,
         closings: Sequence[Closing],
@@ -237,5 +254,7 @@ class Closer:
     ) -> None:
         digest = executed.digest if executed else None
         await self._journal.closed(digest, closed, self._clock.now_ms())
+        fees = self._fees_mist(executed) if executed else {}
         for closing in closings:
+            closing.fee_mist = fees.get(closing.assignment.invocation)
             closing.close(closed[closing.assignment.invocation])

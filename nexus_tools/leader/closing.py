@@ -47,6 +47,15 @@ class Closed(StrEnum):
     """Nobody may close it any more but by `expire`."""
 
 
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an invocation was closed, with what and for which fee where that is known here."""
+
+    closed: Closed
+    outcome: Outcome | None = None
+    fee_mist: int | None = None
+
+
 @dataclass(slots=True, eq=False)
 class Closing:
     """An outcome on its way to the chain; `closed` is resolved when the invocation is closed."""
@@ -59,6 +68,7 @@ class Closing:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     setbacks: int = 0
+    fee_mist: int | None = None
 
     @property
     def closes_as(self) -> Closed:
@@ -91,6 +101,13 @@ class Closing:
             self.closed.set_result(closed)
 
 
+def budget_mist(closings: int, outcome_bytes: int, price: int) -> int:
+    """What a transaction with so many closings may cost at this gas price."""
+    units = _UNITS + closings * _UNITS_PER_CLOSING + outcome_bytes * _UNITS_PER_KILOBYTE // 1024
+    storage = closings * _STORAGE_PER_CLOSING_MIST + outcome_bytes * _STORAGE_PER_BYTE_MIST
+    return units * price + storage
+
+
 class ClosingBatch:
     """Closings of one transaction, in its order; a command is traced back to its closing."""
 
@@ -108,10 +125,7 @@ class ClosingBatch:
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""
         taken = sum(closing.outcome_bytes for closing in self.closings)
-        each = len(self.closings)
-        units = _UNITS + each * _UNITS_PER_CLOSING + taken * _UNITS_PER_KILOBYTE // 1024
-        storage = each * _STORAGE_PER_CLOSING_MIST + taken * _STORAGE_PER_BYTE_MIST
-        return units * price + storage
+        return budget_mist(len(self.closings), taken, price)
 
     def build(self, cap: OwnedObject) -> ProgrammableTransaction:
         """Settle or fail one after the other; each fee goes to the gas coin."""

@@ -4,7 +4,7 @@ How long a tool may take is not among it: each tool's definition says that, on c
 """
 
 from collections.abc import Mapping
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,13 +24,16 @@ _LISTS = ("allowed_networks", "allowed_ports")
 class LeaderConfig(pydantic.BaseModel):
     """The configuration of one Leader; times in milliseconds, sizes in bytes."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     journal: Path
     """The SQLite file that remembers what was assigned and what it came to."""
 
     health_port: int | None = Field(default=None, ge=0, le=65_535)
-    """Loopback port of health and metrics; 0 takes a free one, none serves nothing."""
+    """Port of health and metrics; 0 takes a free one, none serves nothing."""
+
+    health_host: IPv4Address | IPv6Address = IPv4Address("127.0.0.1")
+    """Address at which health and metrics are served, without authentication or TLS."""
 
     allow_http: bool = False
     """Whether tools may be called without TLS."""
@@ -44,24 +47,29 @@ class LeaderConfig(pydantic.BaseModel):
     max_pending: int = Field(default=20_000, ge=1, le=1_000_000)
     """Invocations in hand before reading events pauses."""
 
-    max_concurrent: int = Field(default=256, ge=1, le=10_000)
-    """Tool calls at the same time."""
+    max_concurrent: int = Field(default=4_096, ge=1, le=65_536)
+    """Tool calls at the same time, shared fairly: one tool gets a fifth of them at most."""
 
-    max_concurrent_per_tool: int = Field(default=32, ge=1, le=10_000)
+    max_concurrent_per_tool: int = Field(default=256, ge=1, le=10_000)
     """Calls of one tool at the same time."""
 
     max_request_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
+    """The largest body that is sent to a tool."""
+
     max_response_bytes: int = Field(default=10 * MIB, ge=1024, le=64 * MIB)
+    """The largest body that is read of a tool, if its invocation pays for as much."""
 
     first_pause_ms: int = Field(default=200, ge=1, le=60_000)
     """About how long to wait before the second attempt; doubles with each further one."""
 
     longest_pause_ms: int = Field(default=5_000, ge=1, le=60_000)
+    """How long to wait between two attempts at most, unless the tool asks for more."""
 
     breaker_failures: int = Field(default=8, ge=1, le=10_000)
     """Failures to reach a tool in a row after which it is left alone for a while."""
 
     breaker_pause_ms: int = Field(default=5_000, ge=1, le=600_000)
+    """For how long it is left alone before one call tries again."""
 
     check_meta: bool = True
     """Whether to compare the tool's `/meta` with the chain before its first invocation."""
@@ -84,8 +92,20 @@ class LeaderConfig(pydantic.BaseModel):
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """How often the chain's clock is read while something waits for it."""
 
+    heartbeat_ms: int = Field(default=2_000, ge=10, le=60_000)
+    """How often the node is asked whether it is there."""
+
+    heartbeat_timeout_ms: int = Field(default=4_000, ge=10, le=60_000)
+    """How long the node may take to say so, before the Leader is not ready and connects anew."""
+
     trouble_pause_ms: int = Field(default=1_000, ge=1, le=60_000)
     """How long to wait after trouble of the Leader's own: a node that is down, no gas."""
+
+    money_interval_ms: int = Field(default=60_000, ge=100, le=3_600_000)
+    """How often balance and collateral are read."""
+
+    closed_lines: int = Field(default=10, ge=0, le=10_000)
+    """Lines in the log about closed invocations in one second; the rest are counted."""
 
     stop_timeout_ms: int = Field(default=20_000, ge=0, le=600_000)
     """How long a stop waits for what is running."""

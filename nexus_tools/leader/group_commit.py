@@ -1,6 +1,7 @@
 """A thread that owns an SQLite file and commits what many tasks write, together."""
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -8,7 +9,11 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from nexus_tools.client import is_exposed
 from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.logs import get_logger
+
+_log = get_logger("nexus_tools.leader")
 
 T = TypeVar("T")
 
@@ -99,8 +104,9 @@ class GroupCommit:
 
 def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
     try:
+        _keep_private(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise _invalid(path, error) from error
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -121,11 +127,21 @@ def _open(path: Path, schema: str, version: int) -> sqlite3.Connection:
     return connection
 
 
+def _keep_private(path: Path) -> None:
+    """Have the file for its owner alone; SQLite makes those beside it alike."""
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600)):
+        pass
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        if is_exposed(each):
+            each.chmod(0o600)
+            _log.warning("journal_was_exposed", file=str(each), now="0600")
+
+
 def _check_version(connection: sqlite3.Connection, version: int) -> None:
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found not in (0, version):
         raise sqlite3.DatabaseError(f"it has the format {found}, not {version}")
 
 
-def _invalid(path: Path, error: sqlite3.Error) -> UsageError:
+def _invalid(path: Path, error: Exception) -> UsageError:
     return UsageError("journal_invalid", f"the journal {path} cannot be used: {error}")

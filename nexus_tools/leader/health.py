@@ -1,19 +1,21 @@
-"""Health and metrics over HTTP, on the loopback interface only."""
+"""Health and metrics over HTTP, for those who run the Leader."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 
-from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nexus_tools.embedded_server import embedded, listening_socket
+from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.logs import get_logger
 
-HOST = "127.0.0.1"
+_log = get_logger("nexus_tools.leader")
+_PUBLIC = "without TLS and passwords: whoever reaches it reads balance and tools"
 
 
 def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -> Starlette:
@@ -32,8 +34,9 @@ def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -
             {"status": status, "problems": found}, status_code=503 if found else 200
         )
 
-    async def show_metrics(_: Request) -> Response:
-        return Response(metrics.render(), media_type=CONTENT_TYPE_LATEST)
+    async def show_metrics(request: Request) -> Response:
+        text, media_type = metrics.render(request.headers.get("accept", ""))
+        return Response(text, headers={"Content-Type": media_type})
 
     return Starlette(
         routes=[
@@ -45,15 +48,25 @@ def health_app(problems: Callable[[], dict[str, str]], metrics: LeaderMetrics) -
 
 
 @asynccontextmanager
-async def serve_health(app: Starlette, port: int) -> AsyncIterator[int]:
-    """Serve on a loopback port, which is given; signals stay with the caller.
+async def not_ready(port: int, problem: str, host: str = "127.0.0.1") -> AsyncIterator[int]:
+    """Be alive and not ready, on that port, while the Leader waits for its node."""
+    app = health_app(lambda: {"node": problem}, LeaderMetrics())
+    async with serve_health(app, port, host) as bound:
+        yield bound
+
+
+@asynccontextmanager
+async def serve_health(app: Starlette, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
+    """Serve on a port, which is given, of an IP address; signals stay with the caller.
 
     Raises `UsageError` with code `health_port_taken`.
     """
     try:
-        listener = listening_socket(HOST, port)
+        listener = listening_socket(host, port)
     except UsageError as error:
         message = f"port {port} for health and metrics cannot be used: {error.message}"
-        raise UsageError("health_port_taken", message) from error
+        raise UsageError("health_port_taken", message, hint=error.hint) from error
+    if not ip_address(host).is_loopback:
+        _log.warning("health_is_public", url=url_of(listener), why=_PUBLIC)
     async with embedded(app, listener, lifespan="off"):
         yield listener.getsockname()[1]

@@ -10,6 +10,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
@@ -18,7 +19,8 @@ import aiohttp
 import httpx
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.address_guard import AddressGuard, AddressRefused
+from nexus_tools.leader.fair_share import FairShare
 from nexus_tools.tool import protocol
 from nexus_tools.version import __version__
 
@@ -28,7 +30,8 @@ Resolve = Callable[[str], Awaitable[Sequence[str]]]
 MAX_HEADERS = 64
 MAX_HEADER_BYTES = 8_190
 MAX_PROBLEM_BYTES = 8_192
-_RESOLVER_THREADS = 16
+_RESOLVER_THREADS = 64
+_THREADS_PER_NAME = 4
 
 _HEADERS = {
     "User-Agent": f"nexus-tools/{__version__}",
@@ -42,11 +45,16 @@ class SystemResolver:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_RESOLVER_THREADS, thread_name_prefix="resolver")
+        self._share = FairShare[str](_RESOLVER_THREADS, _THREADS_PER_NAME)
 
     async def __call__(self, host: str) -> Sequence[str]:
         """The addresses of `host`."""
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._threads, _addresses, host)
+        await self._share.take(host)
+        lookup = self._threads.submit(_addresses, host)
+        # Whoever gives up waiting does not end a thread, which keeps its slot as long as it hangs.
+        lookup.add_done_callback(lambda _: _tell(loop, self._share.give_back, host))
+        found: list[str] = await asyncio.wrap_future(lookup)
         return list(dict.fromkeys(found))
 
     def close(self) -> None:
@@ -119,6 +127,12 @@ def _guarded_socket_factory(guard: AddressGuard) -> Callable[[Any], socket.socke
     return make
 
 
+def _tell(loop: asyncio.AbstractEventLoop, tell: Callable[[str], None], host: str) -> None:
+    """Call a function in the loop, from a thread that may outlive it."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(tell, host)
+
+
 def _addresses(host: str) -> list[str]:
     infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return [str(info[4][0]) for info in infos]
@@ -157,7 +171,14 @@ class Response:
 
 
 class NoResponseError(Exception):
-    """No connection, or it broke before the response was complete. The message is for people."""
+    """No connection, or it broke before the response was complete. The message is for people.
+
+    `refusal` is why the Leader does not connect to that address, which only its operator hears.
+    """
+
+    def __init__(self, message: str, refusal: str = "") -> None:
+        super().__init__(message)
+        self.refusal = refusal
 
 
 class ResponseTooLargeError(Exception):
@@ -188,7 +209,7 @@ async def exchange(
     except aiohttp.ClientResponseError as error:
         raise ResponseMalformedError("the response is not HTTP as it should be") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise NoResponseError(_in_words(error)) from error
+        raise NoResponseError(_in_words(error), _refusal(error)) from error
     except UnicodeError as error:
         # Resolver and TLS write the name as IDNA has it, which not every name can be.
         raise NoResponseError("the name of the tool's host is malformed") from error
@@ -231,6 +252,13 @@ def _declared_length(response: aiohttp.ClientResponse) -> int:
 def _header(response: aiohttp.ClientResponse, name: str, default: str) -> str:
     """All that a response says under a name (RFC 9110, section 5.3)."""
     return ", ".join(response.headers.getall(name, (default,)))
+
+
+def _refusal(error: BaseException | None) -> str:
+    """Why the guard refused the address, if that is what is behind an error."""
+    while error is not None and not isinstance(error, AddressRefused):
+        error = error.__cause__
+    return "" if error is None else error.message
 
 
 def _in_words(error: Exception) -> str:

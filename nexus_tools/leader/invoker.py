@@ -10,6 +10,8 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.fair_share import FairShare
+from nexus_tools.leader.file_descriptors import allowed_calls
 from nexus_tools.leader.http_client import (
     NoResponseError,
     Response,
@@ -20,8 +22,12 @@ from nexus_tools.leader.http_client import (
 from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
-from nexus_tools.leader.tool_lanes import CircuitBreaker, ToolLanes
+from nexus_tools.leader.tool_lanes import Lane, ToolLanes
+from nexus_tools.logs import get_logger
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, FailureReason, Outcome, protocol
+
+_log = get_logger("nexus_tools.leader")
 
 # A JSON text is at most six times as long as its shortest form, by escapes; the rest is spaces.
 _LONGEST_SPELLING = 8
@@ -44,8 +50,9 @@ class Invoker:
         self._metrics = metrics
         self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
         self._chance = random.Random()  # noqa: S311 - spreads retries, keeps no secret
-        self._slots = asyncio.Semaphore(config.max_concurrent)
+        self._share = _share(config)
         self.lanes = ToolLanes(config, _now)
+        metrics.tools_down.set_function(self.lanes.down)
 
     async def invoke(self, call: ToolCall) -> Outcome | None:
         """The tool's answer, or why there is none; None if the Leader itself was too late.
@@ -88,7 +95,10 @@ class Invoker:
 
     async def _wait_for_breaker(self, call: ToolCall, seconds: float) -> None:
         left = call.deadline - _now()
-        await self.lanes.of(call.tool).breaker.wait(min(seconds, left))
+        await self._lane(call).breaker.wait(min(seconds, left))
+
+    def _lane(self, call: ToolCall) -> Lane:
+        return self.lanes.of(call.tool, call.fqn)
 
     async def _send_in_window(self, call: ToolCall) -> "Outcome | Again | _LeftAlone | None":
         """Send it once; None if the window ended before the tool had its time."""
@@ -99,39 +109,39 @@ class Invoker:
             return None
 
     async def _send(self, call: ToolCall) -> "Outcome | Again | _LeftAlone":
-        lane = self.lanes.of(call.tool)
-        async with lane.slots, self._slots:
+        async with self._share.slot(call.tool):
+            lane = self._lane(call)
             seconds = lane.breaker.admit()
             if seconds:
                 return _LeftAlone(seconds)
             try:
-                return await self._exchange(call, lane.breaker)
+                return await self._exchange(call, lane)
             finally:
                 # Of a call that was reported nothing is left to give up.
                 lane.breaker.gave_up()
 
-    async def _exchange(self, call: ToolCall, breaker: CircuitBreaker) -> Outcome | Again:
+    async def _exchange(self, call: ToolCall, lane: Lane) -> Outcome | Again:
         seconds = call.timeout_ms / 1000
         limit = asyncio.timeout(seconds)
         try:
-            with self._metrics.tool_call():
+            with self._metrics.tool_call(call.fqn):
                 async with limit:
                     response = await self._post(call, seconds)
         except NoResponseError as error:
-            breaker.missed()
+            lane.missed(str(error), error.refusal)
             return Again(failure(FailureReason.UNREACHABLE, str(error), call.max_outcome_bytes))
         except ResponseTooLargeError:
-            breaker.reached()
+            lane.reached()
             detail = "the response is larger than any answer that is paid for"
             return failure(FailureReason.OUTPUT_TOO_LARGE, detail, call.max_outcome_bytes)
         except ResponseMalformedError as error:
-            breaker.reached()
+            lane.reached()
             return failure(FailureReason.HTTP_ERROR, str(error), call.max_outcome_bytes)
         except TimeoutError:
-            breaker.missed()
             detail = f"the tool did not respond within {call.timeout_ms} ms"
+            lane.missed(detail)
             return failure(FailureReason.TIMED_OUT, detail, call.max_outcome_bytes)
-        breaker.reached()
+        lane.reached()
         return judge_response(response, call.validator, self._size, call.max_outcome_bytes)
 
     async def _post(self, call: ToolCall, seconds: float) -> Response:
@@ -145,6 +155,17 @@ class Invoker:
             body=call.body,
             max_response_bytes=min(self._config.max_response_bytes, limit),
         )
+
+
+def _share(config: LeaderConfig) -> FairShare[Address]:
+    """The slots for calls, as many as are configured and this process can have."""
+    calls = allowed_calls(config.max_concurrent)
+    if calls < config.max_concurrent:
+        _log.warning("fewer_calls", calls=calls, wanted=config.max_concurrent, why=_TOO_FEW_FILES)
+    return FairShare(calls, min(calls, config.max_concurrent_per_tool))
+
+
+_TOO_FEW_FILES = "of the limit of open files: raise `ulimit -n`, LimitNOFILE= or --ulimit nofile="
 
 
 def _headers(call: ToolCall, deadline: datetime) -> dict[str, str]:

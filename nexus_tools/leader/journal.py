@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from nexus_tools.client import write_private
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closing import Closed
@@ -104,18 +105,19 @@ class Journal:
     async def open(cls, path: Path, identity: str) -> "Journal":
         """Open or make the file; `identity` names chain, package and leader.
 
-        Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
-        journal of another identity.
+        A mark beside it says that there is one: what is empty all the same has lost what it knew.
+        Raises `UsageError`: `journal_locked`, `journal_invalid`, `journal_lost`, or
+        `journal_foreign` for the journal of another identity.
         """
         journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
-        known = await journal._commits.run(lambda connection: _identity(connection, identity))
+        mark = path.with_name(f"{path.name}.mark")
+        new = "" if mark.exists() else identity
+        known = await journal._commits.run(lambda connection: _identity(connection, new))
         if known != identity:
             await journal.close()
-            raise UsageError(
-                "journal_foreign",
-                f"the journal {path} belongs to another leader or chain: {known}",
-                hint="give each leader on each chain a journal of its own",
-            )
+            raise _foreign(path, known) if known else _lost(path, mark)
+        if new:
+            write_private(mark, f"{path.name} is the journal of the leader {identity}\n")
         return journal
 
     async def close(self) -> None:
@@ -193,6 +195,27 @@ class Journal:
 
         await self._commits.run(write)
 
+    async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
+        """What was closed and has not expired: it may be open if the chain was set back."""
+        columns = ", ".join(_COLUMNS)
+        statement = (
+            f"SELECT {columns} FROM invocations"  # noqa: S608 - ours
+            " WHERE stage = 'closed' AND expires_at_ms > ?"
+        )
+        rows = await self._commits.run(
+            lambda connection: connection.execute(statement, (now_ms,)).fetchall()
+        )
+        return tuple(map(_assignment, rows))
+
+    async def reopen(self, invocations: Iterable[Address]) -> None:
+        """Have invocations open again, as they were when they were assigned."""
+        rows = [(bytes(invocation),) for invocation in invocations]
+        statement = (
+            "UPDATE invocations SET stage = 'assigned', closed = NULL, closed_at_ms = NULL"
+            " WHERE invocation = ?"
+        )
+        await self._commits.run(lambda connection: connection.executemany(statement, rows))
+
     async def prune(self, closed_before_ms: int) -> int:
         """Forget what was closed before; returns how many."""
         statement = "DELETE FROM invocations WHERE stage = 'closed' AND closed_at_ms < ?"
@@ -204,12 +227,29 @@ class Journal:
         await self._commits.run(lambda connection: connection.execute(statement, values))
 
 
-def _identity(connection: sqlite3.Connection, identity: str) -> str:
+def _foreign(path: Path, known: str) -> UsageError:
+    return UsageError(
+        "journal_foreign",
+        f"the journal {path} belongs to another leader or chain: {known}",
+        hint="give each leader on each chain a journal of its own",
+    )
+
+
+def _lost(path: Path, mark: Path) -> UsageError:
+    return UsageError(
+        "journal_lost",
+        f"the journal {path} is empty, though the Leader has worked with it before",
+        hint="bring it back from a backup; or, if no Leader has worked with this key for ten"
+        f" minutes, delete {mark}, and it begins anew",
+    )
+
+
+def _identity(connection: sqlite3.Connection, new: str) -> str:
+    """Whose the journal is: of `new`, if that is given and it is nobody's yet."""
     known = connection.execute("SELECT value FROM identity").fetchone()
-    if known is None:
-        connection.execute("INSERT INTO identity VALUES (?)", (identity,))
-        return identity
-    return str(known[0])
+    if known is None and new:
+        connection.execute("INSERT INTO identity VALUES (?)", (new,))
+    return new if known is None else str(known[0])
 
 
 def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
@@ -253,11 +293,15 @@ def _recall(connection: sqlite3.Connection) -> Memory:
     )
 
 
+def _assignment(row: tuple[Any, ...]) -> Assignment:
+    invocation, tool, *terms = row
+    return Assignment(Address(invocation), Address(tool), *terms)
+
+
 def _entry(row: tuple[Any, ...]) -> Entry:
-    invocation, tool, *terms = row[: len(_COLUMNS)]
     stage, outcome, digest = row[len(_COLUMNS) :]
     return Entry(
-        assignment=Assignment(Address(invocation), Address(tool), *terms),
+        assignment=_assignment(row[: len(_COLUMNS)]),
         stage=Stage(stage),
         outcome=load_outcome(outcome) if outcome else None,
         digest=Digest(digest) if digest else None,

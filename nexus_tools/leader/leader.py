@@ -1,32 +1,38 @@
 """The Leader: its parts, put together, started and stopped."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
-from nexus_tools.client import Signer, SuiClient
-from nexus_tools.errors import NexusError
+from nexus_tools.client import Cursor, Signer, SuiClient
+from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.account import Account
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closed_invocations import ClosedInvocations
 from nexus_tools.leader.closer import Closer
+from nexus_tools.leader.closing import budget_mist
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
+from nexus_tools.leader.file_descriptors import allowed_calls
 from nexus_tools.leader.health import health_app, serve_health
+from nexus_tools.leader.heartbeat import Heartbeat
 from nexus_tools.leader.http_client import Resolve, SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.money import Money
 from nexus_tools.leader.tool_call import ToolCalls
-from nexus_tools.leader.watcher import Watcher
+from nexus_tools.leader.watcher import BEGINNING, Watcher
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import outcome_bytes
+from nexus_tools.registry import LeaderRegistry, outcome_bytes
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.transaction import SharedObject
 
 _log = get_logger("nexus_tools.leader")
 
@@ -58,6 +64,9 @@ class Leader:
         self._stopping = asyncio.Event()
         self._parts: _Parts | None = None
         self.metrics = LeaderMetrics()
+        self._heartbeat = Heartbeat(config, self._chain, self.metrics)
+        self._told = ""
+        self._was_troubled = False
         self.ready = asyncio.Event()
         self.health_port: int | None = None
 
@@ -68,8 +77,10 @@ class Leader:
     def problems(self) -> dict[str, str]:
         """What keeps the Leader from its work now, by part; empty if nothing does."""
         if self._parts is None:
-            return {"leader": "it has not started"}
+            found = {"leader": "it has not started", "node": self._heartbeat.trouble}
+            return {part: problem for part, problem in found.items() if problem}
         found = {
+            "node": self._heartbeat.trouble,
             "watcher": self._parts.watcher.trouble,
             "closer": self._parts.closer.trouble,
             "leader": "it is stopping" if self._stopping.is_set() else "",
@@ -81,15 +92,18 @@ class Leader:
 
         Raises the `NexusError` that keeps it from starting (`cap_not_yours`, `wrong_chain`,
         `journal_locked`, …), or `journal_failed` later. Trouble with tools or the node does not
-        end it.
+        end it: a node that is away is waited for, from the start on.
         """
         try:
             async with AsyncExitStack() as stack:
                 if self._config.health_port is not None:
                     app = health_app(self.problems, self.metrics)
-                    serving = serve_health(app, self._config.health_port)
+                    host = str(self._config.health_host)
+                    serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
-                await self._work(await self._assemble(stack))
+                registry = await self._meet_node()
+                if registry is not None:
+                    await self._work(await self._assemble(stack, registry))
         except BaseExceptionGroup as group:
             raise _cause(group) from group
         finally:
@@ -97,12 +111,25 @@ class Leader:
 
     # --- Starting
 
-    async def _assemble(self, stack: AsyncExitStack) -> "_Parts":
+    async def _meet_node(self) -> SharedObject | None:
+        """The registry, once the node is there and all is well; None if it is stopped before."""
+        while not self._stopping.is_set():
+            try:
+                await self._chain.check()
+                registry = await self._chain.leader_registry()
+                await self._account.refresh()
+                await self._clock.refresh()
+                self._heartbeat.observe(await self._chain.height())
+            except UnreachableError as error:
+                self._heartbeat.note(error)
+                self._tell_readiness()
+                await self._pause(self._heartbeat.pause_s)
+            else:
+                return registry
+        return None
+
+    async def _assemble(self, stack: AsyncExitStack, registry: SharedObject) -> "_Parts":
         config, metrics = self._config, self.metrics
-        await self._chain.check()
-        registry = await self._chain.leader_registry()
-        await self._account.refresh()
-        await self._clock.refresh()
         journal = await Journal.open(config.journal, self._identity())
         stack.push_async_callback(journal.close)
         closer = Closer(
@@ -116,7 +143,16 @@ class Leader:
         )
         carrier = await self._carrier(stack, journal, closer)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        workload = Workload(group, carrier, closer.queue, metrics, config.max_pending)
+        closed = ClosedInvocations(metrics, self._clock.now_ms, lines=config.closed_lines)
+        stack.callback(closed.end)
+        workload = Workload(
+            group,
+            carrier,
+            closer.queue,
+            closed=closed,
+            metrics=metrics,
+            capacity=config.max_pending,
+        )
 
         async def hand_on(page: EventPage) -> None:
             workload.drop(page.closed)
@@ -139,19 +175,20 @@ class Leader:
         if resolve is None:
             resolve = system = SystemResolver()
             stack.callback(system.close)
-        connections = 2 * config.max_concurrent
+        connections = 2 * allowed_calls(config.max_concurrent)
         client = guarded_client(guard, resolve, max_connections=connections)
         await stack.enter_async_context(client)
         lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
         meta = MetaCheck(client, lifetime, now) if config.check_meta else None
+        invoker = Invoker(config, client, outcome_bytes, self.metrics)
         return Carrier(
             config,
             self._chain,
             journal=journal,
             clock=self._clock,
-            tool_calls=ToolCalls(guard, config.max_request_bytes, meta),
-            invoker=Invoker(config, client, outcome_bytes, self.metrics),
+            tool_calls=ToolCalls(guard, config.max_request_bytes, meta, invoker.lanes),
+            invoker=invoker,
             queue=closer.queue,
             metrics=self.metrics,
         )
@@ -168,14 +205,18 @@ class Leader:
         memory = await parts.journal.recall()
         await parts.closer.recover(memory.transactions)
         memory = await parts.journal.recall()
+        if memory.cursor:
+            self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
         self._parts = parts
         background = [
             parts.group.create_task(self._clock.run()),
             parts.group.create_task(parts.closer.run()),
             parts.group.create_task(self._prune(parts.journal)),
+            parts.group.create_task(self._money().run()),
         ]
         await parts.workload.resume(memory.entries)
-        watching = parts.group.create_task(parts.watcher.run(memory.cursor))
+        watching = parts.group.create_task(self._watch(parts, memory.cursor))
+        background.append(parts.group.create_task(self._listen()))
         _log.info("started", leader=str(self._chain.leader), resumed=len(memory.entries))
         self.ready.set()
         try:
@@ -187,6 +228,77 @@ class Leader:
         for task in background:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))
+
+    async def _watch(self, parts: "_Parts", cursor: str | None) -> None:
+        """Follow events without end; from an earlier place, whenever the node went back."""
+        while True:
+            watching = parts.group.create_task(parts.watcher.run(cursor))
+            try:
+                await self._heartbeat.went_back.wait()
+            finally:
+                watching.cancel()
+            await asyncio.wait({watching})
+            parts.watcher.trouble = "the node went back: events are read again"
+            await self._reconcile(parts)
+            cursor = None
+
+    async def _reconcile(self, parts: "_Parts") -> None:
+        """Take up again what is open on a chain that went back, whatever the journal says.
+
+        What was closed after the place to which it went back is open now, and what was written
+        down of a page whose reading was interrupted is in nobody's hands. Events that are read
+        again change nothing, since the journal knows their invocations.
+        """
+        while self._heartbeat.went_back.is_set():
+            self._heartbeat.went_back.clear()
+            try:
+                closed = await parts.journal.closed_early(self._clock.now_ms())
+                await parts.journal.reopen(await self._chain.still_open(closed))
+            except UnreachableError:
+                self._heartbeat.went_back.set()
+                await self._pause(self._config.trouble_pause_ms / 1000)
+        await parts.workload.resume((await parts.journal.recall()).entries)
+
+    async def _listen(self) -> None:
+        """Ask the node whether it is there, again and again, and tell what came of it."""
+        while True:
+            await asyncio.sleep(self._heartbeat.pause_s)
+            await self._heartbeat.beat()
+            self._tell_readiness()
+
+    def _tell_readiness(self) -> None:
+        """One warning when the Leader is not ready any more, and one line when it is again."""
+        problems = self.problems()
+        if problems == {"watcher": BEGINNING}:
+            return
+        code = self._heartbeat.code
+        # While the node is there, what is broken at one beat and mended at the next is no news.
+        is_news = bool(problems) and (bool(code) or self._was_troubled)
+        self._was_troubled = bool(problems)
+        if is_news and (not self._told or code not in ("", self._told)):
+            _log.warning("not_ready", **problems)
+            # What is missing may change by the second; that the node is of another chain is news.
+            self._told = code or "not_ready"
+        elif self._told and not problems:
+            _log.info("ready")
+            self._told = ""
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait so long, or until the Leader is to stop."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    def _money(self) -> Money:
+        chain, config = self._chain, self._config
+        return Money(
+            LeaderRegistry(chain.client, chain.deployment),
+            chain.leader,
+            self._account.address,
+            metrics=self.metrics,
+            floor_mist=lambda: budget_mist(config.batch_size, 0, self._account.known_price),
+            interval_ms=config.money_interval_ms,
+        )
 
     async def _prune(self, journal: Journal) -> None:
         while True:

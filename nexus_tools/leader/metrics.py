@@ -1,13 +1,26 @@
-"""What a Leader counts, for Prometheus, in a registry of its own."""
+"""What a Leader counts, for Prometheus, in a registry of its own.
 
+Names and units are those of Prometheus and OpenMetrics: seconds, totals that only grow, and MIST,
+of which 10^9 are 1 SUI.
+"""
+
+from collections import Counter as Counts
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import perf_counter
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+_MOST_TOOLS = 100
+OTHER_TOOLS = "other"
+"""The label of what tools did that were not active lately."""
 
 
 class LeaderMetrics:
@@ -31,28 +44,112 @@ class LeaderMetrics:
         self.closed = counter("invocations_closed", "Invocations closed, by how.", "how")
         self.failed = counter("invocations_failed", "Failures found, by reason.", "reason")
         self.trouble = counter("trouble", "Trouble of the Leader's own, by where.", "where")
-        self.fees_mist = counter("fees_mist", "Fees earned since the start, in MIST.")
-        self.gas_mist = gauge("gas_mist", "Gas since the start less storage rebates, in MIST.")
         self.open = gauge("invocations_open", "Invocations in hand.")
         self.running = gauge("tool_calls_running", "Tool calls now.")
-        self.lag_ms = gauge("event_lag_ms", "Age of the last event when it was read, in ms.")
+        self.node_up = gauge("node_up", "Whether the node answers, and is of the right chain.")
+        self.node_checkpoint = gauge("node_checkpoint", "The latest checkpoint of the node.")
+        self.tools_down = gauge("tools_down", "Tools that do not respond or may not be called.")
+        self.lag_seconds = gauge("event_lag_seconds", "Age of the last event when it was read.")
         self.tool_call_seconds = histogram("tool_call_seconds", "Time of tool calls.", _SECONDS)
         self.closing_seconds = histogram(
             "closing_seconds", "Time of closing transactions.", _SECONDS
         )
         self.closing_size = histogram("closing_size", "Invocations closed per transaction.", _SIZES)
+        self.fees_mist = counter("fees_mist", "Fees earned since the start.")
+        self.gas_mist = gauge("gas_mist", "Gas since the start less storage rebates.")
+        self.balance_mist = gauge("balance_mist", "What the wallet of the leader has.")
+        self.collateral_mist = gauge("collateral_mist", "What the leader has locked.")
+        self.active = gauge("active", "Whether the leader gets new invocations.")
+        self.earned_mist_per_hour = gauge(
+            "earned_mist_per_hour", "Fees less gas of the last hour, or of the time until now."
+        )
+        self.lacking_mist = gauge("lacking_mist", "What the wallet lacks for the next hour.")
+        self.by_tool = ToolCounts()
+        all_of_them.register(self.by_tool)
+
+    @property
+    def earned_mist(self) -> int:
+        """Fees less gas since the start."""
+        value = self.registry.get_sample_value
+        return round((value("nexus_leader_fees_mist_total") or 0) - self._gas())
+
+    def _gas(self) -> float:
+        return self.registry.get_sample_value("nexus_leader_gas_mist") or 0
 
     @contextmanager
-    def tool_call(self) -> Iterator[None]:
+    def tool_call(self, fqn: str) -> Iterator[None]:
         """Times one tool call and counts it as running."""
         started = perf_counter()
         self.running.inc()
         try:
             yield
         finally:
+            seconds = perf_counter() - started
             self.running.dec()
-            self.tool_call_seconds.observe(perf_counter() - started)
+            self.tool_call_seconds.observe(seconds)
+            self.by_tool.called(fqn, seconds)
 
-    def render(self) -> bytes:
-        """The text that Prometheus reads."""
-        return generate_latest(self.registry)
+    def render(self, accept: str = "") -> tuple[bytes, str]:
+        """All of it, in the format that the header `Accept` asks for, and its media type."""
+        encode, media_type = choose_encoder(accept)
+        return encode(self.registry), media_type
+
+
+@dataclass(slots=True)
+class _Counted:
+    closed: Counts[str] = field(default_factory=Counts)
+    calls: int = 0
+    seconds: float = 0.0
+
+    def add(self, other: "_Counted") -> None:
+        self.closed += other.closed
+        self.calls += other.calls
+        self.seconds += other.seconds
+
+
+class ToolCounts(Collector):
+    """What is counted by tool, for the `most` that were active last.
+
+    Anybody can register tools without end. What was counted of one that makes room goes to
+    `other`, so that no sum ever falls.
+    """
+
+    def __init__(self, most: int = _MOST_TOOLS) -> None:
+        self._most = most
+        self._counted: OrderedDict[str, _Counted] = OrderedDict()
+        self._other = _Counted()
+
+    def called(self, fqn: str, seconds: float) -> None:
+        """A call of the tool has ended."""
+        counted = self._of(fqn)
+        counted.calls += 1
+        counted.seconds += seconds
+
+    def closed(self, fqn: str, outcome: str) -> None:
+        """An invocation of the tool was closed."""
+        self._of(fqn).closed[outcome] += 1
+
+    def collect(self) -> Iterator[Metric]:
+        """The counters, with the tool as a label."""
+        closed = CounterMetricFamily(
+            "nexus_leader_tool_invocations_closed",
+            "Invocations closed, by tool and by outcome or reason.",
+            labels=("tool", "outcome"),
+        )
+        calls = CounterMetricFamily("nexus_leader_tool_calls", "Tool calls.", labels=("tool",))
+        seconds = CounterMetricFamily(
+            "nexus_leader_tool_calls_seconds", "Time of tool calls.", labels=("tool",)
+        )
+        for tool, counted in [*self._counted.items(), (OTHER_TOOLS, self._other)]:
+            for outcome, count in counted.closed.items():
+                closed.add_metric((tool, outcome), count)
+            calls.add_metric((tool,), counted.calls)
+            seconds.add_metric((tool,), counted.seconds)
+        yield from (closed, calls, seconds)
+
+    def _of(self, fqn: str) -> _Counted:
+        counted = self._counted.setdefault(fqn, _Counted())
+        self._counted.move_to_end(fqn)
+        if len(self._counted) > self._most:
+            self._other.add(self._counted.popitem(last=False)[1])
+        return counted

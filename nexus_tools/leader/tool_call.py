@@ -10,6 +10,7 @@ from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.interfaces import Interfaces
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.meta_check import MetaCheck
+from nexus_tools.leader.tool_lanes import ToolLanes
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json
@@ -42,10 +43,17 @@ class _NoCallError(Exception):
 class ToolCalls:
     """Makes tool calls: checks the tool, the inputs and the URL.
 
-    `meta` is None if `/meta` is not to be asked.
+    `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused.
     """
 
-    def __init__(self, guard: AddressGuard, max_request_bytes: int, meta: MetaCheck | None) -> None:
+    def __init__(
+        self,
+        guard: AddressGuard,
+        max_request_bytes: int,
+        meta: MetaCheck | None,
+        lanes: ToolLanes,
+    ) -> None:
+        self._lanes = lanes
         self._guard = guard
         self._max_request_bytes = max_request_bytes
         self._meta = meta
@@ -77,6 +85,7 @@ class ToolCalls:
         try:
             self._guard.check_url(definition.url)
         except NotAllowedError as error:
+            self._lanes.of(tool.id, tool.fqn).refused(error.message)
             detail = "leaders do not connect to the URL of the tool"
             raise _NoCallError(FailureReason.UNREACHABLE, detail) from error
         try:

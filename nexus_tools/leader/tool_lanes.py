@@ -1,4 +1,4 @@
-"""How many calls each tool may have at once, and whether it is being left alone."""
+"""What is known of each tool: whether it responds, is left alone, or may not be called at all."""
 
 import asyncio
 from collections import OrderedDict
@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
+
+_log = get_logger("nexus_tools.leader")
 
 
 class BreakerState(Enum):
@@ -85,12 +88,36 @@ class CircuitBreaker:
 _CAPACITY = 4_096
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lane:
-    """What one tool's calls share."""
+    """What one tool's calls share; what changes is told once, not with each call."""
 
-    slots: asyncio.Semaphore
+    fqn: str
     breaker: CircuitBreaker
+    is_down: bool = False
+    refusal: str = ""
+
+    def reached(self) -> None:
+        """The tool responded, whatever it said."""
+        self.breaker.reached()
+        if self.is_down or self.refusal:
+            _log.info("tool_up", fqn=self.fqn)
+        self.is_down, self.refusal = False, ""
+
+    def missed(self, why: str, refusal: str = "") -> None:
+        """The tool did not respond, or its address was refused."""
+        self.breaker.missed()
+        if refusal:
+            self.refused(refusal)
+        elif not self.is_down and self.breaker.state is BreakerState.OPEN:
+            self.is_down = True
+            _log.warning("tool_down", fqn=self.fqn, why=why)
+
+    def refused(self, why: str) -> None:
+        """The Leader does not connect to where the tool is."""
+        if why != self.refusal:
+            _log.warning("address_refused", fqn=self.fqn, why=why)
+        self.refusal = why
 
 
 class ToolLanes:
@@ -101,22 +128,25 @@ class ToolLanes:
         self._now = now
         self._lanes: OrderedDict[Address, Lane] = OrderedDict()
 
-    def of(self, tool: Address) -> Lane:
+    def of(self, tool: Address, fqn: str) -> Lane:
         """The lane of `tool`."""
         lane = self._lanes.get(tool)
         if lane is None:
-            lane = self._lanes[tool] = self._new()
+            lane = self._lanes[tool] = Lane(fqn, self._breaker())
             if len(self._lanes) > _CAPACITY:
                 self._lanes.popitem(last=False)
         self._lanes.move_to_end(tool)
         return lane
+
+    def down(self) -> int:
+        """How many tools do not respond, or are where the Leader does not connect to."""
+        return sum(lane.is_down or bool(lane.refusal) for lane in self._lanes.values())
 
     def open_breakers(self) -> int:
         """How many tools are left alone now."""
         lanes = self._lanes.values()
         return sum(lane.breaker.state is BreakerState.OPEN for lane in lanes)
 
-    def _new(self) -> Lane:
+    def _breaker(self) -> CircuitBreaker:
         config = self._config
-        breaker = CircuitBreaker(config.breaker_failures, config.breaker_pause_ms / 1000, self._now)
-        return Lane(asyncio.Semaphore(config.max_concurrent_per_tool), breaker)
+        return CircuitBreaker(config.breaker_failures, config.breaker_pause_ms / 1000, self._now)

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from time import monotonic
 
 from nexus_tools.client import Cursor, EventFilter, EventRecord, Progress, SuiClient, follow_events
-from nexus_tools.errors import NexusError, NotFoundError
+from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.config import LeaderConfig
@@ -17,6 +17,8 @@ from nexus_tools.logs import get_logger
 from nexus_tools.package import event_filter
 
 _log = get_logger("nexus_tools.leader")
+
+BEGINNING = "no events were read yet"
 
 _PAGE_ITEMS = 500
 # A cursor that is lost costs a second look at places where nothing was.
@@ -47,7 +49,7 @@ class Watcher:
         self._filter = event_filter(chain.deployment, *KINDS)
         self._cursor: Cursor | None = None
         self._written_at = 0.0
-        self.trouble = "no events were read yet"
+        self.trouble = BEGINNING
 
     async def run(self, cursor: str | None) -> None:
         """Follow events without end, from `cursor` or from where open invocations may be."""
@@ -60,7 +62,8 @@ class Watcher:
                     raise
                 self.trouble = error.message
                 self._metrics.trouble.labels("watcher").inc()
-                _log.warning("watching_interrupted", code=error.code, error=error.message)
+                if not isinstance(error, UnreachableError):  # of which the heartbeat tells
+                    _log.warning("watching_interrupted", code=error.code, error=error.message)
                 await asyncio.sleep(self._config.trouble_pause_ms / 1000)
 
     async def _follow(self) -> None:
@@ -68,17 +71,21 @@ class Watcher:
         if self._cursor is None:
             look_back_ms = self._config.look_back_ms
             self._cursor = await starting_cursor(client, self._filter, look_back_ms)
-        items = follow_events(client, self._filter, self._cursor)
+        items = follow_events(client, self._filter, self._cursor, interrupted=self._interrupted)
         async with aclosing(items), aclosing(_pages(items)) as pages:
             async for page in pages:
                 self.trouble = ""
                 await self._take(page)
+
+    def _interrupted(self, error: UnreachableError) -> None:
+        self.trouble = error.message
 
     async def _take(self, items: list[Item]) -> None:
         page = EventPage.read(items, self._chain.deployment, self._chain.leader)
         if page.latest_ms:
             self._clock.observe(page.latest_ms)
         self._cursor = page.cursor
+        self._chain.observe(page.cursor.checkpoint)
         now = monotonic()
         if page.is_empty and now - self._written_at < _SECONDS_BETWEEN_EMPTY_PAGES:
             return
@@ -94,7 +101,7 @@ class Watcher:
     def _count(self, page: EventPage) -> None:
         self._metrics.fees_mist.inc(page.fees_mist)
         if page.latest_ms:
-            self._metrics.lag_ms.set(self._clock.now_ms() - page.latest_ms)
+            self._metrics.lag_seconds.set((self._clock.now_ms() - page.latest_ms) / 1000)
         for assignment in page.assigned:
             place = "secondary" if assignment.place else "primary"
             self._metrics.assigned.labels(place).inc()

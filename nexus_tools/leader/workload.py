@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.carrier import Carrier
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.closed_invocations import ClosedInvocations
+from nexus_tools.leader.closing import Closed, End
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.journal import Entry, Stage
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -23,15 +24,18 @@ class Workload:
         group: asyncio.TaskGroup,
         carrier: Carrier,
         queue: ClosingQueue,
+        *,
+        closed: ClosedInvocations,
         metrics: LeaderMetrics,
         capacity: int,
     ) -> None:
         self._group = group
         self._carrier = carrier
         self._queue = queue
+        self._closed = closed
         self._metrics = metrics
         self._room = asyncio.Semaphore(capacity)
-        self._tasks: dict[Address, tuple[asyncio.Task[None], int]] = {}
+        self._tasks: dict[Address, tuple[asyncio.Task[None], Assignment]] = {}
 
     async def resume(self, entries: Iterable[Entry]) -> None:
         """Go on with what the journal has open."""
@@ -48,16 +52,17 @@ class Workload:
         for invocation, how in closed.items():
             if invocation not in self._tasks or self._queue.withdraw(invocation, how):
                 continue
-            task, _ = self._tasks[invocation]
+            task, assignment = self._tasks[invocation]
             if not self._queue.is_under_way(invocation) and task.cancel():
-                self._metrics.closed.labels(how.value).inc()
+                self._closed.note(assignment, End(how))
 
     async def drain(self, now_ms: int, seconds: float) -> None:
         """Let what runs come to its end, for so long; the rest is for the next start.
 
         What waits for its window, by the chain's time `now_ms`, does not run.
         """
-        for task in [task for task, opens_at_ms in self._tasks.values() if opens_at_ms > now_ms]:
+        waiting = [task for task, one in self._tasks.values() if one.opens_at_ms > now_ms]
+        for task in waiting:
             task.cancel()
         running = [task for task, _ in self._tasks.values()]
         if running:
@@ -74,7 +79,7 @@ class Workload:
         await self._room.acquire()
         self._metrics.open.inc()
         task = self._group.create_task(self._carry(entry))
-        self._tasks[invocation] = task, entry.assignment.opens_at_ms
+        self._tasks[invocation] = task, entry.assignment
         task.add_done_callback(lambda _: self._done(invocation))
 
     def _done(self, invocation: Address) -> None:
@@ -83,5 +88,4 @@ class Workload:
         self._metrics.open.dec()
 
     async def _carry(self, entry: Entry) -> None:
-        closed = await self._carrier.carry(entry)
-        self._metrics.closed.labels(closed.value).inc()
+        self._closed.note(entry.assignment, await self._carrier.carry(entry))

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nexus_tools.localnet.genesis import Origin
     from nexus_tools.localnet.localnet import Localnet
     from nexus_tools.localnet.threaded import ThreadedLocalnet
 
-__all__ = ["Localnet", "ThreadedLocalnet"]
+__all__ = ["Localnet", "Origin", "ThreadedLocalnet"]
 
 
 def __getattr__(name: str) -> Any:
@@ -15,6 +16,10 @@ def __getattr__(name: str) -> Any:
         from nexus_tools.localnet.localnet import Localnet  # noqa: PLC0415
 
         return Localnet
+    if name == "Origin":
+        from nexus_tools.localnet.genesis import Origin  # noqa: PLC0415
+
+        return Origin
     if name == "ThreadedLocalnet":
         from nexus_tools.localnet.threaded import ThreadedLocalnet  # noqa: PLC0415
 

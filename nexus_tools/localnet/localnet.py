@@ -1,10 +1,12 @@
 """A Sui network of one node, behind one port of this machine."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from nexus_tools.errors import NotNowError
+from nexus_tools.localnet.genesis import DEFAULT_ORIGIN, Origin, framework_digests
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc import Limits, Server
@@ -20,7 +22,7 @@ class Localnet:
     """A network that lives as long as it is started.
 
     `port` 0 asks for a free one. With a directory as `state` the chain outlives the process; else
-    it begins anew each time.
+    it begins anew each time. `origin` is the framework and the protocol version of a new chain.
 
     The network is used in the thread of the event loop in which it was started.
     """
@@ -32,11 +34,13 @@ class Localnet:
         port: int = 0,
         state: Path | None = None,
         limits: Limits | None = None,
+        origin: Origin = DEFAULT_ORIGIN,
     ) -> None:
         self._host = host
         self._wanted_port = port
         self._state = state
         self._limits = limits
+        self._origin = origin
         self._port = 0
         self._node: Node | None = None
         self._server: Server | None = None
@@ -47,7 +51,7 @@ class Localnet:
         """Make or load the chain, and listen. Raises `port_unavailable`, `state_locked`."""
         if self._node is not None:
             raise NotNowError("localnet_running", "the local network is running already")
-        node = Node.open(self._state)
+        node = Node.open(self._state, origin=self._origin)
         try:
             server = Server(node, limits=self._limits)
             self._port = await server.start(self._host, self._wanted_port)
@@ -97,6 +101,16 @@ class Localnet:
     def url(self) -> str:
         """Where clients find the network."""
         return f"http://{self._host}:{self._port}"
+
+    @property
+    def protocol_version(self) -> int:
+        """Whose rules hold."""
+        return self.node.environment.rules.version
+
+    @property
+    def framework(self) -> Mapping[str, str]:
+        """The package digests of the framework in hex, by `0x1` and so on."""
+        return framework_digests(self.node.ledger)
 
     def fund(self, recipient: Address, *amounts_mist: int) -> ExecutedTransaction:
         """Send SUI from the faucet's account to an address: a coin of each amount.

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from nexus_tools.localnet.genesis import DEFAULT_ORIGIN, Origin
 from nexus_tools.localnet.ledger import ExecutedTransaction, Snapshot
 from nexus_tools.localnet.localnet import Localnet
 from nexus_tools.localnet.rpc import Limits
@@ -29,8 +30,9 @@ class ThreadedLocalnet:
         port: int = 0,
         state: Path | None = None,
         limits: Limits | None = None,
+        origin: Origin = DEFAULT_ORIGIN,
     ) -> None:
-        self._localnet = Localnet(port=port, state=state, limits=limits)
+        self._localnet = Localnet(port=port, state=state, limits=limits, origin=origin)
         self._started: Future[asyncio.AbstractEventLoop] = Future()
         self._stopping = asyncio.Event()
         self._thread = threading.Thread(

@@ -21,7 +21,7 @@ from nexus_tools.package.ids import (
     responsible,
     tool_id,
 )
-from nexus_tools.package.package_client import PackageClient, Sent
+from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.package.ports import make_ports, ports_of
 from nexus_tools.package.publisher import (
     Publisher,
@@ -43,6 +43,7 @@ __all__ = [
     "UpgradeResult",
     "code_of",
     "event_filter",
+    "execute_or_simulate",
     "explain_abort",
     "fqn_field_id",
     "has_cap",

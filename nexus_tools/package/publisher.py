@@ -1,6 +1,6 @@
-"""Publishing the package, and taking it from one version to the next."""
+"""Publishing packages, and taking ours from one version to the next."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nexus_tools.client import Executed, SuiClient
@@ -69,6 +69,15 @@ class Publisher:
         if not isinstance(sent, Executed):
             return PublishResult(sent, None)
         return PublishResult(sent, Deployment.of(sent, await self.client.chain_id()))
+
+    async def publish_other(
+        self, modules: Sequence[bytes], dependencies: Sequence[Address]
+    ) -> Sent:
+        """Publish a package of somebody's own; the sender gets its `UpgradeCap`."""
+        builder = TransactionBuilder()
+        upgrade_cap = builder.publish(modules, dependencies)
+        builder.transfer_objects([upgrade_cap], self.client.address)
+        return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def upgrade(self, package: CompiledPackage, deployment: Deployment) -> UpgradeResult:
         """Publish a package as the next version, unless its modules are those of the newest one.

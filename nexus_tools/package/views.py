@@ -139,6 +139,12 @@ class InvocationView:
         """When the last window ends."""
         return self.requested_at_ms + len(self.leaders) * self.window_ms
 
+    def is_expired_at(self, now_ms: int) -> bool:
+        """Whether no leader has closed it in time, though nobody may have said so on chain yet."""
+        if self.is_closed:
+            return type(self.state).__name__ == "Expired"
+        return now_ms >= self.expires_at_ms
+
 
 class PortsView:
     """Of `value::Ports`."""

@@ -1,5 +1,6 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
+from nexus_tools.registry.invocation_history import History, Step
 from nexus_tools.registry.invocations import (
     DEFAULT_OUTCOME_BYTES,
     InvocationFailedError,
@@ -17,6 +18,7 @@ from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, T
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
+    "History",
     "InvocationFailedError",
     "Invocations",
     "LeaderRegistry",
@@ -24,6 +26,7 @@ __all__ = [
     "RegisteredLeader",
     "RegisteredTool",
     "Registration",
+    "Step",
     "ToolFilter",
     "ToolPage",
     "ToolRegistry",

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from nexus_tools.client import EventRecord, follow_events, past_events
-from nexus_tools.errors import NexusError, NotFoundError, NotNowError
+from nexus_tools.errors import NexusError, NotNowError
 from nexus_tools.package import (
     Deployment,
     PackageClient,
@@ -28,6 +28,13 @@ from nexus_tools.package.move.invocation import (
 from nexus_tools.package.move.leader_registry import LeaderRegistry, LeaderSettings
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
+from nexus_tools.registry.invocation_history import (
+    History,
+    Step,
+    read_closings,
+    read_history,
+    unknown_invocation,
+)
 from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -187,12 +194,16 @@ class Invocations(PackageClient):
         """An invocation as it is now. Raises `invocation_unknown`."""
         found = self.decoded(await self.client.object(invocation), Invocation)
         if found is None:
-            raise NotFoundError(
-                "invocation_unknown",
-                f"there is no invocation {invocation}",
-                hint="it was deleted by its requester, or is one of another network",
-            )
+            raise unknown_invocation(invocation)
         return found
+
+    async def history(self, invocation: Address) -> History:
+        """What happened to an invocation, also to a deleted one. Raises `invocation_unknown`."""
+        return await read_history(self, invocation)
+
+    async def closings(self, requester: Address, last: int) -> tuple[Step, ...]:
+        """How the `last` invocations of an address that are closed were, the newest first."""
+        return await read_closings(self, requester, last)
 
     async def mine(self, requester: Address | None = None) -> tuple[Invocation, ...]:
         """The invocations of an address that are not deleted, the oldest first.

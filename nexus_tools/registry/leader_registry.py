@@ -22,6 +22,15 @@ class RegisteredLeader:
     record: calls.Leader
     active: bool
 
+    @property
+    def state(self) -> str:
+        """`active`, `inactive`, `suspended` after a slash, or `unregistered`."""
+        if self.active:
+            return "active"
+        if self.record.collateral.unregistered_at_ms is not None:
+            return "unregistered"
+        return "inactive" if self.record.collateral.is_whole else "suspended"
+
 
 class LeaderRegistry(PackageClient):
     """The leaders of a deployment. Verbs name a leader by its `LeaderCap`, which the wallet has."""

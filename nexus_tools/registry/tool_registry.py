@@ -1,11 +1,12 @@
 """The registry of tools: registering, finding, changing and claiming them."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
-from nexus_tools.errors import NotFoundError
+from nexus_tools import units
+from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import Sent, owner_cap_id, tool_id
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
@@ -20,15 +21,21 @@ from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
     add_registrations,
+    batches,
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
+from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 Fqn = ToolFqn | str
 """A tool by its name: parsed, or as it is written."""
+
+_HOW_TO_FIND = "check the spelling and the version: `tool list` shows what there is"
+_LOOKED_AT = 1_000  # names that are read for a suggestion, 50 with each request
+_ALIKE = 0.9  # FQNs of one domain are alike for the most part, whatever they name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +87,27 @@ class ToolRegistry(ToolListing):
 
     async def get(self, fqn: Fqn) -> calls.Tool:
         """The tool with this FQN, with one request. Raises `tool_unknown`."""
-        return self._registered(await self.find(fqn), fqn)
+        return await self._registered(await self.find(fqn), fqn)
 
-    def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
+    async def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
         if tool is None:
             raise NotFoundError(
                 "tool_unknown",
                 f"{fqn} is not registered on {self.client.network.name}",
-                hint="check the spelling and the version: `tool list` shows what there is",
+                hint=suggestion(
+                    str(fqn), await self._newest_names(), otherwise=_HOW_TO_FIND, cutoff=_ALIKE
+                ),
             )
         return tool
+
+    async def _newest_names(self) -> list[str]:
+        """The FQNs among which a misspelt one is looked for; none if they cannot be read."""
+        try:
+            state = await self.state()
+            size = state.fqns.size
+            return [str(fqn) for fqn in await self.fqns(state, max(0, size - _LOOKED_AT), size)]
+        except NexusError:
+            return []
 
     # --- Registration
 
@@ -103,31 +121,63 @@ class ToolRegistry(ToolListing):
         with the price that they have. Raises as `registration.registrations_to_send` does.
         """
         sender = self.client.address
-        registrations = [
-            each if isinstance(each, Registration) else Registration(each, price_mist)
-            for each in tools
-        ]
-        fqns = [registration.fqn for registration in registrations]
-        view = await self._view(fqns)
+        registrations = _registrations(tools, price_mist)
+        view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
         if missing:
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view, sender)
             sent = await self.send(builder)
-        prices = {fqn: tool.price_mist for fqn, tool in view.tools.items()}
-        prices |= {registration.fqn: registration.price_mist for registration in missing}
-        registered = [
+        return self._result(registrations, view, sent)
+
+    async def register_all(
+        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+    ) -> AsyncIterator[RegisterResult]:
+        """Register any number of tools, in as many transactions as it takes; gives what each did.
+
+        Those that are registered already come first, without a transaction. Everything is checked
+        before the first one is sent; whoever is interrupted calls it again, for what is missing.
+        Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
+        """
+        registrations = _registrations(tools, price_mist)
+        view = await self._view([registration.fqn for registration in registrations])
+        missing = registrations_to_send(registrations, view, self.client.address)
+        parts = batches(missing)
+        if len(parts) > 1:
+            await self._check_collateral(len(missing) * view.settings.collateral_mist)
+        known = [each for each in registrations if each.fqn in view.tools]
+        if known:
+            yield self._result(known, view, None)
+        for part in parts:
+            yield await self.register(*part)
+
+    async def _check_collateral(self, total_mist: int) -> None:
+        balance = await self.client.balance(self.client.address)
+        if balance < total_mist:
+            raise NotNowError(
+                "not_enough_sui",
+                f"the collateral of all is {units.sui(total_mist)}, the wallet has"
+                f" {units.sui(balance)}",
+                hint="fund the wallet, or register fewer tools at a time",
+            )
+
+    def _result(
+        self, registrations: Sequence[Registration], view: RegistryView, sent: Sent | None
+    ) -> RegisterResult:
+        tools = [
             RegisteredTool(
-                fqn,
+                fqn := registration.fqn,
                 self._id(fqn),
                 self._owner_cap(fqn.unversioned),
                 new=fqn not in view.tools,
-                price_mist=prices[fqn],
+                price_mist=view.tools[fqn].price_mist
+                if fqn in view.tools
+                else registration.price_mist,
             )
-            for fqn in fqns
+            for registration in registrations
         ]
-        return RegisterResult(tuple(registered), sent)
+        return RegisterResult(tuple(tools), sent)
 
     async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
         """What the chain has of these names, with one request."""
@@ -263,9 +313,17 @@ class ToolRegistry(ToolListing):
         name = _parsed(fqn)
         ids = [self._id(name), self._owner_cap(name.unversioned)]
         value, cap = await self.client.objects(ids)
-        tool = self._registered(self.decoded(value, calls.Tool), fqn)
+        tool = await self._registered(self.decoded(value, calls.Tool), fqn)
         check_owner(tool, cap, self.client.address)
         return tool
+
+
+def _registrations(
+    tools: Sequence[Registration | ToolDefinition], price_mist: int
+) -> list[Registration]:
+    return [
+        each if isinstance(each, Registration) else Registration(each, price_mist) for each in tools
+    ]
 
 
 def _parsed(fqn: Fqn) -> ToolFqn:

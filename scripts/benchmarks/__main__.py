@@ -23,8 +23,11 @@ PARTS = {
     "state": 300,
     "clock": 90,
     "invocations": 60,
+    "fairness": 60,
     "server": 70,
     "help": 20,
+    "faults": 240,
+    "storm": 600,
 }
 
 

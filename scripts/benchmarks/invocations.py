@@ -87,7 +87,7 @@ def _stage(folder: Path) -> Iterator[_Stage]:
         command("tool", "register", "--url", root, "--all", "--yes")
         command("leader", "register", "--name", "bench", "--yes")
         with started(lead, folder / "leader.log", own) as leader:
-            leader.logged(" works")
+            leader.logged('"works"')
             yield _Stage(deployment, leader, tools)
 
 

@@ -96,6 +96,10 @@ class Process:
         """The id of the process."""
         return self._process.pid
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
     @property
     def cpu_s(self) -> float:
         """The seconds that all its threads have computed."""

@@ -3,11 +3,39 @@
 from collections.abc import Iterable
 from typing import Any
 
+from nexus_tools.localnet.ledger import ExecutedTransaction
+from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.vm import Machine, Variant, substitute
+from nexus_tools.sui.effects import (
+    AccumulatorInteger,
+    AccumulatorOperation,
+    AccumulatorWrite,
+    InputState,
+)
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.type_tag import SUI, StructTag, VectorTag, balance_tag
 
 _BALANCE = balance_tag(SUI)
+
+
+def lost_mist(node: Node, executed: ExecutedTransaction) -> int:
+    """What a transaction lost: SUI and rebates before are those after, and what was paid for good.
+
+    Source: `check_sui_conserved` in `sui-types/src/inner_temporary_store.rs`.
+    """
+    gas = executed.effects.gas_used
+    changed = {
+        (object_id, change.input.version)
+        for object_id, change in executed.effects.changed_objects
+        if isinstance(change.input, InputState)
+    }
+    before = [node.ledger.get_version(*each) for each in sorted(changed)]
+    paid = gas.computation_cost + gas.non_refundable_storage_fee
+    lost = total_mist(node.machine, before) - paid
+    lost -= total_mist(node.machine, executed.output_objects)
+    return lost - sum(
+        _mist_to_balance(change.output) for _, change in executed.effects.changed_objects
+    )
 
 
 def total_mist(machine: Machine, objects: Iterable[Object | None]) -> int:
@@ -40,3 +68,12 @@ def _in_value(machine: Machine, type_: Any, value: Any) -> int:
         fields = definition.fields or ()
     types = [substitute(each, type_.type_params) for _, each in fields]
     return sum(_in_value(machine, each, item) for each, item in zip(types, value, strict=True))
+
+
+def _mist_to_balance(output: object) -> int:
+    """The MIST that a change brings to an address balance; less than zero if it takes some."""
+    if not isinstance(output, AccumulatorWrite) or output.type != _BALANCE:
+        return 0
+    assert isinstance(output.value, AccumulatorInteger)
+    merged = output.operation is AccumulatorOperation.MERGE
+    return output.value.value if merged else -output.value.value

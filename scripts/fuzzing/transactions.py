@@ -6,7 +6,7 @@ An input is a byte that says how the transaction is signed, and the BCS bytes of
 from hypothesis import strategies as st
 
 from fuzzing.finding import Broken
-from fuzzing.money import total_mist
+from fuzzing.money import lost_mist
 from fuzzing.mutation import apply, edits, weighted
 from fuzzing.network import Network, network
 from fuzzing.transaction_data import transactions
@@ -17,16 +17,12 @@ from nexus_tools.sui.bcs import BcsError
 from nexus_tools.sui.effects import (
     TRANSACTION_EFFECTS,
     Absent,
-    AccumulatorInteger,
-    AccumulatorOperation,
-    AccumulatorWrite,
     InputState,
     ObjectWrite,
 )
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
 from nexus_tools.sui.object import MoveObject
 from nexus_tools.sui.transaction import TRANSACTION_DATA, ProgrammableTransaction, TransactionData
-from nexus_tools.sui.type_tag import SUI, balance_tag
 
 _BY_EVERYONE_NEEDED, _BY_NOBODY, _BY_ANOTHER, _BROKEN_SIGNATURE = range(4)
 
@@ -123,33 +119,6 @@ def _check_effects(net: Network, executed: ExecutedTransaction) -> None:
             raise Broken(f"a deleted object is there: {object_id}")
         if isinstance(change.input, InputState) and effects.lamport_version <= change.input.version:
             raise Broken(f"the version did not grow: {object_id}")
-    _check_money(net, executed)
-
-
-def _check_money(net: Network, executed: ExecutedTransaction) -> None:
-    """SUI and rebates before are SUI and rebates after, and what was paid for good.
-
-    Source: `check_sui_conserved` in `sui-types/src/inner_temporary_store.rs`.
-    """
-    gas = executed.effects.gas_used
-    changed = {
-        (object_id, change.input.version)
-        for object_id, change in executed.effects.changed_objects
-        if isinstance(change.input, InputState)
-    }
-    before = [net.node.ledger.get_version(*each) for each in sorted(changed)]
-    paid = gas.computation_cost + gas.non_refundable_storage_fee
-    lost = total_mist(net.node.machine, before) - paid
-    lost -= total_mist(net.node.machine, executed.output_objects)
-    lost -= sum(_mist_to_balance(change.output) for _, change in executed.effects.changed_objects)
+    lost = lost_mist(net.node, executed)
     if lost:
-        raise Broken(f"{lost} MIST are lost: {executed.effects.status}")
-
-
-def _mist_to_balance(output: object) -> int:
-    """The MIST that a change brings to an address balance; less than zero if it takes some."""
-    if not isinstance(output, AccumulatorWrite) or output.type != balance_tag(SUI):
-        return 0
-    assert isinstance(output.value, AccumulatorInteger)
-    merged = output.operation is AccumulatorOperation.MERGE
-    return output.value.value if merged else -output.value.value
+        raise Broken(f"{lost} MIST are lost: {effects.status}")

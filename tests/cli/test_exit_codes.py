@@ -4,6 +4,7 @@ import io
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 
@@ -50,6 +51,40 @@ def test_5_refused_on_chain(author, definition, meta_file):
 
 def test_6_unreachable(author):
     assert author.fails("tool", "validate", "http://127.0.0.1:1") == (6, "tool_unreachable")
+
+
+@pytest.fixture
+def silent_url():
+    """Where connections are taken and nothing is said."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("wallet", "show"),
+        ("tool", "list"),
+        ("leader", "status"),
+        ("localnet", "faucet"),
+        ("tool", "unregister", "xyz.example.math.divide@1", "--yes"),
+    ],
+)
+def test_6_a_silent_node_is_told_in_time_and_who_wants_waits_longer(author, silent_url, command):
+    settings = author.settings
+    settings["networks"]["test"] = {"url": silent_url, "faucet_url": silent_url}
+    author.configure(**settings)
+    result = author.run(*command, "--json", NEXUS_TOOLS_TIMEOUT="200ms")
+    assert result.code == 6
+    assert "no answer within 0.2 s" in result.error["message"]
+    assert "config set timeout" in result.error["hint"]
+
+
+def test_people_wait_for_ten_seconds(home):
+    assert home.json("config", "show")["timeout"] == "10s"
+    home.json("config", "set", "timeout", "1m")
+    assert home.json("config", "show")["timeout"] == "1m"
+    assert home.fails("config", "set", "timeout", "soon") == (2, "duration_invalid")
 
 
 def test_7_validation_failed(author):

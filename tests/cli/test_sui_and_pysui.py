@@ -1,14 +1,12 @@
-"""Who has the Sui CLI is at home: `docs/sui-and-pysui.md`, typed as it stands there."""
+"""Who has the Sui CLI is at home."""
 
-import re
-import shlex
-from pathlib import Path
+import json
+import shutil
 
 import pytest
 
 from nexus_tools.sui.address import Address
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sui-and-pysui.md").read_text()
 RUBY = "0xa2d14fad60c56049ecf75246a481934691214ce413e6a8ae2fe6834c173a6133"
 
 
@@ -17,19 +15,6 @@ def at_home(home, sui_files, chain):
     """A user of the Sui CLI, whose environment `private` is the test's network."""
     sui_files(home.folder, private=chain.url)
     return home
-
-
-def test_the_commands_of_the_page_go_as_they_are_written(at_home):
-    block = re.search(r"```console\n(.*?)```", PAGE, re.DOTALL)[1]
-    printed = ""
-    for line in block.splitlines():
-        program, *arguments = shlex.split(line.removeprefix("$ "))
-        assert program == "nexus-tools"
-        result = at_home.run(*arguments)
-        assert result.code == 0, result.stderr
-        printed += result.stdout
-    assert re.search(r"network source +sui", printed)
-    assert re.search(r"wallet source +sui", printed)
 
 
 def test_keys_and_networks_of_the_sui_cli_are_listed_as_such(at_home):
@@ -84,3 +69,52 @@ def test_a_broken_file_of_the_sui_cli_hides_nothing_of_ours(at_home):
 
 def test_a_key_of_the_sui_cli_is_not_ours_to_print(at_home):
     assert at_home.fails("wallet", "export", "ruby", "--yes") == (2, "account_elsewhere")
+
+
+def test_keys_and_networks_are_imported_and_no_key_is_printed(at_home, chain):
+    folder = at_home.folder / ".sui" / "sui_config"
+    (secret,) = json.loads((folder / "sui.keystore").read_text())
+    result = at_home.run("wallet", "import", "--from-sui", "--json")
+    (key,) = result.document["keys"]
+    assert (key["alias"], key["address"], key["new"], key["source"]) == (
+        "ruby",
+        RUBY,
+        True,
+        "nexus-tools",
+    )
+    assert {row["name"]: row["new"] for row in result.document["networks"]} == {
+        "testnet": False,
+        "local": True,
+        "private": True,
+    }
+    printed = result.stdout + result.stderr + at_home.run("wallet", "import", "--from-sui").stdout
+    assert secret not in printed
+    assert "suiprivkey" not in printed
+    shutil.rmtree(folder)
+    shown = at_home.json("wallet", "show", "ruby", "--network", "private")
+    assert (shown["address"], shown["source"]) == (RUBY, "nexus-tools")
+    assert at_home.settings["networks"]["private"] == {"url": chain.url}
+
+
+def test_a_second_import_changes_nothing(at_home):
+    at_home.json("wallet", "import", "--from-sui")
+    at_home.json("wallet", "rename", "ruby", "mine")
+    again = at_home.json("wallet", "import", "--from-sui")
+    assert [(key["alias"], key["new"]) for key in again["keys"]] == [("mine", False)]
+    assert not any(row["new"] for row in again["networks"])
+
+
+def test_a_key_whose_alias_is_taken_gets_another_one(at_home):
+    at_home.json("wallet", "new", "ruby")
+    (key,) = at_home.json("wallet", "import", "--from-sui")["keys"]
+    assert (key["address"], key["new"]) == (RUBY, True)
+    assert key["alias"] != "ruby"
+
+
+def test_without_the_sui_cli_there_is_nothing_to_import(home):
+    assert home.fails("wallet", "import", "--from-sui") == (3, "sui_files_missing")
+
+
+def test_an_alias_is_given_to_one_key_only(at_home):
+    code = at_home.fails("wallet", "import", "--from-sui", "--alias", "mine")
+    assert code == (2, "from_sui_alone")

@@ -1,5 +1,7 @@
 import stat
 
+import pytest
+
 from nexus_tools.client import KeyPair
 
 
@@ -66,3 +68,106 @@ def test_the_balance_is_that_of_the_chain(author):
 
 def test_without_a_key_nothing_is_shown(home):
     assert home.fails("wallet", "show") == (3, "wallet_empty")
+
+
+def test_sui_is_sent_to_a_key_by_its_alias_or_to_an_address(author, stranger):
+    author.wallet.new("friend")
+    sent = author.json("wallet", "transfer", "friend", "1.5", "--yes")
+    assert (sent["amount_mist"], sent["to"]) == (
+        1_500_000_000,
+        author.json("wallet", "show", "friend")["address"],
+    )
+    assert author.json("wallet", "show", "friend")["balance_mist"] == 1_500_000_000
+    left = author.json("wallet", "show")["balance_mist"]
+    assert left == 20_000_000_000 - 1_500_000_000 - sent["cost_mist"]
+    address = stranger.json("wallet", "show")["address"]
+    before = stranger.json("wallet", "show")["balance_mist"]
+    author.json("wallet", "transfer", address, "0.000000001", "--yes")
+    assert stranger.json("wallet", "show")["balance_mist"] == before + 1
+
+
+def test_a_transfer_asks_first_and_says_where_the_money_goes(author):
+    author.wallet.new("friend")
+    asked = author.run("wallet", "transfer", "friend", "1")
+    address = author.json("wallet", "show", "friend")["address"]
+    assert asked.code == 2
+    assert f"Send 1 SUI to friend ({address}) on test, and pay 0.0" in asked.stderr
+    assert author.json("wallet", "show", "friend")["balance_mist"] == 0
+
+
+def test_a_dry_run_sends_nothing(author):
+    author.wallet.new("friend")
+    assert author.json("wallet", "transfer", "friend", "1", "--dry-run")["dry_run"] is True
+    assert author.json("wallet", "show", "friend")["balance_mist"] == 0
+
+
+@pytest.mark.parametrize("amount", ["20", "19.9999", "21"])
+@pytest.mark.parametrize("how", ["--yes", "--dry-run"])
+def test_what_would_leave_nothing_for_gas_is_refused_before_it_is_sent(author, amount, how):
+    author.wallet.new("friend")
+    code = author.fails("wallet", "transfer", "friend", amount, how)
+    assert code == (4, "not_enough_sui")
+    assert author.json("wallet", "show")["balance_mist"] == 20_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("to", "amount", "code"),
+    [
+        ("nobody", "1", (3, "account_unknown")),
+        ("0x12z", "1", (7, "address_invalid")),
+        ("author", "0", (2, "amount_zero")),
+        ("author", "much", (2, "usage")),
+    ],
+)
+def test_a_transfer_to_nobody_or_of_nothing_is_refused(author, to, amount, code):
+    assert author.fails("wallet", "transfer", to, amount, "--yes") == code
+
+
+def test_a_key_is_renamed_and_stays_the_one_that_signs(home):
+    made = home.json("wallet", "new", "one")
+    home.json("config", "set", "wallet", "one")
+    renamed = home.json("wallet", "rename", "one", "first")
+    del made["recovery_phrase"]
+    assert renamed == made | {"alias": "first"}
+    assert home.settings["wallet"] == "first"
+
+
+def test_an_alias_that_is_taken_or_of_another_form_is_refused(home):
+    home.json("wallet", "new", "one")
+    home.json("wallet", "new", "two")
+    assert home.fails("wallet", "rename", "one", "two") == (2, "alias_taken")
+    assert home.fails("wallet", "rename", "one", "one two") == (7, "alias_invalid")
+
+
+def test_a_key_is_removed_after_a_question_that_says_how_to_back_it_up(home, chain):
+    home.configure(network="test", networks={"test": {"url": chain.url}})
+    home.json("wallet", "new", "one")
+    home.json("wallet", "new", "two")
+    asked = home.run("wallet", "remove", "two")
+    assert asked.code == 2
+    assert "`nexus-tools wallet export two`" in asked.stderr
+    assert home.json("wallet", "remove", "two", "--yes")["alias"] == "two"
+    assert [row["alias"] for row in home.json("wallet", "list")] == ["one"]
+
+
+def test_a_key_with_sui_is_only_removed_by_force(author):
+    assert author.fails("wallet", "remove", "author", "--yes") == (4, "key_has_sui")
+    assert [row["alias"] for row in author.json("wallet", "list")] == ["author"]
+    author.json("wallet", "remove", "author", "--yes", "--force")
+    assert author.json("wallet", "list") == []
+
+
+def test_a_key_whose_balance_nobody_can_tell_is_only_removed_by_force(home):
+    home.configure(network="gone", networks={"gone": {"url": "http://127.0.0.1:1"}})
+    home.json("wallet", "new", "one")
+    assert home.fails("wallet", "remove", "one", "--yes") == (4, "balance_unknown")
+    assert home.json("wallet", "remove", "one", "--yes", "--force")["alias"] == "one"
+
+
+def test_a_setting_that_named_a_removed_key_goes_with_it(home):
+    home.json("wallet", "new", "one")
+    home.json("wallet", "new", "two")
+    home.json("config", "set", "wallet", "two")
+    home.json("wallet", "remove", "two", "--yes", "--force")
+    assert "wallet" not in home.settings
+    assert home.json("wallet", "list")[0]["active"] is True

@@ -4,6 +4,8 @@ import socket
 import ssl
 from datetime import UTC, datetime, timedelta
 
+import grpc
+import grpc.aio
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -11,7 +13,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from grpc import StatusCode
 
-from nexus_tools.client import Network, Patience, SuiClient, UnsupportedByNodeError
+from benchmarks.proxy import Proxy
+from nexus_tools.client import (
+    Network,
+    Patience,
+    SuiClient,
+    UnboundClient,
+    UnsupportedByNodeError,
+)
 from nexus_tools.errors import (
     NotAllowedError,
     NotFoundError,
@@ -229,3 +238,133 @@ async def test_a_node_with_an_unknown_certificate_is_refused(tls_port):
     async with SuiClient(network, patience=Patience(attempts=1)) as client:
         with pytest.raises(UnreachableError, match="certificate"):
             await client.chain_id()
+
+
+# --- Connections that carry nothing any more
+
+
+@pytest.fixture
+async def proxy(chain):
+    async with Proxy(int(chain.net.url.rpartition(":")[2])).running() as proxy:
+        yield proxy
+
+
+def behind(proxy, **patience):
+    quick = {"attempts": 4, "first_pause_s": 0.001, "longest_pause_s": 0.01} | patience
+    return SuiClient(Network("localnet", proxy.url), patience=Patience(**quick))
+
+
+async def test_all_attempts_of_a_call_together_have_one_time_limit(proxy):
+    proxy.swallow()
+    async with behind(proxy, call_timeout_s=0.2) as client:
+        with pytest.raises(UnreachableError, match=r"no answer within 0\.2 s") as caught:
+            await client.gas_price()
+    assert caught.value.code == "node_unreachable"
+    assert caught.value.details == {"url": proxy.url, "timeout_s": 0.2}
+    assert proxy.connections == 1
+
+
+async def test_after_a_call_without_an_answer_the_next_one_has_a_connection_of_its_own(proxy):
+    async with behind(proxy, call_timeout_s=0.5) as client:
+        assert await client.gas_price() > 0
+        proxy.half_open()
+        with pytest.raises(UnreachableError):
+            await client.gas_price()
+        assert await client.gas_price() > 0
+    assert proxy.connections == 2
+
+
+async def test_what_else_is_under_way_outlives_a_call_without_an_answer(gateway, chain):
+    async with SuiClient(gateway.network, patience=QUICK) as client:
+        stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints", read_mask=ALL)
+        await anext(stream)
+        gateway.fail("GetEpoch", StatusCode.DEADLINE_EXCEEDED)
+        with pytest.raises(UnreachableError):
+            await client.gas_price()
+        gateway.mend("GetEpoch")
+        assert await client.gas_price() > 0
+        assert (await anext(stream)).checkpoint.sequence_number > 0
+        await stream.aclose()
+
+
+def test_a_client_without_a_lifetime_connects_anew_too(chain):
+    async def break_and_call():
+        async with Proxy(int(chain.net.url.rpartition(":")[2])).running() as proxy:
+            client = UnboundClient(
+                Network("localnet", proxy.url), patience=Patience(call_timeout_s=0.5)
+            )
+            assert await client.gas_price() > 0
+            proxy.half_open()
+            with pytest.raises(UnreachableError):
+                await client.gas_price()
+            assert await client.gas_price() > 0
+            return proxy.connections
+
+    assert asyncio.run(break_and_call()) == 2
+
+
+async def test_a_stream_whose_connection_died_without_a_word_is_found_out_by_pings(proxy):
+    async with behind(proxy, keepalive_s=0.2) as client:
+        stream = client.connection.stream("SubscriptionService/SubscribeCheckpoints", read_mask=ALL)
+        await anext(stream)
+        proxy.half_open()
+        with pytest.raises(UnreachableError, match="ping"):
+            async for _ in stream:
+                pass
+        assert await client.gas_price() > 0
+
+
+class SilentStream(grpc.GenericRpcHandler):
+    """Gives one empty frame of any stream, and then nothing: gRPC's own server counts pings."""
+
+    def service(self, _details):
+        return grpc.unary_stream_rpc_method_handler(self._stream)
+
+    async def _stream(self, _request, _context):
+        yield b""
+        await asyncio.Event().wait()
+
+
+async def test_pings_that_a_gateway_finds_too_many_break_the_stream_as_a_lost_node_does():
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((SilentStream(),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    network = Network("localnet", f"http://127.0.0.1:{port}")
+    async with SuiClient(network, patience=Patience(keepalive_s=0.01)) as client:
+        with pytest.raises(UnreachableError, match="pings"):
+            await read_all(client.connection.stream("SubscriptionService/SubscribeCheckpoints"))
+    await server.stop(None)
+
+
+# --- Another chain behind the same URL
+
+ELSEWHERE = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"
+
+
+async def test_no_response_of_another_chain_is_believed(chain):
+    async with chain.client() as client:
+        client.connection.chain_id = ELSEWHERE
+        with pytest.raises(UnreachableError) as caught:
+            await client.gas_price()
+        assert caught.value.code == "wrong_chain"
+        assert chain.deployment.chain_id in caught.value.message
+        assert ELSEWHERE in caught.value.message
+
+
+async def test_no_error_of_another_chain_is_believed(chain):
+    async with chain.client() as client:
+        client.connection.chain_id = ELSEWHERE
+        with pytest.raises(UnreachableError) as caught:
+            await client.connection.call(
+                "LedgerService/GetTransaction", digest=chain.deployment.chain_id
+            )
+        assert caught.value.code == "wrong_chain"
+
+
+async def test_no_stream_of_another_chain_is_believed(chain):
+    async with chain.client() as client:
+        client.connection.chain_id = ELSEWHERE
+        with pytest.raises(UnreachableError) as caught:
+            await read_all(client.connection.stream("SubscriptionService/SubscribeCheckpoints"))
+        assert caught.value.code == "wrong_chain"

@@ -1,12 +1,7 @@
 """Transactions go from hand to hand: what we build pysui signs and executes, and vice versa."""
 
 import logging
-import os
-import re
-import subprocess
-import sys
 from base64 import b64encode
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,6 +14,7 @@ from pysui import (
     client_factory,
 )
 
+from documents import Page
 from nexus_tools.client import KeyPair, SuiClient, network_and_key
 from nexus_tools.errors import NexusError
 from nexus_tools.sui.address import Address
@@ -28,7 +24,7 @@ from nexus_tools.sui.transaction import TRANSACTION_DATA
 
 logging.getLogger("pgrpc_client").setLevel(logging.CRITICAL)
 
-PAGE = Path(__file__).parents[2] / "docs" / "sui-and-pysui.md"
+PAGE = Page.read("docs/sui-and-pysui.md")
 CAROL = Address.of(0xCA401)
 AMOUNT = 7
 
@@ -225,28 +221,10 @@ def _text(data):
 # --- What the page says about it
 
 
-def examples():
-    """The Python blocks of the page, in their order."""
-    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-
-
-def test_the_program_of_the_page_runs_as_it_stands(chain, config, tmp_path):
-    config.save_to(tmp_path / ".pysui")
-    done = subprocess.run(
-        [sys.executable, "-c", examples()[0]],
-        env=os.environ | {"HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    url, address, balance = done.stdout.split()
-    assert (url, address) == (chain.network.url, str(chain.alice.address))
-    assert int(balance) > 0
-
-
 async def test_the_functions_of_the_page_do_what_they_say(chain, alice, pysui):
     page = {}
-    exec(compile(examples()[1], str(PAGE), "exec"), page)
+    code = next(each.text for each in PAGE.blocks if "def built_by_us" in each.text)
+    exec(compile(code, PAGE.name, "exec"), page)
     async with chain.client() as watcher:
         result = await page["built_by_us"](watcher, transfer(), pysui)
         assert result.is_ok(), result.result_string

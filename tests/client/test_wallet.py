@@ -179,3 +179,11 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
         write_private(path, "new \ud800")
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_misspelt_alias_gets_a_suggestion(path):
+    wallet = Wallet(path)
+    wallet.new("publisher")
+    with pytest.raises(NotFoundError) as caught:
+        wallet.account("pubisher")
+    assert caught.value.hint == "did you mean publisher?"

@@ -2,13 +2,16 @@
 
 import asyncio
 import secrets
+import shutil
 import socket
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from ipaddress import ip_network
 
 import pytest
+import structlog
 
+from benchmarks.node import node
 from nexus_tools.client import KeyPair, Network, Patience, SuiClient
 from nexus_tools.leader import Leader
 from nexus_tools.leader.address_guard import AddressGuard
@@ -17,8 +20,9 @@ from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
-from nexus_tools.package import parse_event, ports_of
+from nexus_tools.package import Publisher, load_package, parse_event, ports_of
 from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.pytest_plugin import LocalnetFixture
 from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
@@ -146,7 +150,7 @@ def respond():
 async def http_client():
     resolver = SystemResolver()
     guard = AddressGuard(networks=LOOPBACK, http=True)
-    async with guarded_client(guard, resolver, max_connections=64) as client:
+    async with guarded_client(guard, resolver, max_connections=1_000) as client:
         yield client
     resolver.close()
 
@@ -198,6 +202,15 @@ def add_definition():
         return replace(definition, **changes)
 
     return make
+
+
+@pytest.fixture
+def logged():
+    """The lines of the log, as they come."""
+    structlog.configure()
+    with structlog.testing.capture_logs() as lines:
+        yield lines
+    structlog.reset_defaults()
 
 
 @pytest.fixture
@@ -274,6 +287,9 @@ class World:
     def client_of(self, key):
         return SuiClient(self.client.network, key, patience=PATIENCE)
 
+    def client_at(self, url):
+        return SuiClient(Network("localnet", url), patience=PATIENCE)
+
     def config(self, identity, **changes):
         values = {
             "journal": self.folder / f"{identity.name}.sqlite",
@@ -290,8 +306,7 @@ class World:
     @asynccontextmanager
     async def running(self, identity, *, url=None, resolve=None, **changes):
         """The leader while it runs; it is stopped as an operator stops it."""
-        network = Network("localnet", url or self.localnet.url)
-        async with SuiClient(network, patience=PATIENCE) as client:
+        async with self.client_at(url or self.localnet.url) as client:
             config = self.config(identity, **changes)
             leader = Leader(
                 config, client, identity.key, self.deployment, identity.cap, resolve=resolve
@@ -324,3 +339,36 @@ async def world(deployed, localnet, tmp_path):
     key, deployment = deployed
     async with SuiClient(localnet.network, key, patience=PATIENCE) as client:
         yield World(localnet, deployment, client, tmp_path)
+
+
+# --- The same on a node in a process of its own
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """The folder of a chain with our package, and who published it with which key."""
+    folder = tmp_path_factory.mktemp("prepared")
+    key = new_key()
+
+    async def publish(network):
+        async with SuiClient(network, key) as client:
+            return (await Publisher(client).publish(load_package())).deployment
+
+    with node(folder) as first:
+        first.start(folder / "state")
+        localnet = LocalnetFixture(first.network.url, None)
+        localnet.fund(key.address, 1_000 * 10**9)
+        deployment = localnet.run(publish(first.network))
+    return folder / "state", key, deployment
+
+
+@pytest.fixture
+async def apart(prepared, tmp_path):
+    """A node in a process of its own with the package, its folder, and a world on it."""
+    state, key, deployment = prepared
+    shutil.copytree(state, tmp_path / "state")
+    with node(tmp_path) as own:
+        own.start(tmp_path / "state")
+        async with SuiClient(own.network, key, patience=PATIENCE) as client:
+            localnet = LocalnetFixture(own.network.url, None)
+            yield own, tmp_path / "state", World(localnet, deployment, client, tmp_path)

@@ -40,7 +40,7 @@ async def test_metrics_are_in_the_text_format_of_prometheus():
 async def test_two_leaders_count_each_for_itself():
     first, second = LeaderMetrics(), LeaderMetrics()
     first.open.inc()
-    assert b"nexus_leader_invocations_open 0.0" in second.render()
+    assert b"nexus_leader_invocations_open 0.0" in second.render()[0]
 
 
 async def test_a_taken_port_is_said_in_words(unused_tcp_port):

@@ -1,5 +1,7 @@
 import asyncio
+import socket
 import ssl
+import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -20,6 +22,7 @@ from nexus_tools.leader.http_client import (
 pytestmark = pytest.mark.anyio
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
+TIMEOUT_S = 20
 
 
 def resolver_of(*addresses):
@@ -194,3 +197,31 @@ async def test_cookies_are_not_kept(serve_bytes, respond, http_client):
     for _ in range(2):
         await exchange(http_client, "GET", server.url, max_response_bytes=100)
     assert all("cookie" not in head.lower() for head, _ in server.requests)
+
+
+async def test_a_name_that_nobody_resolves_keeps_threads_for_others(monkeypatch):
+    """Also after those who asked have given up: a thread that hangs cannot be ended."""
+    hanging, end = threading.Semaphore(0), threading.Event()
+    genuine = socket.getaddrinfo
+
+    def getaddrinfo(host, *arguments, **options):
+        if host != "hangs.example":
+            return genuine("127.0.0.1", *arguments, **options)
+        hanging.release()
+        end.wait(TIMEOUT_S)
+        raise OSError("nobody knows")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    resolver = SystemResolver()
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            for _ in range(2):
+                asking = [asyncio.create_task(resolver("hangs.example")) for _ in range(100)]
+                await asyncio.sleep(0)
+                assert await resolver("good.example") == ["127.0.0.1"]
+                for task in asking:
+                    task.cancel()
+        assert hanging.acquire(timeout=TIMEOUT_S)
+    finally:
+        end.set()
+        resolver.close()

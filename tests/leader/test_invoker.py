@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nexus_tools.leader.invoker import Backoff, retry_after_ms
+from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.file_descriptors import make_room
+from nexus_tools.leader.http_client import SystemResolver, guarded_client
+from nexus_tools.leader.invoker import Backoff, Invoker, retry_after_ms
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
 from nexus_tools.toolkit import Variant, tool
 
@@ -191,8 +196,6 @@ async def test_a_tool_that_comes_back_within_the_window_answers_all_that_waited(
 async def test_who_waits_holds_no_slot(
     make_invoker, make_call, serve_bytes, respond, unused_tcp_port, status
 ):
-    from nexus_tools.sui.address import Address
-
     good = await serve_bytes(respond(body=OK))
     busy = await serve_bytes(respond(status or 200))
     away = busy.url if status else f"http://127.0.0.1:{unused_tcp_port}"
@@ -452,6 +455,36 @@ async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_
     assert most == 2
 
 
+async def test_a_fast_tool_is_not_kept_waiting_by_ten_slow_ones(
+    make_invoker, make_call, serve_app, serve_bytes, respond
+):
+    """Ten tools that do not respond, with seventy calls each, all of which are under way."""
+    waiting = 0
+    all_wait = asyncio.Event()
+
+    async def hangs(scope, receive, _send):
+        nonlocal waiting
+        if scope["type"] == "http":
+            waiting += 1
+            if waiting == 700:
+                all_wait.set()
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+    make_room(700)
+    slow, fast = await serve_app(hangs), await serve_bytes(respond(body=OK))
+    invoker = make_invoker()
+    async with asyncio.timeout(TIMEOUT_S), asyncio.TaskGroup() as group:
+        calls = [make_call(slow, tool=Address.of(number % 10)) for number in range(700)]
+        tasks = [group.create_task(invoker.invoke(call)) for call in calls]
+        await all_wait.wait()
+        for _ in range(3):
+            assert await invoker.invoke(make_call(fast.url)) == Answer("ok", {"result": 3})
+        assert not any(task.done() for task in tasks)
+        for task in tasks:
+            task.cancel()
+
+
 async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
     make_invoker, make_call, serve_bytes
 ):
@@ -466,11 +499,23 @@ async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
     assert invoker.lanes.open_breakers() == 1
 
 
+async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_else(
+    config, make_call, answer_size, logged
+):
+    guard = AddressGuard(http=True)
+    async with guarded_client(guard, SystemResolver(), max_connections=4) as client:
+        invoker = Invoker(config, client, answer_size, LeaderMetrics())
+        result = await invoker.invoke(make_call("http://localhost:1", window_s=0.1))
+        await invoker.invoke(make_call("http://localhost:1", window_s=0.1))
+    assert result.detail == "no connection to the tool"
+    assert [(line["event"], line["why"]) for line in logged] == [
+        ("address_refused", "the address is loopback")
+    ]
+
+
 async def test_another_tool_is_not_left_alone_with_it(
     make_invoker, make_call, serve_bytes, respond, unused_tcp_port
 ):
-    from nexus_tools.sui.address import Address
-
     server = await serve_bytes(respond(body=OK))
     invoker = make_invoker(breaker_failures=1, breaker_pause_ms=60_000)
     await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.1))

@@ -1,6 +1,7 @@
 import asyncio
 import signal
 import sqlite3
+import stat
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -124,7 +125,7 @@ async def test_a_transaction_that_was_executed_closes_what_it_closed(reopen):
     assert (entry.stage, entry.outcome, entry.digest) == (Stage.KNOWN, ANSWER, None)
 
 
-async def test_a_closed_invocation_never_opens_again(reopen):
+async def test_no_event_opens_a_closed_invocation_again(reopen):
     journal = await reopen()
     await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE})
     await journal.called(Address.of(1))
@@ -132,6 +133,18 @@ async def test_a_closed_invocation_never_opens_again(reopen):
     await journal.closing([Address.of(1)], TRANSACTION)
     assert await assign(journal, 1) == ()
     assert (await journal.recall()).entries == ()
+
+
+async def test_what_was_closed_before_it_expired_can_be_opened_again(reopen):
+    journal = await reopen()
+    await assign(journal, 1, 2, closed={Address.of(1): Closed.SETTLED})
+    expires_at_ms = assignment_of(1).expires_at_ms
+    assert await journal.closed_early(expires_at_ms) == ()
+    assert await journal.closed_early(expires_at_ms - 1) == (assignment_of(1),)
+    await journal.reopen([Address.of(1)])
+    memory = await (await reopen()).recall()
+    assert {entry.assignment for entry in memory.entries} == {assignment_of(1), assignment_of(2)}
+    assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
 async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
@@ -155,6 +168,65 @@ async def test_a_journal_in_use_is_refused(reopen, tmp_path):
     with pytest.raises(UsageError) as caught:
         await Journal.open(tmp_path / "journal.sqlite", IDENTITY)
     assert caught.value.code == "journal_locked"
+
+
+def truncate(path):
+    path.write_bytes(b"")
+
+
+def delete(path):
+    path.unlink()
+
+
+def put_another_there(path):
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE other (value TEXT)")
+
+
+@pytest.mark.parametrize("lose", [truncate, delete, put_another_there])
+async def test_a_journal_that_has_lost_what_it_knew_is_refused_and_not_begun_anew(
+    reopen, tmp_path, lose
+):
+    await (await reopen()).close()
+    path = tmp_path / "journal.sqlite"
+    path.with_name("journal.sqlite-wal").unlink(missing_ok=True)
+    lose(path)
+    for _ in range(2):
+        with pytest.raises(UsageError) as caught:
+            await Journal.open(path, IDENTITY)
+        assert caught.value.code == "journal_lost"
+    mark = tmp_path / "journal.sqlite.mark"
+    assert str(mark) in caught.value.hint
+    mark.unlink()
+    await reopen()
+
+
+async def test_a_journal_of_an_older_release_gets_a_mark(reopen, tmp_path):
+    await (await reopen()).close()
+    mark = tmp_path / "journal.sqlite.mark"
+    mark.unlink()
+    await reopen()
+    assert mark.exists()
+
+
+async def test_journal_and_mark_are_for_their_owner_alone(reopen, tmp_path, logged):
+    await assign(await reopen(), 1)
+    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    names = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite.mark")
+    assert files == dict.fromkeys(names, 0o600)
+    assert logged == []
+
+
+async def test_a_journal_that_others_may_read_is_tightened_and_that_is_told(
+    reopen, tmp_path, logged
+):
+    await (await reopen()).close()
+    path = tmp_path / "journal.sqlite"
+    path.chmod(0o644)
+    await reopen()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [line["event"] for line in logged] == ["journal_was_exposed"]
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 100])

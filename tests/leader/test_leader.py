@@ -8,6 +8,8 @@ import pytest
 import structlog
 from msgspec import structs
 
+from benchmarks.proxy import Proxy
+from nexus_tools import units
 from nexus_tools.errors import NotAllowedError, UsageError
 from nexus_tools.leader import Leader
 from nexus_tools.package.move.invocation import State
@@ -66,15 +68,22 @@ async def test_what_was_requested_before_the_leader_started_is_settled(world, ad
     assert closed.state.ports.as_json() == {"result": 3}
 
 
-async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add):
+async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add, logged):
     identity = await world.new_leader()
     before = await world.client.balance(identity.key.address)
-    async with world.running(identity) as leader:
+    async with world.running(identity, closed_lines=100) as leader:
         ids = await world.request(add, *[{"a": n, "b": n} for n in range(20)])
         closed = await world.closed(*ids)
     settled = {"how": "settled"}
     sample = leader.metrics.registry.get_sample_value
     assert sample("nexus_leader_invocations_closed_total", settled) == 20
+    of_tool = {"tool": "xyz.example.math.add@1", "outcome": "settled"}
+    assert sample("nexus_leader_tool_invocations_closed_total", of_tool) == 20
+    lines = [line for line in logged if line["event"] == "closed"]
+    assert len(lines) == 20
+    assert {line["fqn"] for line in lines} == {"xyz.example.math.add@1"}
+    fees = sum(units.parse_sui(line["fee"]) for line in lines)
+    assert fees > 20 * 1_000_000
     assert await world.client.balance(add.payout) > 0
     assert {each.price_mist for each in closed} == {5_000}
     assert await world.client.balance(identity.key.address) > before
@@ -268,77 +277,10 @@ async def test_the_secondary_takes_over_when_the_window_of_the_primary_is_over(w
 # --- A node that is away
 
 
-class Wire:
-    """A way to the node that can be cut and mended."""
-
-    def __init__(self, target):
-        self._target = target.removeprefix("http://").split(":")
-        self._cut = False
-        self._writers = set()
-        self._tasks = set()
-
-    async def start(self):
-        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-
-    def cut(self):
-        self._cut = True
-        for writer in self._writers:
-            writer.transport.abort()
-
-    def mend(self):
-        self._cut = False
-
-    async def stop(self):
-        self._server.close()
-        self.cut()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _connect(self, reader, writer):
-        self._tasks.add(asyncio.current_task())
-        if self._cut:
-            writer.transport.abort()
-            return
-        to_reader, to_writer = await asyncio.open_connection(*self._target)
-        self._writers |= {writer, to_writer}
-        pipes = (self._pipe(reader, to_writer), self._pipe(to_reader, writer))
-        await asyncio.gather(*pipes, return_exceptions=True)
-        self._writers -= {writer, to_writer}
-
-    async def _pipe(self, reader, writer):
-        try:
-            while data := await reader.read(65_536):
-                writer.write(data)
-                await writer.drain()
-        finally:
-            writer.close()
-
-
-@pytest.fixture
-async def wire(world):
-    """A wire to the node of the world, and its URL."""
-    wire = Wire(world.localnet.url)
-    yield wire, await wire.start()
-    await wire.stop()
-
-
-async def test_a_request_made_while_the_node_is_away_is_settled_later(world, add, wire):
-    cable, url = wire
-    identity = await world.new_leader()
-    async with world.running(identity, url=url):
-        await world.closed(*await world.request(add, {"a": 0, "b": 0}))
-        cable.cut()
-        ids = await world.request(add, {"a": 20, "b": 22})
-        cable.mend()
-        (closed,) = await world.closed(*ids)
-    assert closed.state.ports.as_json() == {"result": 42}
-
-
 async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
-    world, serve_app, add_definition, wire
+    world, serve_app, add_definition
 ):
     asked, go_on, responded = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    cable, url = wire
 
     async def app(scope, _receive, send):
         if scope["type"] == "http":
@@ -350,13 +292,16 @@ async def test_an_outcome_found_while_the_node_is_away_is_settled_later(
 
     registered = await world.register_tool(add_definition(await serve_app(app)))
     identity = await world.new_leader()
-    async with world.running(identity, url=url, check_meta=False):
+    async with (
+        Proxy(int(world.localnet.url.rpartition(":")[2])).running() as proxy,
+        world.running(identity, url=proxy.url, check_meta=False),
+    ):
         ids = await world.request(registered, {"a": 1, "b": 2})
         await asked.wait()
-        cable.cut()
+        await proxy.drop()
         go_on.set()
         await responded.wait()
-        cable.mend()
+        await proxy.mend()
         (closed,) = await world.closed(*ids)
     assert closed.state.ports.as_json() == {"result": 3}
 

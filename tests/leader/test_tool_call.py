@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.chain import FoundTool
+from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.tool_call import ToolCalls
+from nexus_tools.leader.tool_lanes import ToolLanes
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.collateral import Collateral
 from nexus_tools.package.move.invocation import Invocation, State
@@ -52,8 +54,13 @@ def invocation_with(ports):
 INPUTS = ports_of({"a": 1, "b": 2})
 
 
+def new_calls(max_request_bytes, meta):
+    lanes = ToolLanes(LeaderConfig(journal="journal.sqlite"), lambda: 0.0)
+    return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes)
+
+
 async def make_call(found, ports=INPUTS, *, max_request_bytes=1_000, meta=None):
-    calls = ToolCalls(AddressGuard(), max_request_bytes, meta)
+    calls = new_calls(max_request_bytes, meta)
     return await calls.make(ASSIGNMENT, invocation_with(ports), found, 20.0)
 
 
@@ -132,7 +139,7 @@ async def test_inputs_beyond_the_limit_are_not_sent(make_tool):
 
 
 async def test_a_changed_tool_is_compiled_anew(make_tool):
-    calls = ToolCalls(AddressGuard(), 1_000, None)
+    calls = new_calls(1_000, None)
     strict = json.dumps({"type": "object", "required": ["c"]}).encode()
     invocation = invocation_with(INPUTS)
     first = await calls.make(ASSIGNMENT, invocation, make_tool(version=3), 1.0)

@@ -2,7 +2,8 @@ import asyncio
 
 import pytest
 
-from nexus_tools.leader.tool_lanes import BreakerState, CircuitBreaker
+from nexus_tools.leader.tool_lanes import BreakerState, CircuitBreaker, ToolLanes
+from nexus_tools.sui.address import Address
 
 
 class Clock:
@@ -99,3 +100,42 @@ async def test_nobody_waits_longer_than_said(breaker):
     async with asyncio.timeout(20):
         await breaker.wait(0.01)
     assert breaker.state is BreakerState.OPEN
+
+
+@pytest.fixture
+def lanes(config, clock):
+    return ToolLanes(config.model_copy(update={"breaker_failures": 2}), clock)
+
+
+def test_a_tool_that_goes_down_and_comes_back_is_told_once_each(lanes, clock, logged):
+    lane = lanes.of(Address.of(1), "a.b.c@1")
+    for _ in range(5):
+        lane.missed("no connection to the tool")
+        clock.seconds += 10.0
+    assert lanes.down() == 1
+    lane.reached()
+    lane.reached()
+    assert [(line["event"], line["fqn"]) for line in logged] == [
+        ("tool_down", "a.b.c@1"),
+        ("tool_up", "a.b.c@1"),
+    ]
+    assert logged[0]["why"] == "no connection to the tool"
+    assert lanes.down() == 0
+
+
+def test_one_failure_is_no_news(lanes, logged):
+    lane = lanes.of(Address.of(1), "a.b.c@1")
+    lane.missed("no connection to the tool")
+    lane.reached()
+    assert logged == []
+
+
+def test_an_address_that_is_refused_is_told_once_until_the_reason_changes(lanes, logged):
+    lane = lanes.of(Address.of(1), "a.b.c@1")
+    for why in ("the address is private", "the address is private", "the URL is not https"):
+        lane.missed("no connection to the tool", why)
+    assert [(line["event"], line["why"]) for line in logged] == [
+        ("address_refused", "the address is private"),
+        ("address_refused", "the URL is not https"),
+    ]
+    assert lanes.down() == 1

@@ -4,7 +4,8 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.assignment import Assignment
-from nexus_tools.leader.closing import Closed
+from nexus_tools.leader.closed_invocations import ClosedInvocations
+from nexus_tools.leader.closing import Closed, End
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.workload import Workload
@@ -28,7 +29,7 @@ class Carrying:
         await self.go_on.wait()
         if self.error is not None:
             raise self.error
-        return Closed.SETTLED
+        return End(Closed.SETTLED)
 
 
 class Hand:
@@ -38,7 +39,14 @@ class Hand:
         self.carrying = Carrying()
         self.metrics = LeaderMetrics()
         queue = ClosingQueue(config)
-        self.workload = Workload(group, self.carrying, queue, self.metrics, capacity)
+        self.workload = Workload(
+            group,
+            self.carrying,
+            queue,
+            closed=ClosedInvocations(self.metrics, lambda: 0, lines=10),
+            metrics=self.metrics,
+            capacity=capacity,
+        )
 
     def count(self, name, **labels):
         return self.metrics.registry.get_sample_value(f"nexus_leader_{name}", labels) or 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import Choice, Session, local
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.units import in_words
 
@@ -53,7 +53,7 @@ def list_credentials(session: Session) -> None:
 @click.argument("provider")
 @click.option(
     "--kind",
-    type=click.Choice(["token", "api_key"]),
+    type=Choice(["token", "api_key"]),
     default="token",
     show_default=True,
     help="What it is.",

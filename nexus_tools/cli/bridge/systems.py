@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
+from nexus_tools.cli.framework import Choice
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import Bridge
@@ -68,10 +69,8 @@ UNSTRACT = System(
         ),
         click.option(
             "--log-level",
-            type=click.Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
-            default="INFO",
-            show_default=True,
-            help="Unstract: the least that a tool is asked to log.",
+            type=Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
+            help="Unstract: give what a tool logs from this level on; without it, no logs.",
         ),
         click.option(
             "--params-argument",
@@ -80,7 +79,7 @@ UNSTRACT = System(
         ),
         click.option(
             "--storage",
-            type=click.Choice(["auto", "local", "s3"]),
+            type=Choice(["auto", "local", "s3"]),
             default="auto",
             show_default=True,
             help="Unstract: where a tool finds its files.",
@@ -137,9 +136,8 @@ SOS = System(
 def _nora(given: Given, _: "Settings") -> "Bridge":
     from nexus_tools.bridges import NoraBridge
 
-    return NoraBridge(
-        error_pattern=given["error_pattern"], allow_dangerous=given["allow_dangerous"]
-    )
+    pattern = None if given["strings_are_answers"] else given["error_pattern"]
+    return NoraBridge(error_pattern=pattern, allow_dangerous=given["allow_dangerous"])
 
 
 NORA = System(
@@ -148,7 +146,14 @@ NORA = System(
         click.option(
             "--error-pattern",
             metavar="REGEX",
-            help="NORA: a text that matches is the variant `err`, as in ^Error.",
+            default="^Error( |:)",
+            show_default=True,
+            help="NORA: a text that matches is the variant `err`.",
+        ),
+        click.option(
+            "--strings-are-answers",
+            is_flag=True,
+            help="NORA: no text is the variant `err`, as for tools that give what is in files.",
         ),
     ),
     _nora,
@@ -200,7 +205,9 @@ def _mcp(given: Given, settings: "Settings") -> "Bridge":
     from nexus_tools.bridges import McpBridge, Pins
 
     pins = Pins(settings.data_directory / "mcp-pins.json")
-    return McpBridge(pins, accept_changes=given["accept_changes"])
+    return McpBridge(
+        pins, accept_changes=given["accept_changes"], per_call=given["session"] == "per-call"
+    )
 
 
 MCP = System(
@@ -210,6 +217,13 @@ MCP = System(
             "--accept-changes",
             is_flag=True,
             help="MCP: take tools that have changed since they were seen first.",
+        ),
+        click.option(
+            "--session",
+            type=Choice(["shared", "per-call"]),
+            default="shared",
+            show_default=True,
+            help="MCP: one server for all calls, or one for each, which knows nothing of others.",
         ),
     ),
     _mcp,
@@ -221,7 +235,7 @@ SYSTEMS = (UNSTRACT, SOS, NORA, HYPERPOCKET, MCP)
 
 _SYSTEM = click.option(
     "--system",
-    type=click.Choice([system.word for system in SYSTEMS]),
+    type=Choice([system.word for system in SYSTEMS]),
     help="Look for tools of this system.",
 )
 

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Selection, Session, reads, selects
+from nexus_tools.cli.framework import Choice, Selection, Session, complete_fqns, reads, selects
 from nexus_tools.lending import LONGEST_NAMES
 
 
 @click.command()
-@click.argument("fqn", nargs=-1)
+@click.argument("fqn", nargs=-1, shell_complete=complete_fqns)
 @click.option(
     "--format",
     "system",
-    type=click.Choice(tuple(LONGEST_NAMES)),
+    type=Choice(tuple(LONGEST_NAMES)),
     required=True,
     help="For which system.",
 )

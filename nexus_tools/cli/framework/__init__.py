@@ -9,12 +9,26 @@ from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
+    from nexus_tools.cli.framework.completing import (
+        complete_fqns,
+        complete_keys,
+        complete_networks,
+        complete_settings,
+    )
     from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
+    from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
-    from nexus_tools.cli.framework.parameters import AMOUNT, CA_FILE, DURATION, LOG_FORMAT
+    from nexus_tools.cli.framework.parameters import (
+        AMOUNT,
+        CA_FILE,
+        DURATION,
+        FRAMEWORK_FROM,
+        LOG_FORMAT,
+        Choice,
+    )
     from nexus_tools.cli.framework.reaching import reach, reaches
-    from nexus_tools.cli.framework.selection import Selection, selects
+    from nexus_tools.cli.framework.selection import Selection, picks, selects
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
@@ -24,7 +38,9 @@ __all__ = [
     "AMOUNT",
     "CA_FILE",
     "DURATION",
+    "FRAMEWORK_FROM",
     "LOG_FORMAT",
+    "Choice",
     "LazyGroup",
     "Output",
     "Selection",
@@ -32,7 +48,12 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "complete_fqns",
+    "complete_keys",
+    "complete_networks",
+    "complete_settings",
     "local",
+    "picks",
     "plain",
     "print_tree",
     "reach",
@@ -46,6 +67,7 @@ __all__ = [
     "sent_record",
     "serves",
     "shared_options_last",
+    "terminable",
     "writes",
 ]
 
@@ -54,12 +76,19 @@ __getattr__ = late_names(
     globals(),
     {
         "command": ("local", "reads", "writes"),
+        "completing": (
+            "complete_fqns",
+            "complete_keys",
+            "complete_networks",
+            "complete_settings",
+        ),
         "documents": ("read_bytes", "read_json", "read_option"),
+        "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),
-        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "LOG_FORMAT"),
+        "parameters": ("AMOUNT", "CA_FILE", "DURATION", "FRAMEWORK_FROM", "LOG_FORMAT", "Choice"),
         "reaching": ("reach", "reaches"),
-        "selection": ("Selection", "selects"),
+        "selection": ("Selection", "picks", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),
         "serving": ("Serving", "serves"),
         "session": ("Session",),

@@ -1,8 +1,9 @@
-"""Ctrl-C while a command waits for a person."""
+"""Ctrl-C while a command waits for a person, and SIGTERM where it is to do the same."""
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -17,3 +18,17 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, usual)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end what is in here as Ctrl-C does: what has to be said at the end is said."""
+
+    def interrupt(*_: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    usual = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, usual)

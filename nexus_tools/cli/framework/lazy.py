@@ -5,6 +5,9 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
+
+from nexus_tools.spelling import with_suggestion
 
 
 class LazyGroup(click.Group):
@@ -44,6 +47,12 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._summaries[name]) for name in self.list_commands(ctx)])
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names that begin so with their summaries, without importing the commands."""
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=self._summaries.get(name)) for name in names]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -51,14 +60,5 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = _closest(args[0], self.list_commands(ctx))
-            if close is None:
-                raise
-            message = f"{error.message} Did you mean `{close}`?"
+            message = with_suggestion(error.message, args[0], self.list_commands(ctx))
             raise click.UsageError(message, ctx) from error
-
-
-def _closest(word: str, names: list[str]) -> str | None:
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, names, n=1)), None)

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import environment, units
 from nexus_tools.errors import UsageError
+from nexus_tools.spelling import with_suggestion
 
 if TYPE_CHECKING:
     _Number = click.ParamType[int]
+    _Choice = click.Choice[str]
 else:  # it is generic from click 8.5 on
     _Number = click.ParamType
+    _Choice = click.Choice
 
 
 class _Written(_Number):
@@ -43,9 +46,26 @@ DURATION = _Written("duration", units.parse_duration)
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file that is there."""
 
+
+class Choice(_Choice):
+    """One of some words; a misspelt one is told which it may be."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """As click has it, with a suggestion."""
+        message = super().get_invalid_choice_message(value, ctx)
+        return with_suggestion(message, str(value), map(str, self.choices))
+
+
+FRAMEWORK_FROM = click.option(
+    "--framework-from",
+    metavar="URL|FOLDER",
+    help="Take the Sui framework of the node at URL, or one whose .mv files are in FOLDER.",
+)
+"""The option of commands that work with a framework."""
+
 LOG_FORMAT = click.option(
     "--log-format",
-    type=click.Choice(["text", "json"]),
+    type=Choice(["text", "json"]),
     help="How to write the log; text on a terminal, else JSON.",
 )
 """The option of commands that run until they are stopped."""

@@ -61,13 +61,17 @@ class Session:
 
     @asynccontextmanager
     async def client(self, *, signing: bool = False) -> AsyncIterator["SuiClient"]:
-        """A connection to the network; `signing` with the key."""
-        from nexus_tools.client import SuiClient
+        """A connection to the network; `signing` with the key.
+
+        A node that is silent for longer than the settings say is told of: `node_unreachable`.
+        """
+        from nexus_tools.client import Patience, SuiClient
 
         signer = self.signer() if signing else None
         network = self.network()
+        patience = Patience(call_timeout_s=self.settings.timeout_s)
         try:
-            async with SuiClient(network, signer) as client:
+            async with SuiClient(network, signer, patience=patience) as client:
                 yield client
         except UnreachableError as error:
             if error.code != "node_unreachable" or not self.settings.lacks_localnet(network.name):
@@ -84,7 +88,9 @@ class Session:
         from nexus_tools.nexus import Nexus
 
         async with self.client(signing=signing) as client:
-            yield Nexus(client, await self._known_deployment(client), dry_run=self.dry_run)
+            with self.output.progress(f"asking {client.network.name}"):
+                deployment = await self._known_deployment(client)
+            yield Nexus(client, deployment, dry_run=self.dry_run)
 
     async def _known_deployment(self, client: "SuiClient") -> "Deployment":
         """As `deployment`, unless the node is not the user's own localnet, which is not running."""

@@ -1,14 +1,24 @@
 """The options that commands share: they may stand in front of the noun, too.
 
-This is read for every command line, `--help` included: it imports nothing but click.
+This is read for every command line, `--help` included: it imports next to nothing but click.
 """
 
 import click
 
+from nexus_tools.cli.framework.completing import complete_keys, complete_networks
+
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 QUIET = click.option("-q", "--quiet", is_flag=True, help="Print results only.")
-NETWORK = click.option("-n", "--network", "network_name", help="Work on this network.")
-WALLET = click.option("-w", "--wallet", "wallet_name", help="Sign with this key.")
+NETWORK = click.option(
+    "-n",
+    "--network",
+    "network_name",
+    help="Work on this network.",
+    shell_complete=complete_networks,
+)
+WALLET = click.option(
+    "-w", "--wallet", "wallet_name", help="Sign with this key.", shell_complete=complete_keys
+)
 YES = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Simulate: nothing is signed or sent.")
 

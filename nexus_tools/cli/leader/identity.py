@@ -25,6 +25,7 @@ _COLUMNS = {
     "state": "State",
     "collateral": "Collateral",
     "claimable": "Claimable",
+    "balance": "Balance",
 }
 
 
@@ -66,7 +67,8 @@ async def status(session: Session, which: str | None) -> None:
             found = [await leaders.get(leader) for leader in ids]
             now_ms = await leaders.client.now_ms()
             balance = await leaders.client.balance(leaders.client.address)
-    rows = [_document(leader, now_ms) | {"balance_mist": balance} for leader in found]
+    money = {"balance_mist": balance, "balance": units.sui(balance)}
+    rows = [_document(leader, now_ms) | money for leader in found]
     empty = "the wallet has no leader: `nexus-tools leader register` makes one"
     session.output.table(rows, _COLUMNS, empty=empty)
 
@@ -201,17 +203,9 @@ def _document(leader: "RegisteredLeader", now_ms: int) -> dict[str, Any]:
     return {
         "leader": str(leader.id),
         "name": leader.record.name,
-        "state": _state(leader),
+        "state": leader.state,
         "collateral_mist": collateral.balance_mist,
         "collateral": units.sui(collateral.balance_mist),
         "claimable_at_ms": at_ms,
         "claimable": claimable,
     }
-
-
-def _state(leader: "RegisteredLeader") -> str:
-    if leader.active:
-        return "active"
-    if leader.record.collateral.unregistered_at_ms is not None:
-        return "unregistered"
-    return "inactive" if leader.record.collateral.is_whole else "suspended"

@@ -56,7 +56,10 @@ async def snapshot(session: Session) -> None:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @local
 async def revert(session: Session, name: str, *, yes: bool) -> None:
-    """Go back to SNAPSHOT: whatever happened since did not happen."""
+    """Go back to SNAPSHOT: whatever happened since did not happen.
+
+    The clock goes back, too. Programs that follow the chain have to connect anew.
+    """
     place = _parse_snapshot(name)
     running = require_localnet()
     session.output.confirm(f"Forget all that happened since {name}?", yes=yes)

@@ -20,13 +20,16 @@ async def command(session: Session, address: str | None, amount: int | None) -> 
 
     recipient = session.address_of(address) if address else session.signer().address
     given, digests = 0, dict[str, None]()
+    timeout_s = session.settings.timeout_s
     with session.output.progress("asking the faucet"):
         while not digests or (amount is not None and given < amount):
             missing = None if amount is None else amount - given
-            for gift in await request_sui(session.network(), recipient, missing):
+            for gift in await request_sui(
+                session.network(), recipient, missing, timeout_s=timeout_s
+            ):
                 given += gift.amount
                 digests[str(gift.transaction)] = None
-    session.output.done(f"{units.sui(given)} sent to {recipient.short()}")
+    session.output.done(f"{units.sui(given)} sent to {recipient}")
     record = {"address": str(recipient), "amount_mist": given, "digests": list(digests)}
     if session.output.as_json:
         session.output.document(record)

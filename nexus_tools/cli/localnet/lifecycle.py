@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from nexus_tools import environment, units
-from nexus_tools.cli.framework import Session, local
+from nexus_tools.cli.framework import FRAMEWORK_FROM, Session, local
 from nexus_tools.running_localnet import RunningLocalnet, require_localnet
 
 DEFAULT_PORT = 9000
@@ -31,6 +31,13 @@ DEFAULT_PORT = 9000
     metavar="TEXT",
     help="What random bytes follow from, from now on; by default, a secret of the network.",
 )
+@FRAMEWORK_FROM
+@click.option(
+    "--protocol-version",
+    metavar="NUMBER",
+    type=int,
+    help="Whose rules hold; by default those of the framework that comes with us, 105.",
+)
 @click.option("--detach", is_flag=True, help="Run in the background.")
 @click.option("--background", is_flag=True, hidden=True)
 @local
@@ -38,18 +45,21 @@ def start(
     session: Session,
     port: int,
     state: Path | None,
-    randomness_seed: str | None,
     *,
+    randomness_seed: str | None,
+    framework_from: str | None,
+    protocol_version: int | None,
     detach: bool,
     background: bool,
 ) -> Any:
     """Start a localnet, and run it until Ctrl-C; with --detach, in the background."""
-    from nexus_tools.cli.localnet.process import run_localnet, start_detached
+    from nexus_tools.cli.localnet.process import Wish, run_localnet, start_detached
 
+    wish = Wish(port, state, randomness_seed, framework_from, protocol_version)
     if not detach:
-        return run_localnet(session, port, state, randomness_seed, detached=background)
+        return run_localnet(session, wish, detached=background)
     with session.output.progress("starting the localnet"):
-        running = start_detached(port, state, randomness_seed)
+        running = start_detached(wish)
     _report_start(session, running)
     return None
 
@@ -61,7 +71,8 @@ async def status(session: Session) -> None:
     running = require_localnet()
     session.network_name = "localnet"
     async with session.client() as client:
-        record = _record(running) | {
+        known = _record(running) if session.output.as_json else _for_people(running)
+        record = known | {
             "chain_id": await client.chain_id(),
             "time_ms": await client.now_ms(),
         }
@@ -104,7 +115,14 @@ def reset(session: Session, *, yes: bool) -> None:
 
 def _report_start(session: Session, running: RunningLocalnet) -> None:
     session.output.done(f"a Sui network listens at {running.url}")
-    session.output.record(_record(running))
+    record = _record(running)
+    session.output.record(record if session.output.as_json else _for_people(running))
+
+
+def _for_people(running: RunningLocalnet) -> dict[str, Any]:
+    from nexus_tools.cli.localnet.process import framework_in_words
+
+    return _record(running) | {"framework": framework_in_words(running)}
 
 
 def _record(running: RunningLocalnet) -> dict[str, Any]:
@@ -116,5 +134,8 @@ def _record(running: RunningLocalnet) -> dict[str, Any]:
         "pid": running.pid,
         "state": running.state,
         "randomness_seed": running.randomness_seed,
+        "protocol_version": running.protocol_version,
+        "framework_from": running.framework_from,
+        "framework": running.framework,
         "log": log,
     }

@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.garbage import collect_seldom
@@ -24,6 +25,9 @@ from nexus_tools.running_localnet import (
     running_localnet,
 )
 
+if TYPE_CHECKING:
+    from nexus_tools.localnet import Localnet
+
 _STOP_TIMEOUT_S = 30.0
 _LOOK_AGAIN_S = 0.05
 
@@ -33,27 +37,36 @@ def log_file() -> Path:
     return data_directory() / "localnet.log"
 
 
-async def run_localnet(
-    session: Session,
-    port: int,
-    state: Path | None,
-    randomness_seed: str | None,
-    *,
-    detached: bool = False,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a localnet is to be, as its user has said."""
+
+    port: int
+    state: Path | None = None
+    randomness_seed: str | None = None
+    framework_from: str | None = None
+    protocol_version: int | None = None
+
+    @property
+    def as_options(self) -> list[str]:
+        """The options of `localnet start` that say the same."""
+        named = {
+            "port": self.port,
+            "state": self.state,
+            "randomness-seed": self.randomness_seed,
+            "framework-from": self.framework_from,
+            "protocol-version": self.protocol_version,
+        }
+        return [f"--{name}={value}" for name, value in named.items() if value is not None]
+
+
+async def run_localnet(session: Session, wish: Wish, *, detached: bool = False) -> None:
     """Be the localnet until SIGINT or SIGTERM. Raises `localnet_running` if there is another."""
-    folder = _absolute(state)
     become_the_localnet()
     with _collecting_little_garbage(), _hint_at_free_port():
-        from nexus_tools.localnet import Localnet
-
-        localnet = Localnet(port=port, state=folder)
-        await localnet.start()
-        if randomness_seed is not None:  # before the first request is read
-            localnet.seed_randomness(randomness_seed.encode())
+        localnet = await _started(session, wish)
     try:
-        told = str(folder) if folder else None
-        running = RunningLocalnet(os.getpid(), localnet.url, told, detached, randomness_seed)
+        running = _as_running(localnet, wish, detached=detached)
         announce_localnet(running)
         _say_ready(session, running)
         await _signalled()
@@ -62,8 +75,43 @@ async def run_localnet(
     session.output.note("stopped")
 
 
+async def _started(session: Session, wish: Wish) -> "Localnet":
+    from nexus_tools.framework_source import find_release
+    from nexus_tools.localnet import Localnet, Origin
+
+    source, seed = wish.framework_from, wish.randomness_seed
+    cache = session.settings.cache_directory
+    release = None if source is None else await find_release(source, cache)
+    origin = Origin(release, wish.protocol_version)
+    localnet = Localnet(port=wish.port, state=_absolute(wish.state), origin=origin)
+    await localnet.start()
+    if seed is not None:  # before the first request is read
+        localnet.seed_randomness(seed.encode())
+    return localnet
+
+
+def _as_running(localnet: "Localnet", wish: Wish, *, detached: bool) -> RunningLocalnet:
+    folder = _absolute(wish.state)
+    return RunningLocalnet(
+        os.getpid(),
+        localnet.url,
+        str(folder) if folder else None,
+        detached,
+        wish.randomness_seed,
+        _absolute_source(wish.framework_from),
+        wish.protocol_version,
+        localnet.protocol_version,
+        dict(localnet.framework),
+    )
+
+
 def _absolute(folder: Path | None) -> Path | None:
     return None if folder is None else folder.expanduser().resolve()
+
+
+def _absolute_source(source: str | None) -> str | None:
+    """A folder as every process finds it; a URL as it is."""
+    return str(Path(source).resolve()) if source and Path(source).is_dir() else source
 
 
 @contextmanager
@@ -91,6 +139,8 @@ def _say_ready(session: Session, running: RunningLocalnet) -> None:
     if session.output.as_json:
         session.output.document({"url": running.url, "pid": running.pid, "state": running.state})
     else:
+        version, digests = running.protocol_version, framework_in_words(running)
+        session.output.note(f"protocol {version}, framework {digests}")
         session.output.done(f"a Sui network listens at {running.url}; Ctrl-C stops it")
     sys.stdout.flush()
 
@@ -102,14 +152,18 @@ async def _signalled() -> None:
     await stopped.wait()
 
 
-def start_detached(port: int, state: Path | None, randomness_seed: str | None) -> RunningLocalnet:
+def framework_in_words(running: RunningLocalnet) -> str:
+    """The packages of the framework by the beginnings of their digests."""
+    return ", ".join(f"{name} {digest[:8]}" for name, digest in running.framework.items())
+
+
+def start_detached(wish: Wish) -> RunningLocalnet:
     """Start a localnet in a session of its own, and wait until it listens.
 
     Raises what the localnet raises when it cannot start.
     """
     command = [sys.executable, "-m", "nexus_tools", "localnet", "start", "--background", "--json"]
-    command += ["--port", str(port)] + ([] if state is None else ["--state", str(state)])
-    command += [] if randomness_seed is None else [f"--randomness-seed={randomness_seed}"]
+    command += wish.as_options
     data_directory().mkdir(parents=True, exist_ok=True)
     with log_file().open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
@@ -178,4 +232,12 @@ def reset_localnet(running: RunningLocalnet) -> RunningLocalnet:
     if state is not None:
         for file in state.glob(f"{STATE_FILE_NAME}*"):
             file.unlink()
-    return start_detached(running.port, state, running.randomness_seed)
+    return start_detached(
+        Wish(
+            running.port,
+            state,
+            running.randomness_seed,
+            running.framework_from,
+            running.wanted_version,
+        )
+    )

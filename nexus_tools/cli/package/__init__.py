@@ -5,7 +5,7 @@ import click
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
-    "publish": "Publish the package that comes with nexus-tools.",
+    "publish": "Publish a Move package, or the one that comes with nexus-tools.",
     "upgrade": "Publish it as the next version of the published one.",
     "show": "Show the package on the network.",
     "use": "Use a published package from now on.",

@@ -1,13 +1,16 @@
 """`nexus-tools package build`: a Move package compiled, and ours compared with what we ship."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools.cli.framework import Session, local
-from nexus_tools.cli.package.compiler import FOLDER, move_builder, our_sources
+from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles, our_sources
 from nexus_tools.errors import ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.localnet.compiler import Bundle
 
 
 @click.command()
@@ -16,9 +19,17 @@ from nexus_tools.errors import ValidationError
     "--output", type=click.Path(file_okay=False, path_type=Path), help="Write the modules here."
 )
 @click.option("--framework", type=FOLDER, help="Sources of the Sui framework.")
+@BUNDLE
+@compiles
 @local
 def command(
-    session: Session, folder: Path | None, output: Path | None, framework: Path | None
+    session: Session,
+    folder: Path | None,
+    *,
+    output: Path | None,
+    framework: Path | None,
+    bundle: "Bundle | None",
+    compilation: Compilation,
 ) -> None:
     """Compile the Move package in FOLDER; without it, our own, and compare it with what we ship.
 
@@ -29,7 +40,13 @@ def command(
 
     source = folder or our_sources()
     with session.output.progress(f"compiling {source}"):
-        built = build_to_publish(move_builder(session), source, framework)
+        built = build_to_publish(
+            compilation.builder(session),
+            source,
+            framework,
+            checkouts=compilation.checkouts,
+            bundle=bundle,
+        )
     modules = {deserialize(module).name: module for module in built.modules}
     if built.warnings:
         session.output.warn(built.warnings)

@@ -1,12 +1,16 @@
-"""The compiler that builds Move packages for the commands, and where our own package is."""
+"""How commands compile Move packages: their options, the compiler, where our own package is."""
 
+import asyncio
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session
-from nexus_tools.errors import NotFoundError
+from nexus_tools.cli.framework import FRAMEWORK_FROM, Session
+from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.localnet.compiler import MoveBuilder
@@ -14,11 +18,76 @@ if TYPE_CHECKING:
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
-def move_builder(session: Session) -> "MoveBuilder":
-    """The compiler; the first time it is fetched with `npm`."""
-    from nexus_tools.localnet.compiler import MoveBuilder
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """Where the dependencies of a package are, for which framework it is compiled, how long."""
 
-    return MoveBuilder.installed(session.settings.cache_directory)
+    checkouts: Mapping[str, Path] = field(default_factory=dict)
+    framework_from: str | None = None
+    timeout_s: float | None = None
+
+    def builder(self, session: Session) -> "MoveBuilder":
+        """The compiler; the first time it is fetched with `npm`."""
+        from nexus_tools.framework_source import find_release
+        from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S, MoveBuilder
+
+        cache, source = session.settings.cache_directory, self.framework_from
+        release = None if source is None else asyncio.run(find_release(source, cache))
+        timeout_s = self.timeout_s or BUILD_TIMEOUT_S
+        return MoveBuilder.installed(cache, release=release, timeout_s=timeout_s)
+
+
+def compiles(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that compiles a package: gets a `Compilation`."""
+
+    @functools.wraps(function)
+    def run(
+        *args: Any,
+        dependencies: tuple[str, ...],
+        framework_from: str | None,
+        build_timeout: float | None,
+        **kwargs: Any,
+    ) -> Any:
+        checkouts = dict(map(_checkout, dependencies))
+        compilation = Compilation(checkouts, framework_from, build_timeout)
+        return function(*args, compilation=compilation, **kwargs)
+
+    return _DEPENDENCY(FRAMEWORK_FROM(_BUILD_TIMEOUT(run)))
+
+
+_DEPENDENCY = click.option(
+    "--dependency",
+    "dependencies",
+    metavar="NAME=FOLDER",
+    multiple=True,
+    help="Read the dependency NAME of Move.toml here, wherever it says that it is.",
+)
+_BUILD_TIMEOUT = click.option(
+    "--build-timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    show_default="60",
+    help="How long one package may take to compile.",
+)
+
+
+BUNDLE = click.option(
+    "--bundle",
+    type=click.Choice(["unpublished", "all"]),
+    help="Take dependencies into the package: those published nowhere, or all.",
+)
+"""The option of commands that compile what is published."""
+
+
+def _checkout(option: str) -> tuple[str, Path]:
+    name, _, folder = option.partition("=")
+    if not (name and folder and Path(folder).is_dir()):
+        raise UsageError(
+            "dependency_invalid",
+            f"--dependency {option} names no folder",
+            hint="write NAME=FOLDER, with the name that Move.toml has for it",
+        )
+    return name, Path(folder)
 
 
 def our_sources() -> Path:

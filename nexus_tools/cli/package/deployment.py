@@ -1,25 +1,80 @@
 """The package as it is published on the network: publish it, show it, choose it."""
 
+import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
+from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
+    from nexus_tools.localnet.compiler import BuiltPackage, Bundle
 
 
 @click.command()
+@click.argument("folder", type=FOLDER, required=False)
 @click.option("--again", is_flag=True, help="Publish another one, although one is known.")
+@BUNDLE
+@compiles
 @writes
-async def publish(session: Session, *, again: bool) -> None:
-    """Publish the package that comes with nexus-tools.
+async def publish(
+    session: Session,
+    folder: Path | None,
+    *,
+    again: bool,
+    bundle: "Bundle | None",
+    compilation: Compilation,
+) -> None:
+    """Publish the Move package in FOLDER; without it, the one that comes with nexus-tools.
 
-    The key that signs gets the AdminCap and the UpgradeCap.
+    The key that signs gets the UpgradeCap, and of ours the AdminCap.
     """
+    if folder is None:
+        await _publish_ours(session, again=again)
+    else:
+        await _publish_folder(session, folder, compilation, bundle=bundle)
+
+
+async def _publish_folder(
+    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+) -> None:
+    from nexus_tools.client import Executed
+    from nexus_tools.package import Publisher
+    from nexus_tools.sui.address import Address
+
+    with session.output.progress(f"compiling {folder}"):
+        built = await asyncio.to_thread(_built, session, folder, compilation, bundle=bundle)
+    dependencies = tuple(map(Address, built.dependencies))
+    async with session.client(signing=True) as client:
+        done = f"published {folder} on {client.network.name}"
+        sent = await carry_out(
+            session,
+            Publisher(client, dry_run=session.dry_run),
+            lambda publisher: publisher.publish_other(built.modules, dependencies),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+        record: dict[str, Any] = {"network": client.network.name, "folder": str(folder)}
+    if isinstance(sent, Executed):
+        (cap,) = sent.created_of("package", "UpgradeCap")
+        record |= {"package_id": str(sent.published()), "upgrade_cap": str(cap)}
+    report(session.output, sent, done, record)
+
+
+def _built(
+    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+) -> "BuiltPackage":
+    from nexus_tools.localnet.compiler import build_to_publish
+
+    builder = compilation.builder(session)
+    return build_to_publish(builder, folder, checkouts=compilation.checkouts, bundle=bundle)
+
+
+async def _publish_ours(session: Session, *, again: bool) -> None:
     from nexus_tools.package import Publisher, load_package
 
     async with session.client(signing=True) as client:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nexus_tools.bindings.generator import FRAMEWORK_NAMES, PackageSource
 from nexus_tools.cli.framework import Session
-from nexus_tools.cli.package.compiler import move_builder
+from nexus_tools.cli.package.compiler import Compilation
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
 from nexus_tools.sui.address import Address
@@ -119,7 +119,7 @@ def _read_folder(session: Session, folder: Path, framework: Path | None) -> Foun
 def _compile(session: Session, folder: Path, framework: Path | None) -> Found:
     from nexus_tools.localnet.compiler import build_package
 
-    compiled = build_package(move_builder(session), folder, framework)
+    compiled = build_package(Compilation().builder(session), folder, framework)
     dependencies = {
         name: PackageSource(_named(name), each.built.modules, each.sources)
         for name, each in compiled.dependencies.items()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import Session, local, plain
-from nexus_tools.cli.package.compiler import FOLDER, move_builder, our_sources
+from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles, our_sources
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _Wanted:
     names: str
     listed: bool
     timeout_s: float
-    gas_limit: int
+    gas_limit: int | None
     seed: int | None
     covers: bool = False
     coverage_report: Path | None = None
@@ -56,9 +56,8 @@ class _Wanted:
 @click.option(
     "--gas-limit",
     type=click.IntRange(min=1),
-    default=200_000_000,
-    show_default=True,
-    help="Instructions that one test may take.",
+    show_default="10^12",
+    help="Internal gas units that one test may use.",
 )
 @click.option("--seed", type=int, help="Where the arguments of random tests come from.")
 @click.option("--coverage", is_flag=True, help="Show which lines the tests have passed.")
@@ -67,6 +66,7 @@ class _Wanted:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the coverage here, as LCOV.",
 )
+@compiles
 @local
 def command(
     session: Session,
@@ -75,10 +75,11 @@ def command(
     names: str,
     listed: bool,
     timeout: float,
-    gas_limit: int,
+    gas_limit: int | None,
     seed: int | None,
     coverage: bool,
     coverage_report: Path | None,
+    compilation: Compilation,
 ) -> None:
     """Run the unit tests of the Move package in FOLDER; without it, of our own.
 
@@ -93,16 +94,17 @@ def command(
         covers=coverage or coverage_report is not None,
         coverage_report=coverage_report,
     )
-    _run_tests(session, folder or our_sources(), wanted)
+    _run_tests(session, folder or our_sources(), wanted, compilation)
 
 
-def _run_tests(session: Session, folder: Path, wanted: _Wanted) -> None:
+def _run_tests(session: Session, folder: Path, wanted: _Wanted, compilation: Compilation) -> None:
     """Run the tests of the package in `folder`, or list them.
 
     Raises `ValidationError` if one does not pass.
     """
     from nexus_tools.localnet.compiler import read_package
     from nexus_tools.localnet.move_test import (
+        GAS_LIMIT,
         MoveTestRunner,
         build_dependencies,
         build_marked,
@@ -110,8 +112,8 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted) -> None:
     )
 
     with session.output.progress(f"compiling {folder}"):
-        builder = move_builder(session)
-        package = read_package(folder, for_tests=True)
+        builder = compilation.builder(session)
+        package = read_package(folder, for_tests=True, checkouts=compilation.checkouts)
         dependencies = build_dependencies(builder, package.dependencies)
         build = build_tests(builder, package.sources, dependencies)
     tests = [test for test in build.tests if wanted.names in test.title]
@@ -123,7 +125,7 @@ def _run_tests(session: Session, folder: Path, wanted: _Wanted) -> None:
         build,
         seed=seed or 0,
         timeout_s=wanted.timeout_s,
-        gas_limit=wanted.gas_limit,
+        gas_limit=wanted.gas_limit or GAS_LIMIT,
         marked=partial(build_marked, builder, package.sources, dependencies),
         covers=wanted.covers,
     )

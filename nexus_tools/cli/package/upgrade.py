@@ -19,7 +19,8 @@ async def command(session: Session) -> None:
     """Publish the package that comes with nexus-tools as the next version of the published one.
 
     Then it migrates the registries: from then on they refuse the commands of older versions. It
-    needs the key with the UpgradeCap and the AdminCap.
+    needs the key with the UpgradeCap and the AdminCap. Leaders that run have to be started again.
+    On other machines `package use` with the id of the first version finds the newest one.
     """
     from nexus_tools.package import Publisher, load_package
 

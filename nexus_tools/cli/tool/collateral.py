@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.framework import Session, asked, carry_out, complete_fqns, report, writes
 
 if TYPE_CHECKING:
     from nexus_tools.package import Sent
@@ -18,7 +18,7 @@ Tell = Callable[["ToolRegistry", "Sent"], tuple[str, dict[str, Any]]]
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def unregister(session: Session, fqn: str) -> None:
     """Take the tool FQN out of use: it takes no invocations any more.
@@ -41,7 +41,7 @@ async def unregister(session: Session, fqn: str) -> None:
 
 
 @click.command("cancel-unregister")
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def cancel_unregister(session: Session, fqn: str) -> None:
     """Put the unregistered tool FQN back into use; the timer is forgotten."""
@@ -53,7 +53,7 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def claim(session: Session, fqn: str) -> None:
     """Claim the collateral of the unregistered tool FQN, once the delay is over."""
@@ -68,7 +68,7 @@ async def claim(session: Session, fqn: str) -> None:
 
 
 @click.command("re-register")
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def re_register(session: Session, fqn: str) -> None:
     """Bring the claimed tool FQN back, with new collateral."""
@@ -83,7 +83,7 @@ async def re_register(session: Session, fqn: str) -> None:
 
 
 @click.command("top-up")
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @writes
 async def top_up(session: Session, fqn: str) -> None:
     """Bring back what was slashed of the suspended tool FQN."""

@@ -1,5 +1,7 @@
 """`nexus-tools tool invoke`: request an invocation on chain, and wait for its outcome."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,11 +9,14 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import (
     AMOUNT,
+    Output,
     Session,
     carry_out,
+    complete_fqns,
     read_option,
     report,
     sent_record,
+    terminable,
     writes,
 )
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @click.option(
     "--input",
     "input_text",
@@ -67,21 +72,42 @@ async def command(
         tool = await nexus.tools.get(name)
         _check_inputs(tool, inputs)
         cost = await nexus.invocations.quote(tool, inputs, max_outcome_bytes)
-        sent, place = await carry_out(
-            session,
-            nexus.invocations,
-            lambda service: service.request(
-                tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost
-            ),
-            question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn}?",
-        )
-        if session.dry_run or no_wait:
+        with terminable():
+            sent, place = await carry_out(
+                session,
+                nexus.invocations,
+                lambda service: service.request(
+                    tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost
+                ),
+                question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn}?",
+            )
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
             done = f"requested {place}, {units.sui(cost)} prepaid"
-            report(session.output, sent, done, facts)
-            return
-        session.output.note(f"requested {place.short()}, {units.sui(cost)} prepaid")
-        await _finish(session, nexus.invocations, sent, place, cost, keep=keep)
+            if session.dry_run or no_wait:
+                report(session.output, sent, done, facts)
+                return
+            session.output.note(done)
+            with _findable(session.output, facts):
+                await _finish(session, nexus.invocations, sent, place, cost, keep=keep)
+
+
+@contextmanager
+def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
+    """The time in which an end by Ctrl-C or SIGTERM tells how to find what was prepaid."""
+    from asyncio import CancelledError
+
+    try:
+        yield
+    except CancelledError:
+        place = facts["invocation"]
+        output.warn(
+            f"the invocation {place} is on chain, and goes on without you:"
+            f" `nexus-tools tool outcome {place} --wait` shows what it comes to, `--delete` takes"
+            " the refund, `nexus-tools invocation list --all` finds it again"
+        )
+        if output.as_json:
+            output.document(facts | {"state": "requested"})
+        raise
 
 
 def _check_inputs(tool: "Tool", inputs: Any) -> None:

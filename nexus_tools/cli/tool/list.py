@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Selection, Session, reads, selects
+from nexus_tools.cli.framework import Choice, Selection, Session, reads, selects
 
-_STATES = click.Choice(["active", "suspended", "unregistered", "claimed"])
+_STATES = Choice(["active", "suspended", "unregistered", "claimed"])
 _SORTS = {
     "registered": "registered_at_ms",
     "name": "fqn",
@@ -21,7 +21,7 @@ _SORTS = {
 @click.option("--state", type=_STATES, help="Only tools in this state.")
 @click.option(
     "--sort",
-    type=click.Choice(list(_SORTS)),
+    type=Choice(list(_SORTS)),
     default="registered",
     show_default=True,
     help="By what to sort.",

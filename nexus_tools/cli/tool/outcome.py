@@ -6,6 +6,8 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, asked, carry_out, report, writes
+from nexus_tools.cli.tool.why import explain
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.invocation import Invocation
@@ -16,6 +18,7 @@ _LABELS = {
     "invocation": "invocation",
     "fqn": "tool",
     "state": "state",
+    "deadline": "deadline",
     "variant": "variant",
     "ports": "ports",
     "reason": "reason",
@@ -31,17 +34,36 @@ _LABELS = {
 @click.argument("invocation")
 @click.option("--wait", is_flag=True, help="Wait until it is closed.")
 @click.option("--delete", is_flag=True, help="Delete it, closed or expired, for its refund.")
+@click.option(
+    "--why", is_flag=True, help="Tell how it came to that: who, when, which check, money."
+)
 @writes
-async def command(session: Session, invocation: str, *, wait: bool, delete: bool) -> None:
-    """Show the INVOCATION and its outcome, as the chain has them."""
+async def command(
+    session: Session, invocation: str, *, wait: bool, delete: bool, why: bool
+) -> None:
+    """Show the INVOCATION and its outcome, as the chain has them.
+
+    With --why also of one that was deleted, from the events of the chain and from the journals of
+    Leaders of yours that do not run now.
+
+    With --why --json: the `state`, the `check` that decided, `steps` (`what`, `at_ms`,
+    `signed_by`, `leader`, `digest`), `windows` (`leader`, `begins_at_ms`, `ends_at_ms`, and what
+    the leader `did`: `closed`, `missed`, `not_needed`, `has_time` or `waits`), `money` and
+    `journals`.
+    """
     from nexus_tools.sui.address import Address
 
+    if why and delete:
+        raise UsageError("why_and_delete", "--why tells, and --delete takes: give one of them")
     place = Address.parse(invocation)
     async with session.nexus(signing=delete) as nexus:
         invocations = nexus.invocations
         if wait:
             with session.output.progress("waiting for a leader"):
                 await invocations.wait(place)
+        if why:
+            await explain(session, nexus, place)
+            return
         document = await read_outcome(invocations, place)
         if not delete:
             print_outcome(session.output, document)
@@ -60,6 +82,7 @@ async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str
     """What the chain says of an invocation; `digest` is the transaction that changed it last."""
     found = await invocations.get(place)
     value = await invocations.client.object(place)
+    now_ms = await invocations.client.now_ms()
     return {
         "invocation": str(found.id),
         "fqn": found.fqn,
@@ -67,6 +90,7 @@ async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str
         "requester": str(found.requester),
         "requested_at_ms": found.requested_at_ms,
         "expires_at_ms": found.expires_at_ms,
+        "expired": found.is_expired_at(now_ms),
         "price_mist": found.price_mist,
         "refund_mist": found.refund_mist,
         "digest": None if value is None else str(value.previous_transaction),
@@ -93,4 +117,7 @@ def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None
     if output.as_json:
         output.document(document)
         return
-    output.record(units.in_words(document | more), _LABELS | {key: key for key in more})
+    words = units.in_words(document) | more
+    over = " (over: --delete takes the refund)" if document["state"] == "requested" else ""
+    words["deadline"] = f"{words['expires']}{over if document['expired'] else ''}"
+    output.record(words, _LABELS | {key: key for key in more})

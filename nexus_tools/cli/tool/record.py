@@ -67,6 +67,20 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     return words
 
 
+def ports(document: dict[str, Any]) -> dict[str, str]:
+    """A line for the inputs, and one for each variant; none where a stranger's schemas are none."""
+    from nexus_tools.tool import port_summary, variants
+
+    try:
+        answers = variants(document["output_schema"])
+        inputs = {"inputs": port_summary(document["input_schema"]) or "none"}
+    except (ValidationError, AttributeError):
+        return {}
+    return inputs | {
+        f"variant {name}": port_summary(schema) or "no ports" for name, schema in answers.items()
+    }
+
+
 def _schemas(tool: Tool) -> dict[str, Any]:
     """Both schemas; None where a stranger registered what is no JSON."""
     try:

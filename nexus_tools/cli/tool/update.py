@@ -11,6 +11,7 @@ from nexus_tools.cli.framework import (
     DURATION,
     Session,
     carry_out,
+    complete_fqns,
     report,
     writes,
 )
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("fqn")
+@click.argument("fqn", shell_complete=complete_fqns)
 @click.option("--url", help="Where the tool is reached.")
 @click.option("--description", help="What the tool does.")
 @click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")

@@ -24,6 +24,7 @@ async def command(session: Session, url: str, ca_file: Path | None) -> None:
     """Check whether the tool at URL keeps the protocol, with real tool calls.
 
     It is called twice: with an example of a valid input, and with an input that it has to refuse.
+    The exit code is 7 if a check fails, and 6 if the tool does not respond.
     """
     from nexus_tools.cli.tool.served_definitions import open_http
     from nexus_tools.toolkit import check_tool

@@ -4,15 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 from nexus_tools.localnet.compiler.install import COMPILER_VERSION, WASM_PATH, install_builder
 from nexus_tools.localnet.compiler.package_sources import (
+    Bundle,
     DependencySources,
     PackageSources,
     read_package,
 )
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources, sources_digest
-from nexus_tools.localnet.compiler.stubs import framework_stubs
+from nexus_tools.localnet.compiler.stubs import stubs_of
 
 if TYPE_CHECKING:
     from nexus_tools.localnet.compiler.builder import (
+        BUILD_TIMEOUT_S,
         NO_DEPENDENCIES,
         BuiltPackage,
         Dependencies,
@@ -26,10 +28,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BUILD_TIMEOUT_S",
     "COMPILER_VERSION",
     "NO_DEPENDENCIES",
     "WASM_PATH",
     "BuiltPackage",
+    "Bundle",
     "CompiledPackage",
     "Dependencies",
     "DependencySources",
@@ -38,15 +42,22 @@ __all__ = [
     "PackageSources",
     "build_package",
     "build_to_publish",
-    "framework_stubs",
     "install_builder",
     "published_sources",
     "read_package",
     "read_sources",
     "sources_digest",
+    "stubs_of",
 ]
 _WITH_WASMTIME = frozenset(
-    {"NO_DEPENDENCIES", "BuiltPackage", "Dependencies", "MoveBuilder", "MoveTestReport"}
+    {
+        "BUILD_TIMEOUT_S",
+        "NO_DEPENDENCIES",
+        "BuiltPackage",
+        "Dependencies",
+        "MoveBuilder",
+        "MoveTestReport",
+    }
 )
 
 

@@ -15,10 +15,12 @@ from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.localnet.compiler.install import install_builder, verified_wasm
 from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
-from nexus_tools.localnet.compiler.stubs import framework_stubs
+from nexus_tools.localnet.compiler.stubs import stubs_of
 from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule
+from nexus_tools.localnet.framework import Release, embedded_release
 
 BUILD_TIMEOUT_S = 60.0
+"""How long one package may take to compile, unless a builder is told otherwise."""
 TEST_TIMEOUT_S = 300.0
 
 # Which network's addresses a manifest's dependencies would have: ours has none.
@@ -66,21 +68,34 @@ class _ResolvedPackage(Struct, frozen=True):
 class MoveBuilder:
     """The compiler, ready to be used: `dist` is what `install_builder` returned.
 
-    The first one with a new `cache` folder takes some 10 s, because the compiler itself is compiled
-    to native code. Raises `NotFoundError` or `ValidationError` if the compiler is not there or is
-    another one.
+    Packages are compiled for the framework `release`, each in `timeout_s` at most. The first one
+    with a new `cache` folder takes some 10 s, because the compiler itself is compiled to native
+    code. Raises `NotFoundError` or `ValidationError` if the compiler is not there or is another
+    one.
     """
 
-    def __init__(self, dist: Path, cache: Path) -> None:
+    def __init__(
+        self,
+        dist: Path,
+        cache: Path,
+        *,
+        release: Release | None = None,
+        timeout_s: float = BUILD_TIMEOUT_S,
+    ) -> None:
         self._wasm = WasmModule(verified_wasm(dist), cache)
+        self.release = release or embedded_release()
+        self._timeout_s = timeout_s
 
     @classmethod
-    def installed(cls, cache: Path) -> Self:
+    def installed(
+        cls, cache: Path, *, release: Release | None = None, timeout_s: float = BUILD_TIMEOUT_S
+    ) -> Self:
         """The compiler in a folder for what can be fetched again: the first time it is fetched.
 
         Raises as `install_builder`.
         """
-        return cls(install_builder(cache / "sui-move-builder"), cache / "wasmtime")
+        dist = install_builder(cache / "sui-move-builder")
+        return cls(dist, cache / "wasmtime", release=release, timeout_s=timeout_s)
 
     def build(
         self,
@@ -92,7 +107,7 @@ class MoveBuilder:
         """Compile a package: path -> text, with `Move.toml` and `sources/`.
 
         `framework` is a folder with the framework's sources, `move-stdlib` and `sui-framework`;
-        without it the package is compiled against stubs of the installed bytecode, whose macros
+        without it the package is compiled against stubs of the release's bytecode, whose macros
         have words of our own: they do the same, and expand to other bytes.
 
         Code with the attribute `mode` of one of `modes` is compiled too; modules then have a magic
@@ -106,14 +121,12 @@ class MoveBuilder:
             # Nothing calls tests, which is no reason to warn.
             "silenceWarnings": bool(modes),
         }
+        given = partial(
+            _dependency, framework=framework or stubs_of(self.release), others=dependencies
+        )
         try:
-            with self._wasm.instance(BUILD_TIMEOUT_S) as compiler:
-                package = _resolve(
-                    compiler,
-                    published_sources(sources),
-                    partial(_dependency, framework=framework, others=dependencies),
-                    modes=list(modes),
-                )
+            with self._wasm.instance(self._timeout_s) as compiler:
+                package = _resolve(compiler, published_sources(sources), given, modes=list(modes))
                 succeeded, output = compiler.verdict(
                     "compile",
                     "wasmcompileresult",
@@ -189,7 +202,7 @@ def _resolve(
 def _dependency(
     requested: Mapping[str, str],
     *,
-    framework: Framework | None,
+    framework: Framework,
     others: Dependencies = NO_DEPENDENCIES,
 ) -> dict[str, Any]:
     """The package that the compiler asks for: one of the framework's, or one of the others."""
@@ -209,14 +222,8 @@ def _dependency(
     if isinstance(framework, Path):
         files = _genuine(framework / folder)
     else:
-        files = _declared(FRAMEWORK_FOLDERS[folder], framework)
+        files = framework[FRAMEWORK_FOLDERS[folder]]
     return {"source": source, "requestedSource": dict(requested), "files": dict(files)}
-
-
-def _declared(
-    address: bytes, framework: Mapping[bytes, Mapping[str, str]] | None
-) -> Mapping[str, str]:
-    return framework_stubs(address) if framework is None else framework[address]
 
 
 def _genuine(folder: Path) -> Mapping[str, str]:

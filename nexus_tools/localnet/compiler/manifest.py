@@ -23,6 +23,8 @@ FRAMEWORK_FOLDERS = {
 # What is said of a package to the compiler, besides its name.
 _SETTINGS = ("edition", "implicit-dependencies", "published-at")
 _OPEN = "_"
+_REPOSITORY = "https://github.com/MystenLabs/sui.git"
+_PACKAGES = "crates/sui-framework/packages"
 _TEST_MODE = "test"
 _ADDRESS_BYTES = 32
 
@@ -94,6 +96,17 @@ def framework_folder(source: Mapping[str, Any]) -> str | None:
     path = str(source.get("subdir") or source.get("local") or "")
     folder = path.rstrip("/").rsplit("/", 1)[-1]
     return folder if folder in FRAMEWORK_FOLDERS else None
+
+
+def framework_source(source: Mapping[str, Any]) -> dict[str, Any]:
+    """A package of the framework as every manifest names it to the compiler.
+
+    Packages that name it by other folders or repositories would depend on two of them.
+    """
+    folder = framework_folder(source)
+    if folder is None:  # it is a `system` package already
+        return dict(source)
+    return {"git": _REPOSITORY, "subdir": f"{_PACKAGES}/{folder}", "rev": "framework"}
 
 
 def parse_address(text: str) -> bytes:

@@ -1,14 +1,20 @@
 """A package in a folder, compiled with the packages in other folders that it depends on."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import ValidationError
 from nexus_tools.localnet.compiler.builder import BuiltPackage, Framework, MoveBuilder
-from nexus_tools.localnet.compiler.package_sources import DependencySources, read_package
+from nexus_tools.localnet.compiler.package_sources import (
+    NO_CHECKOUTS,
+    Bundle,
+    DependencySources,
+    read_package,
+)
 from nexus_tools.localnet.compiler.sources import MANIFEST, published_sources
 
 
@@ -25,10 +31,13 @@ class CompiledPackage(Struct, frozen=True):
 
 
 def build_package(
-    builder: MoveBuilder, folder: Path, framework: Framework | None = None
+    builder: MoveBuilder,
+    folder: Path,
+    framework: Framework | None = None,
+    checkouts: Mapping[str, Path] = NO_CHECKOUTS,
 ) -> CompiledPackage:
     """Compile the package in a folder. Raises as `read_package` and `MoveBuilder.build` do."""
-    package = read_package(folder)
+    package = read_package(folder, checkouts=checkouts)
     given: dict[str, Mapping[str, str]] = {}
     compiled: dict[str, CompiledPackage] = {}
     for each in package.dependencies:
@@ -40,18 +49,38 @@ def build_package(
 
 
 def build_to_publish(
-    builder: MoveBuilder, folder: Path, framework: Framework | None = None
+    builder: MoveBuilder,
+    folder: Path,
+    framework: Framework | None = None,
+    *,
+    checkouts: Mapping[str, Path] = NO_CHECKOUTS,
+    bundle: Bundle | None = None,
 ) -> BuiltPackage:
     """Compile the package in a folder as it can be published: what it depends on is published.
 
-    Raises `dependency_unpublished`, and as `read_package` and `MoveBuilder.build` do.
+    The modules of what `bundle` names become modules of the package; two of one name the compiler
+    refuses. Raises `dependency_unpublished`, and as `read_package` and `MoveBuilder.build` do.
     """
-    package = read_package(folder)
+    package = read_package(folder, checkouts=checkouts, bundle=bundle)
     unpublished = [each for each in package.dependencies if not each.is_published]
-    if unpublished:
+    if unpublished and bundle is None:
         raise _unpublished(folder, unpublished[0])
-    given = {each.location: each.files for each in package.dependencies}
-    return builder.build(package.sources, framework, dependencies=given)
+    given: dict[str, Mapping[str, str]] = {}
+    modules: list[bytes] = []
+    for each in package.dependencies:
+        if each in unpublished:
+            modules += _build_alone(builder, each, framework, given).modules
+        given[each.location] = each.files
+    built = builder.build(package.sources, framework, dependencies=given)
+    return _with_modules_first(built, modules) if modules else built
+
+
+def _with_modules_first(built: BuiltPackage, modules: Sequence[bytes]) -> BuiltPackage:
+    """The package with the modules of others, which come before those that use them."""
+    together = (*modules, *built.modules)
+    dependencies = tuple(each for each in built.dependencies if any(each))
+    digest = package_digest(together, dependencies)
+    return BuiltPackage(together, dependencies, digest, built.warnings)
 
 
 def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError:
@@ -59,7 +88,8 @@ def _unpublished(folder: Path, dependency: DependencySources) -> ValidationError
     return ValidationError(
         "dependency_unpublished",
         f"{folder} depends on {dependency.name}, which is published nowhere",
-        hint=f"publish it first, and write its id into [addresses] of {os.path.normpath(manifest)}",
+        hint=f"publish it first, and write its id into [addresses] of {os.path.normpath(manifest)},"
+        " or publish it within: --bundle unpublished",
     )
 
 

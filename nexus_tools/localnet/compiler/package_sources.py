@@ -8,8 +8,10 @@ time of the compilation, so that modules of two packages may have the same name.
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 import tomli_w
 from msgspec import Struct, field
@@ -18,6 +20,7 @@ from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.localnet.compiler.manifest import (
     Dependency,
     Manifest,
+    framework_source,
     parse_address,
     parse_manifest,
 )
@@ -36,8 +39,8 @@ class DependencySources(Struct, frozen=True):
     """A package that another one depends on.
 
     `location` is the folder that manifests name, `path` the true one as seen from the package that
-    was asked for; `sources` are path -> text without the manifest and the tests. One that is not
-    published has an address that was made up.
+    was asked for; `sources` are path -> text without the manifest, with the tests if they were
+    asked for. One that is not published has an address that was made up, or is bundled.
     """
 
     location: str
@@ -76,15 +79,32 @@ class PackageSources(Struct, frozen=True):
     dependencies: tuple[DependencySources, ...]
 
 
-def read_package(folder: Path, *, for_tests: bool = False) -> PackageSources:
+Bundle = Literal["unpublished", "all"]
+"""Which dependencies become a part of the package that is published."""
+
+NO_CHECKOUTS: Mapping[str, Path] = MappingProxyType({})
+
+
+def read_package(
+    folder: Path,
+    *,
+    for_tests: bool = False,
+    checkouts: Mapping[str, Path] = NO_CHECKOUTS,
+    bundle: Bundle | None = None,
+) -> PackageSources:
     """The package in a folder with all that it depends on, and what its tests need if asked.
 
-    Raises `NotFoundError` if a folder has no `Move.toml`; `ValidationError` for a manifest that
-    is invalid, a dependency in no folder, dependencies in a circle, an address that is left open.
+    `checkouts` are folders of dependencies by the names that manifests have for them, wherever
+    these say that they are. What `bundle` names is at 0x0 as the package itself is, to be published
+    within it: packages that are published nowhere, or all. Raises `NotFoundError` if a folder has
+    no `Move.toml`;
+    `ValidationError` for a manifest that is invalid, a dependency in no folder, dependencies in a
+    circle, an address that is left open, a checkout that nothing depends on.
     """
-    reader = _Reader(for_tests=for_tests)
+    reader = _Reader(for_tests=for_tests, checkouts=checkouts)
     root = reader.read(folder, ())
-    _assign_addresses(reader.order)
+    _check_checkouts(root, checkouts, reader.order)
+    _assign_addresses(reader.order, bundle=bundle, for_tests=for_tests)
     return PackageSources(
         {**root.sources, MANIFEST: tomli_w.dumps(_manifest(root, reader.order))},
         tuple(
@@ -93,7 +113,7 @@ def read_package(folder: Path, *, for_tests: bool = False) -> PackageSources:
                 Path(os.path.relpath(node.folder, root.folder)).as_posix(),
                 {path: text for path, text in node.sources.items() if path != MANIFEST},
                 _manifest(node, reader.order),
-                _published_address(node) is not None,
+                bundle != "all" and _published_address(node) is not None,
             )
             for node in reader.order
             if node is not root
@@ -120,8 +140,9 @@ class _Node(Struct, eq=False):
 class _Reader:
     """Reads packages; `order` has each after what it depends on."""
 
-    def __init__(self, *, for_tests: bool) -> None:
+    def __init__(self, *, for_tests: bool, checkouts: Mapping[str, Path]) -> None:
         self._for_tests = for_tests
+        self._checkouts = checkouts
         self._nodes: dict[Path, _Node] = {}
         self.order: list[_Node] = []
 
@@ -135,7 +156,7 @@ class _Reader:
         return self._nodes.get(place) or self._read(place, importers)
 
     def _read(self, folder: Path, importers: tuple[_Node, ...]) -> _Node:
-        sources = _sources(folder, importers)
+        sources = _sources(folder, importers, for_tests=self._for_tests)
         place = str(folder / MANIFEST)
         manifest = parse_manifest(sources[MANIFEST], place, for_tests=self._for_tests)
         location = f"../{len(self._nodes)}"
@@ -144,19 +165,38 @@ class _Reader:
         for dependency in manifest.dependencies:
             if dependency.is_framework:
                 continue
-            if dependency.local is None:
-                raise _not_here(manifest, dependency)
-            child = self.read(folder / dependency.local, (*importers, node))
+            child = self.read(self._place(node, dependency), (*importers, node))
             node.children.append((dependency, child))
         self.order.append(node)
         return node
 
+    def _place(self, importer: _Node, dependency: Dependency) -> Path:
+        checkout = self._checkouts.get(dependency.alias)
+        if checkout is not None:
+            return checkout
+        if dependency.local is None:
+            raise _not_here(importer.manifest, dependency)
+        return importer.folder / dependency.local
 
-def _sources(folder: Path, importers: tuple[_Node, ...]) -> Mapping[str, str]:
+
+def _check_checkouts(root: _Node, checkouts: Mapping[str, Path], order: list[_Node]) -> None:
+    known = {dependency.alias for node in order for dependency, _ in node.children}
+    for name in checkouts.keys() - known:
+        raise ValidationError(
+            "dependency_unknown",
+            f"{root.manifest.name} depends on no {name}; known are:"
+            f" {', '.join(sorted(known)) or 'none'}",
+            hint="use the name that Move.toml has for it",
+        )
+
+
+def _sources(folder: Path, importers: tuple[_Node, ...], *, for_tests: bool) -> Mapping[str, str]:
+    """The files of a package; with tests of dependencies too, for other packages may use them."""
     if not importers:
         return read_sources(folder)
     try:
-        return published_sources(read_sources(folder))
+        sources = read_sources(folder)
+        return sources if for_tests else published_sources(sources)
     except NotFoundError as error:
         importer = importers[-1]
         error.hint = f"{importer.folder / MANIFEST} names this folder"
@@ -164,12 +204,21 @@ def _sources(folder: Path, importers: tuple[_Node, ...]) -> Mapping[str, str]:
 
 
 def _not_here(importer: Manifest, dependency: Dependency) -> ValidationError:
-    source = dependency.source.get("git") or dict(dependency.source)
+    source = dependency.source.get("git") or dependency.source.get("r") or dict(dependency.source)
     return ValidationError(
         "move_dependency_unsupported",
-        f"{importer.name} depends on {dependency.alias} from {source}, and no package is fetched",
-        hint='get its sources, and name their folder: { local = "../folder" }',
+        f"{importer.name} depends on {dependency.alias} from {_in_words(source)}, and no package"
+        " is fetched",
+        hint=f"check its sources out, and name the folder: --dependency {dependency.alias}=FOLDER,"
+        f' or {dependency.alias} = {{ local = "FOLDER" }} in Move.toml',
     )
+
+
+def _in_words(source: Any) -> str:
+    """Where a dependency comes from: a URL, or the registry and the name there."""
+    if isinstance(source, Mapping):
+        return ", ".join(f"{key} {value}" for key, value in source.items())
+    return str(source)
 
 
 def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
@@ -179,16 +228,20 @@ def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
     return next((name for name in found if name in known), (*found, manifest.name)[0])
 
 
-def _assign_addresses(order: list[_Node]) -> None:
-    """Give all names their addresses, importing packages first: they may decide those of others."""
+def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: bool) -> None:
+    """Give all names their addresses, importing packages first: they may decide those of others.
+
+    The package itself is at 0x0, as everything that is published; in tests where it says.
+    """
     declared = {address for node in order for address in node.manifest.addresses.values()}
-    free = _free_addresses(declared)
+    free = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
     for node in reversed(order):
         written = node.manifest.addresses.items()
         resolved = {name: address or node.given.get(name) for name, address in written}
         if node is not order[-1]:
-            resolved[node.name] = _published_address(node) or next(free)
-        elif resolved.get(node.name, b"") is None:
+            published = None if bundle == "all" else _published_address(node)
+            resolved[node.name] = published or next(free)
+        elif node.name in resolved and not (for_tests and resolved[node.name]):
             resolved[node.name] = _UNPUBLISHED
         node.addresses = {name: _settled(node, name, each) for name, each in resolved.items()}
         for dependency, child in node.children:
@@ -237,12 +290,15 @@ def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
 def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:
     """The manifest of a package for the compiler."""
     locations = {id(dependency): child.location for dependency, child in node.children}
+    settings = dict(node.manifest.settings)
+    if node.addresses.get(node.name) == _UNPUBLISHED:  # wherever an older one of it may be
+        settings.pop("published-at", None)
     return {
-        "package": {"name": node.manifest.name, **node.manifest.settings},
+        "package": {"name": node.manifest.name, **settings},
         "dependencies": {
             dependency.alias: {"local": locations[id(dependency)]}
             if id(dependency) in locations
-            else dict(dependency.source)
+            else framework_source(dependency.source)
             for dependency in node.manifest.dependencies
         },
         "addresses": {name: f"0x{address.hex()}" for name, address in _named(node, order).items()},

@@ -7,7 +7,7 @@ of our own.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from nexus_tools.bytecode import (
     Ability,
@@ -25,7 +25,7 @@ from nexus_tools.bytecode import (
 )
 from nexus_tools.localnet.compiler import overlay
 from nexus_tools.localnet.compiler.macros import MACROS
-from nexus_tools.localnet.framework import FRAMEWORK_NAMES, load_framework
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES, FrameworkPackage, Release
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 _KEYWORDS_IN_ORDER = """
@@ -53,11 +53,15 @@ _MANIFESTS: Mapping[bytes, str] = {
 }
 
 
-@cache
-def framework_stubs(address: bytes) -> Mapping[str, str]:
-    """The stub package of a framework package, 0x1, 0x2 or 0x3: path -> text."""
-    files = {"Move.toml": _MANIFESTS[address]}
-    for data in load_framework()[address].modules:
+@lru_cache(maxsize=4)
+def stubs_of(release: Release) -> Mapping[bytes, Mapping[str, str]]:
+    """The stub packages of a framework, 0x1, 0x2 and 0x3 by address: path -> text."""
+    return {address: _stub_package(release.packages[address]) for address in _MANIFESTS}
+
+
+def _stub_package(package: FrameworkPackage) -> Mapping[str, str]:
+    files = {"Move.toml": _MANIFESTS[package.address]}
+    for data in package.modules:
         module = deserialize(data)
         files[f"sources/{module.name}.move"] = stub(module)
     return files

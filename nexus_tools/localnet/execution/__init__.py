@@ -33,6 +33,11 @@ from nexus_tools.localnet.execution.limits import (
     OBJECT_ACCESS_COST_READ_PER_BYTE,
 )
 from nexus_tools.localnet.execution.outcome import ExecutionResult
+from nexus_tools.localnet.execution.protocol import (
+    NEWEST_PROTOCOL_VERSION,
+    ProtocolRules,
+    protocol_rules,
+)
 from nexus_tools.localnet.execution.system import SYSTEM_SIGNATURE, system_data
 
 __all__ = [
@@ -44,6 +49,7 @@ __all__ = [
     "MAX_TX_GAS",
     "MAX_TX_SIZE_BYTES",
     "MOCK_COIN_ID",
+    "NEWEST_PROTOCOL_VERSION",
     "OBJECT_ACCESS_COST_READ_PER_BYTE",
     "SYSTEM_SIGNATURE",
     "CommandResult",
@@ -54,6 +60,7 @@ __all__ = [
     "Executor",
     "Mode",
     "ObjectStore",
+    "ProtocolRules",
     "TransactionRefused",
     "TypedCommand",
     "ValueSlot",
@@ -61,6 +68,7 @@ __all__ = [
     "limits",
     "machine_over",
     "packages_of",
+    "protocol_rules",
     "storage_bytes",
     "storage_cost",
     "system_data",

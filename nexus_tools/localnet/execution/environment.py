@@ -5,6 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from nexus_tools.localnet.execution.protocol import ProtocolRules
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, object_digest
 from nexus_tools.sui.object import Object
@@ -23,11 +24,12 @@ class ObjectStore(Protocol):
 
 
 class Environment(Struct, frozen=True):
-    """The epoch; its start in ms; the reference gas price in MIST per gas unit."""
+    """The epoch; its start in ms; the reference gas price in MIST per gas unit; the rules."""
 
     epoch: int
     epoch_timestamp_ms: int
     reference_gas_price: int
+    rules: ProtocolRules
 
 
 class Mode(Enum):

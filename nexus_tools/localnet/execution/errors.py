@@ -10,7 +10,13 @@ from typing import Any
 
 from nexus_tools.errors import RefusedOnChainError
 from nexus_tools.localnet.natives import LimitExceeded, MalformedArgument, UnsupportedNative
-from nexus_tools.localnet.vm import LinkError, MoveAbort, OutOfGas, PrimitiveError
+from nexus_tools.localnet.vm import (
+    LinkError,
+    MoveAbort,
+    NativeMissing,
+    OutOfGas,
+    PrimitiveError,
+)
 from nexus_tools.sui.execution_status import (
     ArgumentErrorKind,
     CommandArgumentError,
@@ -61,6 +67,7 @@ _ERRORS: dict[type[Exception], Callable[[Any], ExecutionError]] = {
     OutOfGas: lambda _: ExecutionError(ErrorKind.INSUFFICIENT_GAS),
     UnsupportedNative: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
     MalformedArgument: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
+    NativeMissing: lambda _: ExecutionError(ErrorKind.FEATURE_NOT_YET_SUPPORTED),
     LinkError: lambda _: ExecutionError(ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR),
 }
 

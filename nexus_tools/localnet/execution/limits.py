@@ -41,5 +41,3 @@ PACKAGE_PUBLISH_COST_PER_BYTE = 80
 """Internal gas units."""
 STORAGE_COST_PER_BYTE = 100 * 76
 """MIST: `obj_data_cost_refundable` times `storage_gas_price`."""
-STORAGE_REBATE_RATE = 9_900
-"""What is refunded of a storage cost, of 10 000."""

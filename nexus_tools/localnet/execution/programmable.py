@@ -1,6 +1,6 @@
 """The execution of one programmable transaction, from its checks to its effects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -130,13 +130,14 @@ class ProgrammableExecution:
                 yield found
 
     def _gas(self, data: TransactionData, payment: GasPayment | None) -> GasStatus:
+        rules = self._environment.rules
         if self._mode is Mode.SYSTEM:
-            return UnmeteredGas(data.gas)
+            return UnmeteredGas(data.gas, rules)
         # Of an address balance as much is reserved as the budget is.
         balance = data.gas.budget if payment is None else payment.balance
         if self._mode is Mode.INSPECT:
-            return GasStatus(replace(data.gas, budget=min(data.gas.budget, balance)))
-        gas = GasStatus(data.gas)
+            return GasStatus(replace(data.gas, budget=min(data.gas.budget, balance)), rules)
+        gas = GasStatus(data.gas, rules)
         gas.check_budget(balance)
         return gas
 
@@ -156,7 +157,7 @@ class ProgrammableExecution:
         failure = ""
         try:
             # Reading the inputs may use up the budget, before any command has its turn.
-            context.gas.charge_read(_bytes_read(inputs))
+            _charge_reads(context.gas, inputs)
             run_commands(context, type_commands(context, commands), self._commands, reports)
             changes = ChangeCollector(context, inputs, payment, version).collect()
             events = tuple(context.events)
@@ -249,8 +250,12 @@ class ProgrammableExecution:
         )
 
 
-def _bytes_read(inputs: TransactionInputs) -> int:
-    """The size of all inputs but the packages of the system."""
-    values = [value.object for value in inputs.objects.values()]
-    values.extend(package for package in inputs.packages if package.id not in SYSTEM_PACKAGES)
-    return sum([storage_bytes(value.data) for value in values])
+def _charge_reads(gas: GasStatus, inputs: TransactionInputs) -> None:
+    """Charge for all inputs but the packages of the system."""
+    packages = [package for package in inputs.packages if package.id not in SYSTEM_PACKAGES]
+    gas.charge_read(_size(value.object for value in inputs.objects.values()))
+    gas.charge_package_read(_size(packages))
+
+
+def _size(objects: Iterable[Object]) -> int:
+    return sum([storage_bytes(value.data) for value in objects])

@@ -7,11 +7,23 @@ from nexus_tools.localnet.framework.loader import (
     FrameworkPackage,
     load_framework,
 )
+from nexus_tools.localnet.framework.release import (
+    Release,
+    embedded_release,
+    packages_of,
+    read_release,
+    write_release,
+)
 
 __all__ = [
     "FRAMEWORK_NAMES",
     "FRAMEWORK_VERSION",
     "PROTOCOL_VERSION",
     "FrameworkPackage",
+    "Release",
+    "embedded_release",
     "load_framework",
+    "packages_of",
+    "read_release",
+    "write_release",
 ]

@@ -23,7 +23,7 @@ WHEEL = "sui-sandbox"
 WHEEL_VERSION = "0.22.0"
 FRAMEWORK_VERSION = "1.62.1"
 PROTOCOL_VERSION = 105
-"""That of the release: its rules and limits are those of the localnet."""
+"""That of the release: its rules are those of the localnet, if nobody chooses others."""
 
 FRAMEWORK_NAMES: Mapping[bytes, str] = {
     MOVE_STDLIB: "std",
@@ -35,11 +35,13 @@ FRAMEWORK_NAMES: Mapping[bytes, str] = {
 _HINT = f'pip install "{WHEEL}=={WHEEL_VERSION}"'
 _LIBRARY_SUFFIXES = (".so", ".pyd", ".dylib")
 
-_DEPENDENCIES: dict[bytes, tuple[bytes, ...]] = {
+DEPENDENCIES: dict[bytes, tuple[bytes, ...]] = {
     MOVE_STDLIB: (),
     SUI_FRAMEWORK: (MOVE_STDLIB,),
     SUI_SYSTEM: (MOVE_STDLIB, SUI_FRAMEWORK),
 }
+"""The packages that each package of the framework depends on, transitively."""
+
 # Package digests of the framework mainnet-v1.62.1.
 _DIGESTS: Mapping[bytes, str] = {
     MOVE_STDLIB: "987480925b0bfa70cbd975b5b37ca43b61dd1d8767b0c06dfeb7219cdb04c824",
@@ -97,7 +99,7 @@ def find_library() -> Path:
 
 def _identify(packages: Iterator[tuple[bytes, ...]]) -> Iterator[tuple[bytes, FrameworkPackage]]:
     """The packages whose digest is the pinned one, with their addresses, each once."""
-    missing = dict(_DEPENDENCIES)
+    missing = dict(DEPENDENCIES)
     for modules in packages:
         for address, dependencies in tuple(missing.items()):
             if package_digest(modules, dependencies).hex() == _DIGESTS[address]:

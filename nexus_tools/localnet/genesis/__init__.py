@@ -2,19 +2,27 @@
 
 from nexus_tools.localnet.genesis.genesis import (
     COINS,
+    DEFAULT_ORIGIN,
     FAUCET_MIST,
     TOTAL_SUPPLY_MIST,
+    Origin,
+    check_origin,
     found_network,
+    framework_digests,
     framework_packages,
 )
 from nexus_tools.localnet.genesis.validators import VALIDATORS, GenesisValidator
 
 __all__ = [
     "COINS",
+    "DEFAULT_ORIGIN",
     "FAUCET_MIST",
     "TOTAL_SUPPLY_MIST",
     "VALIDATORS",
     "GenesisValidator",
+    "Origin",
+    "check_origin",
     "found_network",
+    "framework_digests",
     "framework_packages",
 ]

@@ -6,7 +6,6 @@ has for a new network (`sui-config/src/genesis.rs`, `sui-types/src/governance.rs
 
 from collections.abc import Iterator, Sequence
 
-from nexus_tools.localnet.framework import PROTOCOL_VERSION
 from nexus_tools.localnet.genesis.founding import Founding
 from nexus_tools.localnet.genesis.validators import (
     COMMISSION_RATE,
@@ -39,7 +38,11 @@ _LOW_STAKE_GRACE_EPOCHS = 7
 
 
 def create_system_state(
-    founding: Founding, supply: Value, timestamp_ms: int, coins: Sequence[tuple[Address, int]]
+    founding: Founding,
+    supply: Value,
+    timestamp_ms: int,
+    coins: Sequence[tuple[Address, int]],
+    protocol_version: int,
 ) -> None:
     """Create 0x5 and what belongs to it, and coins of these amounts (MIST) for these addresses.
 
@@ -52,17 +55,17 @@ def create_system_state(
         "create",
         state_id,
         supply,
-        _chain_parameters(timestamp_ms),
+        _chain_parameters(timestamp_ms, protocol_version),
         [_metadata(validator) for validator in VALIDATORS],
         [STAKE_SUBSIDY_MIST, allocations],
         package=SUI_SYSTEM,
     )
 
 
-def _chain_parameters(timestamp_ms: int) -> Value:
+def _chain_parameters(timestamp_ms: int, protocol_version: int) -> Value:
     """A `GenesisChainParameters`, whose fields are in this order."""
     return [
-        PROTOCOL_VERSION,
+        protocol_version,
         timestamp_ms,
         EPOCH_DURATION_MS,
         _SUBSIDY_START_EPOCH,

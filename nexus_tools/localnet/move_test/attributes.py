@@ -20,8 +20,10 @@ from nexus_tools.move_source import (
 )
 
 MODE = "unit_testing"
+_NO_MODE = "never"  # nobody asks for it: what has it is not compiled
 
-_TEST_NAMES = frozenset({"test", "random_test", "test_only", "expected_failure"})
+_TESTS = frozenset({"test", "random_test"})
+_TEST_NAMES = _TESTS | {"test_only", "expected_failure"}
 _NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_only", "verify_only"})
 
 Argument = tuple[str, ...]
@@ -75,13 +77,14 @@ class MoveTestSource(Struct):
     bodies: list[FunctionBody] = field(default_factory=list)
 
 
-def read_test_source(path: str, source: str) -> MoveTestSource:
-    """The ordinary code of a source file, and its tests."""
-    return _Reader(path, source).read()
+def read_test_source(path: str, source: str, *, with_tests: bool = True) -> MoveTestSource:
+    """The ordinary code of a source file, and its tests; or what it has for tests of others."""
+    return _Reader(path, source, MODE if with_tests else _NO_MODE).read()
 
 
 class _Reader:
-    def __init__(self, path: str, source: str) -> None:
+    def __init__(self, path: str, source: str, mode_of_tests: str) -> None:
+        self._mode_of_tests = mode_of_tests
         self._path = path
         self._source = source
         self._result = MoveTestSource("")
@@ -128,7 +131,7 @@ class _Reader:
                 self._path,
                 line,
                 mark.name == "random_test",
-                mark.arguments,
+                _in_order(mark, function),
                 named.get("expected_failure"),
             )
         )
@@ -151,9 +154,19 @@ class _Reader:
             for attribute in group
             if attribute.name not in _TEST_NAMES
         ]
-        if any(attribute.name in _TEST_NAMES - {"expected_failure"} for attribute in group):
+        names = {attribute.name for attribute in group}
+        if names & _TESTS:
+            kept.append(f"mode({self._mode_of_tests}, test)")
+        elif "test_only" in names:
             kept.append(f"mode({MODE}, test)")
         return f"#[{', '.join(kept)}]" if kept else ""
+
+
+def _in_order(mark: Attribute, function: SourceFunction) -> tuple[tuple[str, Argument], ...]:
+    """What a test is called with: by the names of its parameters, whatever else stands there."""
+    given = dict(mark.arguments)
+    names = [parameter.name for parameter in function.parameters]
+    return tuple((name, given[name]) for name in names if name in given)
 
 
 def _on_lines(text: str, lines: int) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from nexus_tools.bytecode import CompiledModule, deserialize
-from nexus_tools.localnet.compiler import MoveBuilder, framework_stubs
+from nexus_tools.localnet.compiler import MoveBuilder, stubs_of
+from nexus_tools.localnet.framework import Release
 from nexus_tools.localnet.move_test.attributes import MoveTest, MoveTestSource, read_test_source
 from nexus_tools.localnet.move_test.compilation import (
     ADDRESSES,
@@ -27,11 +28,6 @@ edition = "2024"
 [addresses]
 framework_tests = "0x0"
 """
-_MODULES_OF_THE_RELEASE = {
-    f"{name}::{path.removeprefix('sources/').removesuffix('.move')}"
-    for name, address in ADDRESSES.items()
-    for path in framework_stubs(address)
-}
 
 
 class MoveTestBuild(Struct, frozen=True):
@@ -39,7 +35,7 @@ class MoveTestBuild(Struct, frozen=True):
 
     `modules` are those of the packages that it depends on, too; `dependencies` are their files.
     `framework` are the modules of tests by the address of their framework package, with the
-    address 0x0 too; `names` are those of all packages.
+    address 0x0 too; `names` are those of all packages, `release` is the framework itself.
     """
 
     modules: tuple[bytes, ...]
@@ -47,6 +43,7 @@ class MoveTestBuild(Struct, frozen=True):
     sources: Mapping[str, MoveTestSource]
     dependencies: Mapping[str, MoveTestSource]
     names: Names
+    release: Release
 
     @property
     def tests(self) -> list[MoveTest]:
@@ -69,18 +66,23 @@ def build_tests(
     compiled = [deserialize(module) for module in modules]
     names = Names(
         [*dependencies.manifests, manifest],
-        [framework_constants(), *declared, *dependencies.sources.values(), *read.values()],
+        [
+            framework_constants(builder.release),
+            *declared,
+            *dependencies.sources.values(),
+            *read.values(),
+        ],
         [(module.address, module.name) for module in compiled],
     )
     framework = _framework_modules(builder)
-    return MoveTestBuild(modules, framework, read, dependencies.sources, names)
+    return MoveTestBuild(modules, framework, read, dependencies.sources, names, builder.release)
 
 
 def _framework_modules(builder: MoveBuilder) -> Mapping[bytes, tuple[bytes, ...]]:
-    sources = {}
+    sources, stubs = {}, stubs_of(builder.release)
     for module, members in DECLARATIONS.items():
-        name = module.split("::")[1]
-        kept = EXTENSION if module in _MODULES_OF_THE_RELEASE else ""
+        package, name = module.split("::")
+        kept = EXTENSION if f"sources/{name}.move" in stubs[ADDRESSES[package]] else ""
         text = f"#[test_only]\nmodule framework_tests::{name}{kept};\n{members}"
         sources[f"sources/{module.replace('::', '_')}.move"] = read_test_source("", text)
     by_address: dict[bytes, list[bytes]] = {address: [] for address in ADDRESSES.values()}

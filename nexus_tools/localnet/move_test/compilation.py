@@ -1,7 +1,7 @@
 """Compiling a package and those that it depends on with what they have for tests."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -11,9 +11,9 @@ from nexus_tools.localnet.compiler import (
     Dependencies,
     DependencySources,
     MoveBuilder,
-    framework_stubs,
+    stubs_of,
 )
-from nexus_tools.localnet.framework import FRAMEWORK_NAMES
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.localnet.move_test.attributes import MODE, MoveTestSource, read_test_source
 from nexus_tools.localnet.move_test.declarations import DECLARATIONS, TEST_MACROS
 
@@ -24,10 +24,12 @@ ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
 _UNPUBLISHABLE_MAGIC, _MAGIC = bytes.fromhex("deadc0de"), bytes.fromhex("a11ceb0b")
 
 
-def read_test_sources(sources: Mapping[str, str]) -> dict[str, MoveTestSource]:
-    """The Move files of a package as ordinary code, by path."""
+def read_test_sources(
+    sources: Mapping[str, str], *, with_tests: bool = True
+) -> dict[str, MoveTestSource]:
+    """The Move files of a package as ordinary code, by path; of others without their tests."""
     return {
-        path: read_test_source(path, text)
+        path: read_test_source(path, text, with_tests=with_tests)
         for path, text in sources.items()
         if path.endswith(".move")
     }
@@ -42,7 +44,7 @@ def compile_for_tests(
     """The modules of a package. Raises `ValidationError` with the compiler's words."""
     ordinary = {_compiled_path(path): source.text for path, source in read.items()}
     sources = {"Move.toml": manifest, **ordinary}
-    built = builder.build(sources, _framework_with_tests(), [MODE], dependencies)
+    built = builder.build(sources, _framework_with_tests(builder.release), [MODE], dependencies)
     return tuple(_publishable(module) for module in built.modules)
 
 
@@ -57,10 +59,10 @@ def _publishable(module: bytes) -> bytes:
     return module
 
 
-@cache
-def _framework_with_tests() -> Mapping[bytes, Mapping[str, str]]:
+@lru_cache(maxsize=4)
+def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
     """The stubs of the framework, with the declarations for tests."""
-    packages = {address: dict(framework_stubs(address)) for address in ADDRESSES.values()}
+    packages = {address: dict(files) for address, files in stubs_of(release).items()}
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{name}.move"
@@ -100,19 +102,30 @@ def build_dependencies(
 ) -> BuiltDependencies:
     """Compile packages, each of which comes after those that it depends on itself.
 
-    What they have for tests is compiled, too. Raises `ValidationError` with the compiler's words.
+    What they have for tests is compiled, too, and their tests where other code calls them. Raises
+    `ValidationError` with the compiler's words.
     """
     given: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []
     sources: dict[str, MoveTestSource] = {}
     for package in packages:
-        read = read_test_sources(package.sources)
-        try:
-            modules += compile_for_tests(builder, package.manifest_as_root, read, given)
-        except ValidationError as error:
-            raise ValidationError(error.code, f"{package.path}: {error.message}") from None
-        texts = {path: source.text for path, source in read.items()}
+        read, compiled = _compile_dependency(builder, package, given)
+        modules += compiled
+        texts = {_compiled_path(path): source.text for path, source in read.items()}
         given[package.location] = {"Move.toml": package.manifest_text, **texts}
         sources |= {f"{package.path}/{path}": source for path, source in read.items()}
     manifests = tuple(package.manifest_text for package in packages)
     return BuiltDependencies(given, manifests, tuple(modules), sources)
+
+
+def _compile_dependency(
+    builder: MoveBuilder, package: DependencySources, given: Dependencies
+) -> tuple[dict[str, MoveTestSource], tuple[bytes, ...]]:
+    """The files and the modules of a package; mostly nobody misses its tests, which take long."""
+    for with_tests in (False, True):
+        read = read_test_sources(package.sources, with_tests=with_tests)
+        try:
+            return read, compile_for_tests(builder, package.manifest_as_root, read, given)
+        except ValidationError as error:
+            refusal = error
+    raise ValidationError(refusal.code, f"{package.path}: {refusal.message}")

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import islice, zip_longest
 
 from msgspec import Struct
 
 from nexus_tools.bytecode import CleverError, clever_error, deserialize
-from nexus_tools.localnet.framework import FRAMEWORK_NAMES, load_framework
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.localnet.move_test.build import MoveTestBuild
 from nexus_tools.localnet.move_test.failure import Failure, Frame
 from nexus_tools.localnet.move_test.markers import Statement
@@ -40,7 +40,7 @@ class Explainer:
         self._names = build.names
         compiled = [(deserialize(data), data) for data in build.modules]
         tested = {(module.address, module.name): data for module, data in compiled}
-        self._modules = {**_framework_modules(), **tested}
+        self._modules = {**_framework_modules(build.release), **tested}
         sources = {**build.dependencies, **build.sources}
         self._texts = {path: source.text for path, source in sources.items()}
         self._files = {
@@ -112,11 +112,11 @@ class Explainer:
         return f"{module}::{frame.function}{place}"
 
 
-@cache
-def _framework_modules() -> Mapping[tuple[bytes, str], bytes]:
+@lru_cache(maxsize=4)
+def _framework_modules(release: Release) -> Mapping[tuple[bytes, str], bytes]:
     return {
         (address, deserialize(data).name): data
-        for address, package in load_framework().items()
+        for address, package in release.packages.items()
         for data in package.modules
     }
 

@@ -38,7 +38,7 @@ def machine_for_tests(build: MoveTestBuild, natives: NativeTable | None = None) 
     """
     packages = {
         package.id: _extended(package, build.framework.get(bytes(package.id), ()))
-        for package in framework_packages()
+        for package in framework_packages(build.release)
     }
     packages |= _tested(build.modules, packages)
     machine = Machine({**TEST_NATIVES, **(natives or {})}, packages.get)

@@ -3,14 +3,11 @@
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 
 from nexus_tools.bytecode import CompiledModule, VectorToken, deserialize
 from nexus_tools.errors import ValidationError
-from nexus_tools.localnet.framework import (
-    FRAMEWORK_NAMES,
-    load_framework,
-)
+from nexus_tools.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.localnet.move_test.attributes import Argument, MoveTestSource
 from nexus_tools.localnet.move_test.framework_errors import FRAMEWORK_ERRORS
 from nexus_tools.sui.bcs import BcsError, byte_vector
@@ -164,12 +161,12 @@ def _number(tokens: Argument) -> int | None:
 _ERROR = re.compile(rb"E[A-Z]\w*")
 
 
-@cache
-def framework_constants() -> MoveTestSource:
+@lru_cache(maxsize=4)
+def framework_constants(release: Release) -> MoveTestSource:
     """A source with the constants; those with messages are named in the bytecode."""
     constants: dict[tuple[str, str], Argument] = {}
     for address, package in FRAMEWORK_NAMES.items():
-        for data in load_framework()[address].modules:
+        for data in release.packages[address].modules:
             module = deserialize(data)
             path = f"{package}::{module.name}"
             # No number: their codes name them, see `clever_error`.

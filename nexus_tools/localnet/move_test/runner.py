@@ -55,7 +55,7 @@ class MoveTestResult(Struct, frozen=True):
 class MoveTestRunner:
     """Runs tests of a build. `seed` decides the arguments of random tests.
 
-    A test may take `timeout_s`, and `gas_limit` units, each about one instruction. `marked` is the
+    A test may take `timeout_s`, and use `gas_limit` internal gas units. `marked` is the
     same build with markers, for the lines of failures; with `covers`, for the lines of all tests.
     """
 

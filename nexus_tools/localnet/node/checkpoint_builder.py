@@ -12,7 +12,6 @@ from nexus_tools.localnet.execution import (
     ObjectStore,
     system_data,
 )
-from nexus_tools.localnet.framework import PROTOCOL_VERSION
 from nexus_tools.localnet.ledger import (
     Checkpoint,
     ExecutedTransaction,
@@ -111,7 +110,7 @@ class CheckpointBuilder:
         costs = epoch_gas_used(epoch, self._previous.summary, self._executed)
         change = ChangeEpoch(
             epoch=epoch + 1,
-            protocol_version=PROTOCOL_VERSION,
+            protocol_version=self._environment.rules.version,
             storage_charge=costs.storage_cost,
             computation_charge=costs.computation_cost,
             storage_rebate=costs.storage_rebate,

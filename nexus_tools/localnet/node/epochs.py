@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from nexus_tools.localnet.execution import Environment
+from nexus_tools.localnet.execution import Environment, protocol_rules
 from nexus_tools.localnet.ledger import Ledger
 from nexus_tools.sui.address import SYSTEM_STATE, Address
 from nexus_tools.sui.bcs import Codec, u64, vector
@@ -45,7 +45,12 @@ def read_system_state(find: Callable[[Address], Object | None]) -> SystemState:
 
 def environment_of(state: SystemState) -> Environment:
     """What transactions see of an epoch."""
-    return Environment(state.epoch, state.epoch_start_timestamp_ms, state.reference_gas_price)
+    return Environment(
+        state.epoch,
+        state.epoch_start_timestamp_ms,
+        state.reference_gas_price,
+        protocol_rules(state.protocol_version),
+    )
 
 
 def committee_of(state: SystemState) -> Committee:
@@ -68,7 +73,6 @@ class Epochs:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.environment = Environment(0, 0, 0)
         self.reload()
 
     def reload(self) -> None:

@@ -13,7 +13,7 @@ from nexus_tools.localnet.execution import (
     Mode,
     machine_over,
 )
-from nexus_tools.localnet.genesis import found_network
+from nexus_tools.localnet.genesis import DEFAULT_ORIGIN, Origin, check_origin, found_network
 from nexus_tools.localnet.ledger import Checkpoint, ExecutedTransaction, Ledger, Snapshot
 from nexus_tools.localnet.node.admission import admit, check_chain, check_size
 from nexus_tools.localnet.node.checkpoint_builder import CheckpointBuilder
@@ -41,14 +41,19 @@ Subscriber = Callable[[Checkpoint], None]
 
 
 class Node:
-    """A node over a ledger; one without a genesis gets one.
+    """A node over a ledger; one without a genesis gets one, with what `origin` says.
 
     Every transaction is a checkpoint of its own, and final when `execute` returns. Used by one
     thread at a time.
     """
 
     def __init__(
-        self, ledger: Ledger, executor: Executor, *, wall_clock: WallClock = milliseconds
+        self,
+        ledger: Ledger,
+        executor: Executor,
+        *,
+        wall_clock: WallClock = milliseconds,
+        origin: Origin = DEFAULT_ORIGIN,
     ) -> None:
         self.ledger = ledger
         self.machine: Machine = executor.machine
@@ -56,24 +61,33 @@ class Node:
         self._faucet = Faucet.of(ledger)
         self._subscribers: list[Subscriber] = []
         if ledger.is_empty:
-            found_network(ledger, executor, self._faucet.address, wall_clock())
+            found_network(ledger, executor, self._faucet.address, wall_clock(), origin)
         genesis = ledger.checkpoint(0)
         assert genesis is not None
         self.chain_id: Digest = genesis.digest
         self.epochs = Epochs(ledger)
+        check_origin(ledger, self.environment.rules.version, origin)
         self._randomness = Randomness(ledger)
         advances = ADVANCES.decode(ledger.setting(_CLOCK_SETTING) or ADVANCES.encode(()))
         self._clock = NetworkClock(wall_clock, advances, ledger.latest.summary.timestamp_ms)
 
     @classmethod
-    def open(cls, directory: Path | None = None, *, wall_clock: WallClock = milliseconds) -> Self:
+    def open(
+        cls,
+        directory: Path | None = None,
+        *,
+        wall_clock: WallClock = milliseconds,
+        origin: Origin = DEFAULT_ORIGIN,
+    ) -> Self:
         """The node of the network that is kept in a directory; without one, of a new network.
 
-        Raises `state_locked`, `state_damaged`, `state_format_unsupported`, `framework_not_found`.
+        A new one begins with `origin`; one that is kept stays as it is. Raises `state_locked`,
+        `state_damaged`, `state_format_unsupported`, `origin_differs`, and as `found_network` does.
         """
         ledger = Ledger.open(directory) if directory else Ledger()
         try:
-            return cls(ledger, Executor(machine_over(ledger)), wall_clock=wall_clock)
+            executor = Executor(machine_over(ledger))
+            return cls(ledger, executor, wall_clock=wall_clock, origin=origin)
         except BaseException:
             ledger.close()
             raise

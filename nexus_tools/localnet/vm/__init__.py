@@ -18,6 +18,7 @@ from nexus_tools.localnet.vm.errors import (
     MoveFailure,
     NativeAbort,
     NativeLimit,
+    NativeMissing,
     OutOfGas,
     PrimitiveError,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "Native",
     "NativeAbort",
     "NativeLimit",
+    "NativeMissing",
     "Natives",
     "ObservedMachine",
     "OutOfGas",

@@ -23,6 +23,7 @@ __all__ = [
     "MoveFailure",
     "NativeAbort",
     "NativeLimit",
+    "NativeMissing",
     "OutOfGas",
     "PrimitiveError",
 ]
@@ -76,6 +77,10 @@ class OutOfGas(MoveFailure):
 
 class LinkError(MoveFailure):
     """A package, module, function, datatype or native function is not there."""
+
+
+class NativeMissing(LinkError):  # noqa: N818 - it says what is missing
+    """A native function that a newer framework has: `FEATURE_NOT_YET_SUPPORTED`."""
 
 
 class InvalidCode(LinkError):  # noqa: N818 - it says what the code is

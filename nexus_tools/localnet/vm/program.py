@@ -10,8 +10,9 @@ from types import FunctionType
 from typing import Any
 
 from nexus_tools.bytecode import MalformedModule, Visibility
+from nexus_tools.localnet.framework import FRAMEWORK_VERSION
 from nexus_tools.localnet.vm.definitions import Function, ModuleId, count_nodes, substitute
-from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, PrimitiveError
+from nexus_tools.localnet.vm.errors import ErrorKind, LinkError, NativeMissing, PrimitiveError
 from nexus_tools.localnet.vm.loaded_package import LoadedPackage
 from nexus_tools.localnet.vm.metering import TYPE_NODES_MAX, VALUE_DEPTH_MAX
 from nexus_tools.localnet.vm.native import AnyNative, Natives
@@ -76,7 +77,10 @@ class Translations:
         native = self._natives.get((module.address, module.name, function.name))
         if native is None:
             name = f"{module.address.short()}::{module.name}::{function.name}"
-            raise LinkError(f"the native function {name} is not implemented")
+            raise NativeMissing(
+                f"the native function {name} is not there: the localnet has those of the framework"
+                f" {FRAMEWORK_VERSION}"
+            )
         return native
 
     def forget(self, package: Address) -> None:

@@ -1,9 +1,12 @@
+import json
 import signal
 import urllib.request
 
 import anyio
+import httpx
 import pytest
 
+from benchmarks.proxy import Proxy
 from nexus_tools.client import Network, SuiClient
 from nexus_tools.package import Deployment
 from nexus_tools.registry import LeaderRegistry
@@ -97,6 +100,39 @@ def test_collateral_that_the_wallet_cannot_pay_is_said_in_words(author, leader):
     assert (result.code, result.error["code"]) == (4, "not_enough_sui")
 
 
+@pytest.mark.parametrize("extra_mist", range(0, 9_000_000, 1_000_000))
+@pytest.mark.parametrize(
+    ("locked_mist", "verb"),
+    [
+        (10_000_000_000, ("leader", "register")),
+        (1_000_000_000, ("tool", "register", "--from-meta", "-")),
+    ],
+)
+def test_what_leaves_too_little_for_gas_is_refused_before_it_is_sent_or_works(
+    new_home, publisher, chain, definition, *, locked_mist, verb, extra_mist
+):
+    user = new_home(f"user{extra_mist}", publisher)
+    chain.fund(user.wallet.signer().address, locked_mist + extra_mist)
+    stdin = json.dumps(definition)
+    dry = user.run(*verb, "--dry-run", "--json", stdin=stdin)
+    result = user.run(*verb, "--yes", "--json", stdin=stdin)
+    assert dry.code == result.code
+    if result.code == 0:
+        assert balance(user) < extra_mist
+        return
+    assert (result.code, result.error["code"]) == (4, "not_enough_sui")
+    assert balance(user) == locked_mist + extra_mist
+    assert result.error["details"]["available_mist"] == locked_mist + extra_mist
+
+
+def test_what_is_there_and_needed_and_lacking_is_named(new_home, publisher, chain):
+    user = new_home("poor", publisher)
+    chain.fund(user.wallet.signer().address, 10_000_500_000)
+    message = user.run("leader", "register", "--yes", "--json").error["message"]
+    assert "10.0005 SUI free" in message
+    assert "lacking" in message
+
+
 def test_among_several_leaders_one_has_to_be_named(author, leader, chain):
     chain.fund(author.wallet.signer().address, 20 * 10**9)
     second = author.json("leader", "register", "--inactive", "--yes")["leader"]
@@ -119,13 +155,32 @@ def test_a_dry_run_registers_nothing(author):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_daemon_says_that_it_works_and_ends_cleanly(author, leader, number):
     daemon = author.daemon("works", "leader", "run", "--health-port", "0", "--log-format", "json")
-    assert leader in daemon.line
-    url = next(word for word in daemon.line.split() if word.startswith("http")).rstrip(";")
-    with urllib.request.urlopen(f"{url}/healthz") as response:
+    works = json.loads(daemon.line)
+    assert (works["event"], works["leader"]) == ("works", leader)
+    with urllib.request.urlopen(f"{works['health']}/healthz") as response:
         assert response.status == 200
     ended = daemon.end(number)
     assert (ended.code, ended.stdout) == (0, "")
-    assert "Traceback" not in ended.stderr
+    assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == ["stopped"]
+
+
+def test_for_people_it_says_that_it_works(author, leader):
+    daemon = author.daemon("✓", "leader", "run", "--health-port", "0", "--log-format", "text")
+    assert f"the leader {leader} works, health at http://127.0.0.1:" in daemon.line
+
+
+def test_whoever_reads_the_log_as_json_finds_errors_as_json(author, leader):
+    author.daemon("works", "leader", "run")
+    second = author.spawn("leader", "run", "--log-format", "json")
+    *_, last = map(json.loads, second.stderr.splitlines())
+    assert second.code == 2
+    assert (last["event"], last["code"], last["level"]) == ("ended", "journal_locked", "error")
+
+
+def test_health_can_be_served_elsewhere_and_who_runs_it_is_warned(author, leader):
+    options = ("--health-host", "0.0.0.0", "--health-port", "0", "--log-format", "json")
+    daemon = author.daemon("health_is_public", "leader", "run", *options)
+    assert json.loads(daemon.line)["url"].startswith("http://0.0.0.0:")
 
 
 def test_the_journal_is_in_the_data_directory_and_belongs_to_one_daemon(author, leader):
@@ -157,3 +212,45 @@ def test_a_setting_out_of_bounds_is_named(author, leader, options, word):
 
 def test_a_leader_of_somebody_else_cannot_be_run(stranger, leader):
     assert stranger.fails("leader", "run", "--leader", leader) == (8, "cap_not_yours")
+
+
+# --- A node that is away at the start
+
+
+@pytest.fixture
+async def away(author, chain):
+    """A way to the node on which the author depends, that is closed."""
+    async with Proxy(int(chain.url.rpartition(":")[2])).running() as proxy:
+        settings = author.settings
+        settings["networks"]["test"]["url"] = proxy.url
+        author.configure(**settings)
+        await proxy.drop()
+        yield proxy
+
+
+async def test_the_daemon_waits_for_its_node_and_is_alive_and_not_ready(
+    author, leader, away, free_tcp_port
+):
+    health = f"http://127.0.0.1:{free_tcp_port}"
+    port = str(free_tcp_port)
+    daemon = author.daemon("not_ready", "leader", "run", "--json", "--health-port", port)
+    assert "does not respond" in json.loads(daemon.line)["node"]
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(f"{health}/healthz")).status_code == 200
+        response = await client.get(f"{health}/readyz")
+    assert response.status_code == 503
+    assert "does not respond" in response.json()["problems"]["node"]
+    await away.mend()
+    await anyio.to_thread.run_sync(line_with, "works", daemon.process.stderr)
+    ended = await anyio.to_thread.run_sync(daemon.end)
+    assert ended.code == 0
+
+
+def line_with(word, stream):
+    return next(line for line in stream if word in line)
+
+
+async def test_ctrl_c_ends_a_daemon_that_waits_for_its_node(author, leader, away):
+    ended = author.daemon("not_ready", "leader", "run", "--json").end(signal.SIGINT)
+    assert ended.code == 130
+    assert "Traceback" not in ended.stderr

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from nexus_tools.client import Network, SuiClient
+from nexus_tools.localnet.framework import embedded_release, write_release
 from nexus_tools.sui.address import RANDOM, SUI_FRAMEWORK
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import dynamic_field_id
@@ -73,6 +74,11 @@ def test_the_faucet_gives_to_any_address_what_it_is_set_to(detached):
     assert (given["address"], given["amount_mist"]) == (f"0x{'7':0>64}", 1_000_000_000_000)
     assert len(given["digests"]) == 1
     assert detached.fails("localnet", "faucet", "0xnothing")[0] == 7
+
+
+def test_an_address_is_printed_with_its_leading_zeros_as_others_print_it(detached):
+    address = "0x0" + 63 * "7"
+    assert f" SUI sent to {address}\n" in detached.run("localnet", "faucet", address).stderr
 
 
 def test_the_faucet_gives_to_a_key_by_its_alias(detached):
@@ -256,3 +262,29 @@ def test_the_log_of_a_localnet_that_fails_to_start_is_named(home, tmp_path):
     (state / "ledger.sqlite").write_bytes(b"this is no database, and long enough to be noticed")
     result = home.spawn("localnet", "start", "--port", "0", "--state", state, "--detach", "--json")
     assert (result.code, result.error["code"]) == (7, "state_damaged")
+
+
+def test_a_localnet_has_the_rules_and_the_framework_that_it_is_started_with(ann, tmp_path):
+    folder = tmp_path / "framework"
+    write_release(embedded_release(), folder)
+    options = ("--protocol-version", "139", "--framework-from", folder)
+    started = starts(ann, "--port", "0", *options)
+    again = ann.spawn("localnet", "reset", "--yes", "--json").document
+    for document in (started, ann.json("localnet", "status"), again):
+        assert document["protocol_version"] == 139
+        assert document["framework_from"] == str(folder)
+        assert document["framework"] == dict(embedded_release().digests)
+    told = ann.run("localnet", "status").stdout
+    assert "139" in told
+    assert "0x2 3d78a6a8" in told
+
+
+def test_a_protocol_version_that_is_not_known_is_refused_with_those_that_are(home):
+    result = home.spawn("localnet", "start", "--protocol-version", "141", "--port", "0", "--json")
+    assert (result.code, result.error["code"]) == (2, "protocol_version_unknown")
+    assert "105 to 140" in result.error["message"]
+
+
+def test_a_framework_from_nowhere_is_refused(home):
+    result = home.spawn("localnet", "start", "--framework-from", "nowhere", "--port", "0", "--json")
+    assert (result.code, result.error["code"]) == (2, "framework_source_invalid")

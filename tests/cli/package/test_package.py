@@ -3,6 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S
+from nexus_tools.localnet.move_test import GAS_LIMIT
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -186,3 +189,94 @@ def test_tests_are_listed_without_being_run(home, tested):
 
 def test_a_folder_without_a_package_is_said_so(home, tmp_path):
     assert home.run("package", "build", tmp_path / "nothing").code == 2
+
+
+def written(folder, source, dependencies=""):
+    """A package with one module, named after its folder."""
+    name = folder.name
+    (folder / "sources").mkdir(parents=True)
+    (folder / "Move.toml").write_text(
+        f'[package]\nname = "{name}"\nedition = "2024"\n\n[dependencies]\n{dependencies}\n'
+        f'[addresses]\n{name} = "0x0"\n'
+    )
+    (folder / "sources" / "main.move").write_text(source)
+    return folder
+
+
+@pytest.fixture
+def far(tmp_path):
+    """A package that depends on one in a repository; its checkout is beside it."""
+    written(tmp_path / "library", "module library::parts;\npublic fun eight(): u64 { 8 }\n")
+    return written(
+        tmp_path / "app",
+        "module app::main;\npublic fun nine(): u64 { library::parts::eight() + 1 }\n"
+        "#[test] fun is_nine() { assert!(nine() == 9) }\n",
+        'library = { git = "https://example.com/library.git", rev = "main" }\n',
+    )
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_dependency_in_a_repository_is_named_with_the_way_out(home, far):
+    for verb in ("build", "test", "publish"):
+        error = home.run("package", verb, far, "--json").error
+        assert error["code"] == "move_dependency_unsupported"
+        assert "app depends on library from https://example.com/library.git" in error["message"]
+        assert "--dependency library=FOLDER" in error["hint"]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_dependency_is_read_from_its_checkout(home, far):
+    checkout = f"library={far.parent / 'library'}"
+    assert home.json("package", "test", far, "--dependency", checkout)["tests"]
+    built = home.json("package", "build", far, "--dependency", checkout, "--bundle", "all")
+    assert built["modules"] == ["parts", "main"]
+
+
+def test_a_checkout_that_is_no_folder_is_refused(home, far):
+    for wrong in ("library", "library=", "=library", f"library={far / 'nowhere'}"):
+        found = home.fails("package", "build", far, "--dependency", wrong)
+        assert found == (2, "dependency_invalid")
+
+
+def test_a_package_of_a_users_own_is_published_with_what_it_depends_on(author, far, compiler_cache):
+    cache = author.folder / "cache" / "nexus-tools"
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in ("sui-move-builder", "wasmtime"):
+        (cache / name).symlink_to(compiler_cache / name)
+    deployments = author.settings["deployments"]
+    options = ("--dependency", f"library={far.parent / 'library'}", "--bundle", "all")
+    rehearsed = author.json("package", "publish", far, *options, "--dry-run")
+    assert (rehearsed["dry_run"], rehearsed.get("package_id")) == (True, None)
+    published = author.json("package", "publish", far, *options, "--yes")
+    assert published["package_id"] in published["effects"]["created"]
+    assert published["upgrade_cap"] in published["effects"]["created"]
+    assert author.settings["deployments"] == deployments
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_test_may_use_as_much_gas_as_in_the_runner_of_the_library(home, tmp_path):
+    # 400 000 rounds use more than 200 000 000 internal gas units.
+    folder = written(
+        tmp_path / "patient",
+        "module patient::main;\n#[test] fun counts() {\n"
+        "    let mut n = 0u64;\n    while (n < 400_000) n = n + 1;\n}\n",
+    )
+    assert home.json("package", "test", folder)["tests"][0]["verdict"] == "pass"
+    limit = ("--gas-limit", "200000000")
+    assert home.run("package", "test", folder, *limit).code == 7
+
+
+def test_the_limits_that_help_tells_are_those_of_the_library(home):
+    told = home.run("package", "test", "--help").stdout
+    assert GAS_LIMIT == 10**12
+    assert "10^12" in told
+    assert BUILD_TIMEOUT_S == 60
+    assert "internal gas units" in told.lower().replace("\n", " ")
+
+
+@pytest.mark.usefixtures("compiler")
+def test_a_compilation_may_be_given_less_time(home, far):
+    checkout = f"library={far.parent / 'library'}"
+    options = ("--dependency", checkout, "--bundle", "all", "--build-timeout", "1e-9")
+    error = home.run("package", "build", far, *options, "--json").error
+    assert "did not end within" in error["message"]

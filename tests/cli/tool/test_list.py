@@ -1,6 +1,3 @@
-import json
-import signal
-
 import pytest
 
 
@@ -70,14 +67,24 @@ def test_a_tool_is_shown_without_a_key(home, author, registered):
     assert home.json("tool", "show", registered)["fqn"] == registered
 
 
-def test_watching_a_tool_prints_it_now_and_after_each_change(author, registered):
-    process = author.process("tool", "show", registered, "--watch", "--json")
-    first = json.loads(process.stdout.readline())
-    assert (first["state"], first["event"]) == ("active", None)
-    author.json("tool", "unregister", registered, "--yes")
-    second = json.loads(process.stdout.readline())
-    assert (second["state"], second["event"]) == ("unregistered", "ToolUnregistered")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "Traceback" not in err
+def test_people_see_the_ports_of_the_input_and_of_each_variant_with_their_types(author, registered):
+    shown = author.run("tool", "show", registered).stdout
+    assert "inputs            a: integer, b: integer" in shown
+    assert "variant ok        total: integer" in shown
+
+
+def test_a_port_that_may_be_absent_is_marked(author, definition, meta_file):
+    schema = {
+        "type": "object",
+        "properties": {
+            "words": {"type": "array", "items": {"type": "string"}},
+            "unit": {"enum": ["km", "mi"]},
+            "place": {"$ref": "#/$defs/Place"},
+        },
+        "required": ["words"],
+        "$defs": {"Place": {"type": "object"}},
+    }
+    path = meta_file(definition | {"input_schema": schema})
+    author.json("tool", "register", "--from-meta", path, "--yes")
+    shown = author.run("tool", "show", definition["fqn"]).stdout
+    assert "place?: Place, unit?: km | mi, words: array of string" in shown

@@ -3,19 +3,19 @@ import re
 from msgspec.structs import replace
 
 from nexus_tools.bytecode import deserialize
-from nexus_tools.localnet.compiler import framework_stubs, overlay
+from nexus_tools.localnet.compiler import overlay, stubs_of
 from nexus_tools.localnet.compiler.stubs import stub
-from nexus_tools.localnet.framework import load_framework
+from nexus_tools.localnet.framework import embedded_release, load_framework
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, SUI_SYSTEM
 
 
 def lines_of(module):
-    return framework_stubs(SUI_FRAMEWORK)[f"sources/{module}.move"].splitlines()
+    return stubs_of(embedded_release())[SUI_FRAMEWORK][f"sources/{module}.move"].splitlines()
 
 
 def test_every_module_of_the_framework_has_a_stub():
-    assert len(framework_stubs(MOVE_STDLIB)) == 1 + 22
-    assert len(framework_stubs(SUI_FRAMEWORK)) == 1 + 61
+    assert len(stubs_of(embedded_release())[MOVE_STDLIB]) == 1 + 22
+    assert len(stubs_of(embedded_release())[SUI_FRAMEWORK]) == 1 + 61
 
 
 # What follows is as the framework's sources declare it.
@@ -62,7 +62,7 @@ def test_overlay_names_functions_and_modules_that_the_framework_has():
             ("sui", SUI_FRAMEWORK),
             ("sui_system", SUI_SYSTEM),
         )
-        for path, text in framework_stubs(address).items()
+        for path, text in stubs_of(embedded_release())[address].items()
     }
     for table in (overlay.INSTRUCTIONS, overlay.INDEX_FUNCTIONS):
         for module, functions in table.items():

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.bytecode import deserialize
-from nexus_tools.localnet.execution import Environment, Executor, Mode, machine_over
+from nexus_tools.localnet.execution import (
+    Environment,
+    Executor,
+    Mode,
+    machine_over,
+    protocol_rules,
+)
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -108,7 +114,7 @@ class World:
     def __init__(self):
         self.store = DictStore([*FRAMEWORK, _clock(1_000)])
         self.executor = Executor(machine_over(self.store))
-        self.environment = Environment(3, 500, 1_000)
+        self.environment = Environment(3, 500, 1_000, protocol_rules(105))
         self.coins = 0
         self.gas = self.coin(ALICE, 100 * SUI)
         self.package = None

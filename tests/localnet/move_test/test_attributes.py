@@ -58,3 +58,14 @@ def test_imports_are_known_by_the_names_that_they_get():
         "y": "x::y",
         "F": "x::z::E",
     }
+
+
+def test_an_import_inside_a_function_is_none_of_the_module():
+    body = "use x::y; fun f() { use z::y; use q::r as k; y::g(); k::h() }"
+    assert read_test_source("a.move", f"module a::m {{ {body} }}").uses == {("a::m", "y"): "x::y"}
+
+
+def test_the_arguments_of_a_test_are_those_of_its_parameters_by_name():
+    source = "module a::m;\n#[test(b = @0xB, a = @0xA, c = @0xC)]\nfun t(a: address, b: address) {}"
+    (test,) = read_test_source("a.move", source).tests
+    assert test.arguments == (("a", ("@0xA",)), ("b", ("@0xB",)))

@@ -349,7 +349,8 @@ def test_a_dependency_that_is_in_no_folder_is_an_error_with_a_way_out(world, ent
     with pytest.raises(ValidationError, match=what) as caught:
         read_package(folder / "app", for_tests=True)
     assert caught.value.code == "move_dependency_unsupported"
-    assert '{ local = "../folder" }' in caught.value.hint
+    assert "--dependency far=FOLDER" in caught.value.hint
+    assert 'far = { local = "FOLDER" }' in caught.value.hint
 
 
 def test_a_folder_that_is_not_there_is_named_with_the_manifest_that_names_it(world):
@@ -399,3 +400,36 @@ def test_a_dependency_that_does_not_compile_is_named(app, builder):
         build_dependencies(builder, package.dependencies)
     assert caught.value.code == "move_build_failed"
     assert "u63" in caught.value.message
+
+
+def with_tests_of_its_own(world, of_library):
+    folder = world(
+        app=(
+            manifest("app", 'library = { local = "../library" }'),
+            ("module app::main;\n#[test] fun all() { assert!(library::helpers::eight() == 8) }\n"),
+        ),
+        library=(manifest("library"), "module library::main; public fun four(): u64 { 4 }"),
+    )
+    (folder / "library" / "tests").mkdir()
+    (folder / "library" / "tests" / "helpers.move").write_text(of_library)
+    return folder / "app"
+
+
+def test_tests_use_the_test_modules_of_a_dependency(world, run):
+    helpers = (
+        "#[test_only]\nmodule library::helpers;\n"
+        "public fun eight(): u64 { library::main::four() * 2 }\n"
+    )
+    results = run(with_tests_of_its_own(world, helpers))
+    assert {name: each.verdict for name, each in results.items()} == {"all": Verdict.PASS}
+
+
+def test_a_test_of_a_dependency_that_its_other_tests_call_is_there_and_is_not_run(world, run):
+    helpers = (
+        "#[test_only]\nmodule library::helpers;\n"
+        "#[test] public fun base() { assert!(library::main::four() == 4) }\n"
+        "public fun eight(): u64 { base(); 8 }\n"
+    )
+    results = run(with_tests_of_its_own(world, helpers))
+    assert list(results) == ["all"]
+    assert results["all"].verdict is Verdict.PASS

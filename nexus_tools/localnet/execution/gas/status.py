@@ -14,12 +14,14 @@ from nexus_tools.localnet.execution.limits import (
     OBJECT_ACCESS_COST_READ_PER_BYTE,
     PACKAGE_PUBLISH_COST_PER_BYTE,
 )
+from nexus_tools.localnet.execution.protocol import ProtocolRules
 from nexus_tools.localnet.natives import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
 from nexus_tools.localnet.vm import Meter
 from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.transaction import GasData
 
 _UNMETERED = 1 << 62
+_KB = 1_000  # of the protocol's configuration
 
 
 def rounded_computation(units: int) -> int:
@@ -36,10 +38,12 @@ def rounded_computation(units: int) -> int:
 class GasStatus:
     """The gas of one transaction: budget and price as the sender set them, and what is used up.
 
-    All is charged to `meter`, in internal gas units; `natives` is how natives do it.
+    All is charged to `meter`, in internal gas units; `natives` is how natives do it. `rules` are
+    those of the epoch.
     """
 
-    def __init__(self, gas: GasData) -> None:
+    def __init__(self, gas: GasData, rules: ProtocolRules) -> None:
+        self._rules = rules
         self.price = gas.price
         self.budget = gas.budget
         most = min(self.budget // max(self.price, 1), MAX_GAS_COMPUTATION_BUCKET)
@@ -68,6 +72,14 @@ class GasStatus:
         """Charge for reading objects of this many bytes."""
         self.meter.charge(size * OBJECT_ACCESS_COST_READ_PER_BYTE)
 
+    def charge_package_read(self, size: int) -> None:
+        """Charge for reading packages of this many bytes together."""
+        per_kb = self._rules.obj_access_cost_read_per_package_kb
+        if per_kb is None:
+            self.charge_read(size)
+        else:
+            self.meter.charge(-(-size * per_kb // _KB))
+
     def charge_publish(self, size: int) -> None:
         """Charge for checking modules of this many bytes."""
         self.meter.charge(size * PACKAGE_PUBLISH_COST_PER_BYTE)
@@ -84,19 +96,23 @@ class GasStatus:
 
     def can_pay(self, computation_cost: int, storage: StorageCharge) -> bool:
         """Whether the budget suffices for both."""
-        return storage.due <= self.budget - computation_cost
+        due = max(storage.cost - self._sender_rebate(storage), 0)
+        return due <= self.budget - computation_cost
 
     def summary(self, computation_cost: int, storage: StorageCharge) -> GasCostSummary:
         """The costs as effects have them."""
-        rebate = sender_rebate(storage.rebate)
+        rebate = self._sender_rebate(storage)
         return GasCostSummary(computation_cost, storage.cost, rebate, storage.rebate - rebate)
+
+    def _sender_rebate(self, storage: StorageCharge) -> int:
+        return sender_rebate(storage.rebate, self._rules.storage_rebate_rate)
 
 
 class UnmeteredGas(GasStatus):
     """The gas of the network's own transactions: nothing is charged."""
 
-    def __init__(self, gas: GasData) -> None:
-        super().__init__(gas)
+    def __init__(self, gas: GasData, rules: ProtocolRules) -> None:
+        super().__init__(gas, rules)
         self.meter = Meter(_UNMETERED)
         self.natives = NativeGas(_UNMETERED)
 

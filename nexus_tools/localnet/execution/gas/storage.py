@@ -1,15 +1,15 @@
 """What storing costs: how many bytes an object has, their price, and what comes back.
 
 The bytes are the fixed sizes of owner (40), digest (32) and rebate (8), whatever they are, and the
-data. Of the price 99 % come back when the object goes. Source: `object_size_for_gas_metering` in
-`sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
+data. Of the price nearly all comes back when the object goes. Source:
+`object_size_for_gas_metering` in `sui-types/src/{object,move_package}.rs`, `gas_model/gas_v2.rs`.
 """
 
 from functools import lru_cache
 
 from msgspec import Struct
 
-from nexus_tools.localnet.execution.limits import STORAGE_COST_PER_BYTE, STORAGE_REBATE_RATE
+from nexus_tools.localnet.execution.limits import STORAGE_COST_PER_BYTE
 from nexus_tools.sui.object import OBJECT_TYPE, MoveObject, MovePackage
 from nexus_tools.sui.type_tag import StructTag
 
@@ -51,9 +51,12 @@ def storage_cost(data: MoveObject | MovePackage) -> int:
     return storage_bytes(data) * STORAGE_COST_PER_BYTE
 
 
-def sender_rebate(storage_rebate: int) -> int:
-    """What the sender gets back of the storage that is given up: 99 %, rounded half up."""
-    return (storage_rebate * STORAGE_REBATE_RATE + _BASIS_POINTS // 2) // _BASIS_POINTS
+def sender_rebate(storage_rebate: int, rate: int) -> int:
+    """What the sender gets back of the storage that is given up, rounded half up.
+
+    `rate` is that of the protocol, of 10 000: 9 900 until version 137.
+    """
+    return (storage_rebate * rate + _BASIS_POINTS // 2) // _BASIS_POINTS
 
 
 class StorageCharge(Struct, frozen=True):
@@ -61,8 +64,3 @@ class StorageCharge(Struct, frozen=True):
 
     cost: int
     rebate: int
-
-    @property
-    def due(self) -> int:
-        """What has to come out of the budget."""
-        return max(self.cost - sender_rebate(self.rebate), 0)

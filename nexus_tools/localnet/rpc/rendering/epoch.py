@@ -5,8 +5,7 @@ Source: the conversions of `sui-types` system states in `sui-rpc-api`.
 
 from collections.abc import Iterable
 
-from nexus_tools.localnet.execution import limits
-from nexus_tools.localnet.framework import PROTOCOL_VERSION
+from nexus_tools.localnet.execution import limits, protocol_rules
 from nexus_tools.localnet.natives import ENABLED_FEATURES, MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS
 from nexus_tools.localnet.node import Epoch, committee_of
 from nexus_tools.localnet.rpc.interface import Mask
@@ -133,14 +132,14 @@ def render_epoch(message: Message, epoch: Epoch, mask: Mask) -> None:
         for public_key, weight in committee_of(epoch.state):
             message.committee.members.add(public_key=public_key, weight=weight)
     if "protocol_config" in mask:
-        _render_protocol_config(message.protocol_config)
+        _render_protocol_config(message.protocol_config, epoch.state.protocol_version)
     if "system_state" in mask:
         _render_system_state(message.system_state, epoch.state)
 
 
-def _render_protocol_config(message: Message) -> None:
-    message.protocol_version = PROTOCOL_VERSION
-    for name, value in _ATTRIBUTES.items():
+def _render_protocol_config(message: Message, version: int) -> None:
+    message.protocol_version = version
+    for name, value in {**_ATTRIBUTES, **protocol_rules(version).attributes}.items():
         message.attributes[name] = str(value)
         message.configs[name].string_value = str(value)
     for feature in ENABLED_FEATURES:

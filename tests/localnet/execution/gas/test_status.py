@@ -2,6 +2,7 @@
 
 import pytest
 
+from nexus_tools.localnet.execution import protocol_rules
 from nexus_tools.localnet.execution.gas.status import (
     GasStatus,
     rounded_computation,
@@ -63,7 +64,7 @@ def test_an_object_pays_for_its_type_and_contents(probed):
 
 
 def test_a_rebate_is_rounded_half_up():
-    assert [sender_rebate(n) for n in (0, 1, 50, 51, 988_000)] == [0, 1, 50, 50, 978_120]
+    assert [sender_rebate(n, 9_900) for n in (0, 1, 50, 51, 988_000)] == [0, 1, 50, 50, 978_120]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_half_of_the_digits_of_a_computation_are_rounded_up(units, paid):
 
 
 def test_reading_and_publishing_cost_by_the_byte():
-    gas = GasStatus(GasData((), Address.of(1), 1_000, 10_000_000))
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 10_000_000), protocol_rules(105))
     gas.charge_read(400)
     gas.charge_publish(100_000)
     # 400 * 15 + 100 000 * 80 internal units
@@ -106,21 +107,21 @@ def test_what_fails_otherwise_pays_its_own_price(world, build):
 
 
 def test_what_is_out_of_gas_costs_the_budget():
-    gas = GasStatus(GasData((), Address.of(1), 1_000, 5_000_000))
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 5_000_000), protocol_rules(105))
     with pytest.raises(OutOfGas):
         gas.charge_publish(100_000)
     assert gas.computation_cost() == (5_000_000, False)
 
 
 def test_no_computation_costs_more_than_the_highest_bucket():
-    gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000_000))
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000_000), protocol_rules(105))
     with pytest.raises(OutOfGas):
         gas.meter.charge(5_000_000_001)
     assert gas.computation_cost() == (5_000_000_000, True)
 
 
 def test_the_work_of_natives_counts_as_instructions_after_700_calls():
-    gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000))
+    gas = GasStatus(GasData((), Address.of(1), 1_000, 50_000_000), protocol_rules(105))
     gas.meter.native_calls = 700
     gas.natives.charge(30_000)
     assert (gas.meter.spent, gas.meter.instructions) == (30_000, 0)

@@ -158,7 +158,7 @@ def test_an_abort_of_a_native_is_located_at_the_native(assembler, call):
 
 def test_a_native_that_is_not_there_is_a_link_error(assembler, call):
     assembler.function("f", (), (), None)
-    with pytest.raises(LinkError, match="native function 0xabc::m::f is not implemented"):
+    with pytest.raises(LinkError, match="native function 0xabc::m::f is not there"):
         call(assembler, "f")
 
 

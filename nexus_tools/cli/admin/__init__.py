@@ -1,0 +1,16 @@
+"""`nexus-tools admin`: what the holder of the AdminCap decides for all."""
+
+import click
+
+from nexus_tools.cli.framework import LazyGroup
+
+COMMANDS = {
+    "configure": "Change what tools, or leaders and invocations, have to keep to.",
+    "slash": "Take of the collateral of a tool or a leader.",
+}
+PLACES = {"configure": "verbs:configure", "slash": "verbs:slash"}
+
+
+@click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
+def command() -> None:
+    """Decide as the admin of the package, with the wallet that has its AdminCap."""

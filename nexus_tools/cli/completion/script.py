@@ -1,0 +1,32 @@
+"""The scripts by which shells ask us for completions."""
+
+import click
+from click.shell_completion import get_completion_class
+
+SHELLS = ("bash", "zsh", "fish")
+_VARIABLE = "_NEXUS_TOOLS_COMPLETE"
+
+
+def script_for(shell: str) -> str:
+    """The script of a shell of `SHELLS`."""
+    completion = get_completion_class(shell)
+    assert completion is not None
+    return completion(click.Group(), {}, "nexus-tools", _VARIABLE).source()
+
+
+@click.command()
+def bash() -> None:
+    """Print the script for bash: `completion install` puts it where bash finds it."""
+    click.echo(script_for("bash"))
+
+
+@click.command()
+def zsh() -> None:
+    """Print the script for zsh: `completion install` puts it where zsh finds it."""
+    click.echo(script_for("zsh"))
+
+
+@click.command()
+def fish() -> None:
+    """Print the script for fish: `completion install` puts it where fish finds it."""
+    click.echo(script_for("fish"))

@@ -1,0 +1,93 @@
+"""What the doctor finds on this machine."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from nexus_tools.cli.completion.install import place_for, shell_of_user
+from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
+from nexus_tools.cli.extras import MODULES
+from nexus_tools.cli.framework import Session
+from nexus_tools.errors import NexusError
+from nexus_tools.running_localnet import running_localnet
+from nexus_tools.version import __version__
+
+
+def examine_machine(session: Session) -> Iterator[Finding]:
+    """Version, extras, localnet, files, completion."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield ok("version", f"nexus-tools {__version__} on Python {version}")
+    yield from _extras()
+    yield _localnet(session)
+    yield from _files(session)
+    yield from _completion()
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, modules in MODULES.items():
+        missing = [module for module in modules if not _is_installed(module)]
+        if missing:
+            message = f"{extra} is not installed: {', '.join(missing)} is missing"
+            yield warning("extra", message, f"pip install 'nexus-tools[{extra}]'")
+        else:
+            yield ok("extra", f"{extra} is installed")
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # it was put into the list of modules by hand
+        return False
+
+
+def _localnet(session: Session) -> Finding:
+    running = running_localnet()
+    if running is not None:
+        return ok("localnet", f"yours runs at {running.url}, pid {running.pid}")
+    wanted = session.network_name or session.settings.network
+    if session.settings.lacks_localnet(wanted):
+        start = "nexus-tools localnet start --detach"
+        return problem("localnet", f"none of yours runs, and commands work on {wanted}", start)
+    return ok("localnet", "none of yours runs, and none is needed")
+
+
+def _files(session: Session) -> Iterator[Finding]:
+    """Whether others of this machine can read keys, or what a Leader does."""
+    from nexus_tools.client import is_exposed
+
+    settings = session.settings
+    keystore = settings.keystore
+    try:
+        count = len(settings.open_wallet().accounts())
+    except NexusError as error:
+        yield problem("keystore", error.message, error.hint)
+        return
+    if not count:
+        yield problem("keystore", f"there is no key in {keystore}", "nexus-tools wallet new")
+    elif is_exposed(keystore):
+        message = f"others of this machine may read the keys in {keystore}"
+        yield problem("keystore", message, _chmod(keystore))
+    else:
+        keys = "1 key" if count == 1 else f"{count} keys"
+        yield ok("keystore", f"{keys} in {keystore}, for you alone")
+    for journal in sorted((settings.data_directory / "leaders").glob("*.sqlite")):
+        if is_exposed(journal):
+            message = f"others of this machine may read the journal {journal}"
+            yield warning("journal", message, _chmod(journal))
+
+
+def _chmod(path: Path) -> str:
+    return f"chmod 600 {shlex.quote(str(path))}"
+
+
+def _completion() -> Iterator[Finding]:
+    shell = shell_of_user()
+    if shell is None:
+        return
+    if place_for(shell).is_installed():
+        yield ok("completion", f"{shell} completes commands and names")
+    else:
+        message = f"{shell} does not complete commands and names"
+        yield warning("completion", message, "nexus-tools completion install")

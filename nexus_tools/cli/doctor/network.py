@@ -1,0 +1,134 @@
+"""What the doctor finds on the network: the node, the clock, the package, money, tools."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from nexus_tools import units
+from nexus_tools.cli.doctor.finding import Finding, ok, problem, warning
+from nexus_tools.cli.framework import Session
+from nexus_tools.cli.tool_health import healths
+from nexus_tools.errors import NexusError
+
+if TYPE_CHECKING:
+    from nexus_tools.client import SuiClient
+    from nexus_tools.package import Deployment
+
+_NODE_TIMEOUT_S = 4.0
+_CHECK_TIMEOUT_S = 5.0
+_SKEW_MS = 5_000
+_OTHER_NODE = "nexus-tools network use NAME --url URL"
+_LITTLE_MIST = 100_000_000
+_MAX_TOOLS = 50
+
+Check = Callable[[Session, "SuiClient"], AsyncIterator[Finding]]
+
+
+async def examine_network(session: Session) -> list[Finding]:
+    """Each check by itself and all at once; of a node that is away, only that."""
+    from nexus_tools.client import Patience, SuiClient
+
+    try:
+        network = session.network()
+    except NexusError as error:
+        return [problem("network", error.message, "nexus-tools network list")]
+    patience = Patience(attempts=1, call_timeout_s=_NODE_TIMEOUT_S)
+    began = perf_counter()
+    try:
+        async with SuiClient(network, patience=patience) as client:
+            chain_id = await client.chain_id()
+            ms = (perf_counter() - began) * 1_000
+            message = f"{network.name} at {network.url} responds within {ms:.0f} ms"
+            found = [ok("network", message), ok("chain", chain_id)]
+            checks = (_protocol, _clock, _money, _package)
+            groups = await asyncio.gather(*(_collect(each, session, client) for each in checks))
+            return sum(groups, found)
+    except NexusError as error:
+        start = "nexus-tools localnet start --detach"
+        lacks = session.settings.lacks_localnet(network.name)
+        return [problem("network", error.message, start if lacks else _OTHER_NODE)]
+
+
+async def _collect(check: Check, session: Session, client: "SuiClient") -> list[Finding]:
+    """What one check finds; that it finds nothing in time is a finding, too."""
+    name = check.__name__.removeprefix("_")
+    try:
+        async with asyncio.timeout(_CHECK_TIMEOUT_S):
+            return [finding async for finding in check(session, client)]
+    except NexusError as error:
+        return [problem(name, error.message, error.hint)]
+    except TimeoutError:
+        return [problem(name, "the node takes too long to say", _OTHER_NODE)]
+
+
+async def _protocol(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
+    yield ok("protocol", f"version {await client.protocol_version()}")
+
+
+async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
+    """Deadlines are the chain's: a machine whose clock differs judges them wrongly."""
+    skew_ms = round(time.time() * 1_000) - await client.now_ms()
+    if abs(skew_ms) <= _SKEW_MS:
+        yield ok("clock", f"within {units.duration(_SKEW_MS)} of the chain's")
+        return
+    side = "ahead of" if skew_ms > 0 else "behind"
+    message = f"this machine is {units.duration(abs(skew_ms))} {side} the chain"
+    local = client.network.faucet_url == client.network.url  # as of a localnet, which may be moved
+    remedy = "nexus-tools localnet reset" if local else "timedatectl set-ntp true"
+    yield warning("clock", message, remedy)
+
+
+async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
+    try:
+        signer = session.settings.locate_account(session.wallet_name).what
+    except NexusError as error:
+        yield problem("wallet", error.message, "nexus-tools wallet new")
+        return
+    balance = await client.balance(signer.address)
+    message = f"{signer.alias} signs, and has {units.sui(balance)}"
+    if balance >= _LITTLE_MIST:
+        yield ok("wallet", message)
+        return
+    remedy = f"send SUI to {signer.address}"
+    if client.network.faucet_url is not None:
+        remedy = f"nexus-tools localnet faucet {signer.address} -n {client.network.name}"
+    yield warning("wallet", message, remedy) if balance else problem("wallet", message, remedy)
+
+
+async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
+    try:
+        deployment = await session.deployment(client)
+    except NexusError as error:
+        remedy = f"nexus-tools package publish -n {client.network.name}"
+        yield problem("package", error.message, remedy)
+        return
+    yield ok("package", f"published as {deployment.original_id}")
+    async for finding in _tools(session, client, deployment):
+        yield finding
+
+
+async def _tools(
+    session: Session, client: "SuiClient", deployment: "Deployment"
+) -> AsyncIterator[Finding]:
+    """Whether the servers of the wallet's active tools are well."""
+    from nexus_tools.package import ToolState
+    from nexus_tools.registry import ToolFilter, ToolRegistry
+
+    try:
+        owner = session.settings.locate_account(session.wallet_name).what.address
+    except NexusError:
+        return  # said already
+    mine = ToolFilter(owner=owner, state=ToolState.ACTIVE)
+    page = await ToolRegistry(client, deployment).page(mine, size=_MAX_TOOLS)
+    problems = await healths(page.tools)
+    for tool, wrong in zip(page.tools, problems, strict=True):
+        if wrong:
+            remedy = f"nexus-tools tool validate {tool.definition.url}"
+            yield problem("tool", f"{tool.fqn} at {tool.definition.url} {wrong}", remedy)
+    well = problems.count("")
+    if page.tools:
+        yield ok("tools", f"{well} of your {len(page.tools)} active tools can be invoked")
+    else:
+        yield ok("tools", "you have no active tool here")

@@ -1,0 +1,36 @@
+"""A spinner on stderr, for what takes so long that a person wonders whether it goes on."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from threading import Lock, Timer
+
+_DELAY_S = 0.3
+
+
+@contextmanager
+def spinning(text: str) -> Iterator[None]:
+    """Spin from 0.3 s on until the end, however that comes; then the line is clean again.
+
+    What ends before is not shown: a line that comes and goes at once is noise, and what would draw
+    it takes 50 ms to import.
+    """
+    drawn, drawing = ExitStack(), Lock()
+
+    def begin() -> None:
+        with drawing:
+            if not over:
+                from rich.console import Console
+
+                drawn.enter_context(Console(stderr=True).status(text))
+
+    over = False
+    timer = Timer(_DELAY_S, begin)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with drawing:
+            over = True
+        drawn.close()

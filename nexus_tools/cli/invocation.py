@@ -1,0 +1,89 @@
+"""`nexus-tools invocation`: what the wallet has requested, and what of it is not over."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Output, Session, reads
+
+if TYPE_CHECKING:
+    from nexus_tools.package.move.invocation import Invocation
+
+_COLUMNS = {
+    "invocation": "Invocation",
+    "fqn": "Tool",
+    "state": "State",
+    "requested": "Requested",
+    "deadline": "Deadline",
+    "refund": "Prepaid or refund",
+}
+
+
+@click.group()
+def command() -> None:
+    """Find invocations that you requested.
+
+    `nexus-tools tool invoke` requests them, `tool outcome` shows one and takes its refund.
+    """
+
+
+@command.command("list")
+@click.option("--all", "everything", is_flag=True, help="Those that are closed, too.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="So many on a page."
+)
+@click.option("--page", type=click.IntRange(min=1), default=1, help="Which page; 1 has the newest.")
+@reads
+async def list_invocations(session: Session, *, everything: bool, limit: int, page: int) -> None:
+    """List the invocations of the wallet that no leader has closed yet, the newest first.
+
+    What is deleted is not listed: `nexus-tools tool outcome ID --why` tells of it. They are found
+    by events, so a node tells of those that it keeps events of.
+
+    With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
+    `refund_mist`, which is what is still inside.
+    """
+    async with session.nexus() as nexus:
+        with session.output.progress("reading events"):
+            found = await nexus.invocations.mine()
+            now_ms = await nexus.client.now_ms()
+    found = tuple(reversed(found))
+    wanted = [each for each in found if everything or not each.is_closed]
+    shown = wanted[(page - 1) * limit : page * limit]
+    rows = [invocation_document(each, now_ms) for each in shown]
+    if not session.output.as_json:
+        rows = [_for_people(row, now_ms) for row in rows]
+    session.output.table(rows, _COLUMNS, empty="there is none")
+    _tell_of_the_rest(session.output, found, len(wanted) - page * limit, everything=everything)
+
+
+def _tell_of_the_rest(
+    output: Output, found: "tuple[Invocation, ...]", behind: int, *, everything: bool
+) -> None:
+    if behind > 0:
+        output.note(f"{behind} more on the next page: --page")
+    refunds = sum(each.refund_mist for each in found if each.is_closed)
+    if refunds and not everything:
+        output.note(f"closed ones hold refunds of {units.sui(refunds)}: --all shows them")
+
+
+def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:
+    """An invocation of a list, as JSON: amounts in MIST, times in ms."""
+    return {
+        "invocation": str(found.id),
+        "fqn": found.fqn,
+        "state": type(found.state).__name__.lower(),
+        "expired": found.is_expired_at(now_ms),
+        "requested_at_ms": found.requested_at_ms,
+        "expires_at_ms": found.expires_at_ms,
+        "refund_mist": found.refund_mist,
+    }
+
+
+def _for_people(document: dict[str, Any], now_ms: int) -> dict[str, Any]:
+    words = units.in_words(document)
+    words["deadline"] = units.utc(document["expires_at_ms"], now_ms)
+    if document["expired"]:
+        words["state"] = "expired"
+    return words

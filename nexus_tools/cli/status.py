@@ -1,0 +1,175 @@
+"""`nexus-tools status`: what the wallet has on a network, in one view."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Output, Session, reads
+
+if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.package.move.tool import Tool
+    from nexus_tools.registry import RegisteredLeader, Step
+
+_LAST = 5
+_TOOL_COLUMNS = {
+    "fqn": "Tool",
+    "state": "State",
+    "health": "Health",
+    "price": "Price",
+    "collateral": "Collateral",
+    "claimable": "Claimable",
+}
+_PENDING_COLUMNS = {
+    "invocation": "Pending",
+    "fqn": "Tool",
+    "state": "State",
+    "deadline": "Deadline",
+    "refund": "Prepaid",
+}
+_CLOSED_COLUMNS = {
+    "invocation": "Closed last",
+    "fqn": "Tool",
+    "state": "State",
+    "outcome": "Outcome",
+    "closed": "When",
+}
+_LEADER_COLUMNS = {
+    "leader": "Leader",
+    "name": "Name",
+    "state": "State",
+    "collateral": "Collateral",
+    "claimable": "Claimable",
+}
+
+
+@click.command()
+@reads
+async def command(session: Session) -> None:
+    """Show your tools, invocations, leaders and money on the network.
+
+    The servers of active tools are asked whether they are well.
+
+    With --json: `network`, `wallet`, `address`, `money` (`balance_mist`, `locked_mist` in
+    collateral, `prepaid_mist` in pending invocations, `refunds_mist` in closed ones), `tools`,
+    `pending`, `closed` and `leaders`.
+    """
+    alias = session.settings.locate_account(session.wallet_name).what.alias
+    async with session.nexus() as nexus:
+        with session.output.progress("reading the registries"):
+            document = await _read(nexus)
+            now_ms = await nexus.client.now_ms()
+    document = {"network": session.network().name, "wallet": alias} | document
+    if session.output.as_json:
+        session.output.document(document)
+    else:
+        _print(session.output, document, now_ms)
+
+
+async def _read(nexus: "Nexus") -> dict[str, Any]:
+    """All of it, with parallel reads."""
+    from nexus_tools.cli.invocation import invocation_document
+    from nexus_tools.registry import ToolFilter
+
+    address, invocations = nexus.client.address, nexus.invocations
+    now_ms, balance, tools, leaders, requested, closings = await asyncio.gather(
+        nexus.client.now_ms(),
+        nexus.client.balance(address),
+        _tools(nexus, ToolFilter(owner=address)),
+        _leaders(nexus),
+        invocations.mine(),
+        invocations.closings(address, _LAST),
+    )
+    pending = [each for each in requested if not each.is_closed]
+    return {
+        "address": str(address),
+        "money": {
+            "balance_mist": balance,
+            "locked_mist": sum(row["collateral_mist"] for row in [*tools, *leaders]),
+            "prepaid_mist": sum(each.refund_mist for each in pending),
+            "refunds_mist": sum(each.refund_mist for each in requested if each.is_closed),
+        },
+        "tools": tools,
+        "pending": [invocation_document(each, now_ms) for each in reversed(pending)],
+        "closed": [_closed(step) for step in closings],
+        "leaders": leaders,
+    }
+
+
+async def _tools(nexus: "Nexus", mine: Any) -> list[dict[str, Any]]:
+    from nexus_tools.cli.tool_health import healths
+
+    tools = await nexus.tools.list(mine)
+    active = [tool for tool in tools if tool.is_active]
+    health = dict(zip((tool.fqn for tool in active), await healths(active), strict=True))
+    return [_tool(tool, health.get(tool.fqn)) for tool in tools]
+
+
+def _tool(tool: "Tool", problem: str | None) -> dict[str, Any]:
+    """A tool as JSON; `healthy` is None for one that is not active: nobody calls it."""
+    return {
+        "fqn": tool.fqn,
+        "state": tool.state.value,
+        "healthy": None if problem is None else not problem,
+        "problem": problem or None,
+        "price_mist": tool.price_mist,
+        "collateral_mist": 0 if tool.collateral is None else tool.collateral.balance_mist,
+        "claimable_at_ms": tool.claimable_at_ms,
+    }
+
+
+async def _leaders(nexus: "Nexus") -> list[dict[str, Any]]:
+    caps = await nexus.leaders.caps()
+    return [_leader(found) for found in await asyncio.gather(*map(nexus.leaders.get, caps))]
+
+
+def _leader(leader: "RegisteredLeader") -> dict[str, Any]:
+    return {
+        "leader": str(leader.id),
+        "name": leader.record.name,
+        "state": leader.state,
+        "collateral_mist": leader.record.collateral.balance_mist,
+        "claimable_at_ms": leader.record.collateral.claimable_at_ms,
+    }
+
+
+def _closed(step: "Step") -> dict[str, Any]:
+    event: Any = step.event
+    return {
+        "invocation": str(event.invocation),
+        "fqn": event.fqn,
+        "state": type(event).__name__.removeprefix("Invocation").lower(),
+        "outcome": getattr(event, "variant", None) or getattr(event, "reason", None),
+        "closed_at_ms": step.at_ms,
+    }
+
+
+# --- For people
+
+
+def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
+    head = {key: document[key] for key in ("network", "wallet", "address")}
+    output.record(head | units.in_words(document["money"]))
+    for rows, columns, empty in (
+        (document["tools"], _TOOL_COLUMNS, "no tool is yours"),
+        (document["pending"], _PENDING_COLUMNS, "no invocation is pending"),
+        (document["closed"], _CLOSED_COLUMNS, "no invocation was closed yet"),
+        (document["leaders"], _LEADER_COLUMNS, "no leader is yours"),
+    ):
+        output.note("")
+        output.table([_for_people(row, now_ms) for row in rows], columns, empty=empty)
+
+
+def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:
+    words = units.in_words(row)
+    if row.get("claimable_at_ms") is not None:
+        at_ms = row["claimable_at_ms"]
+        words["claimable"] = "now" if at_ms <= now_ms else units.utc(at_ms, now_ms)
+    if "healthy" in row:
+        words["health"] = "well" if row["healthy"] else row["problem"]
+    if "expires_at_ms" in row:
+        words["deadline"] = units.utc(row["expires_at_ms"], now_ms)
+        words["state"] = "expired" if row["expired"] else row["state"]
+    return words

@@ -1,0 +1,177 @@
+"""How an invocation came to what it is: who, when, which check, which money."""
+
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Output, Session, plain
+
+if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
+    from nexus_tools.package.move.invocation import InvocationRequested
+    from nexus_tools.registry import History, Step
+    from nexus_tools.sui.address import Address
+
+_CHECKS = {
+    "tool_not_registered": "the tool was looked for on chain, and was not active any more",
+    "definition_mismatch": "the definition on chain was compared with its rules and the tool's",
+    "input_invalid": "the input was checked against the input schema, by the leader or the tool",
+    "unreachable": "the tool's URL was called while the window lasted, and did not respond",
+    "timed_out": "the tool's response was awaited for the tool's timeout",
+    "http_error": "the status of the tool's response was looked at",
+    "output_invalid": "the answer was checked against the output schema",
+    "output_too_large": "the answer was measured against the largest outcome that was paid for",
+    "unauthorized": "the tool was called, and took nothing from this leader",
+}
+_SETTLED = "the answer passed the output schema, and fits what was paid for"
+_EXPIRED = "every window passed, and no leader closed it"
+_OPEN = "nothing is decided: a leader still may close it"
+_OVERDUE = "every window has passed: `nexus-tools tool outcome ID --delete` takes the refund"
+
+
+async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> None:
+    """Print what the chain's events tell, and the journals of Leaders of this user."""
+    with session.output.progress("reading events"):
+        history = await nexus.invocations.history(invocation)
+        now_ms = await nexus.client.now_ms()
+    document = _document(history, now_ms) | {"journals": _journals(session, history)}
+    if session.output.as_json:
+        session.output.document(document)
+    else:
+        _print(session.output, document, now_ms)
+
+
+def _document(history: "History", now_ms: int) -> dict[str, Any]:
+    requested = history.requested
+    return {
+        "invocation": str(requested.invocation),
+        "fqn": requested.fqn,
+        "tool": str(requested.tool),
+        "requester": str(requested.requester),
+        **_decided(history, now_ms),
+        "steps": [_step(step) for step in history.steps],
+        "windows": _windows(history, now_ms),
+        "money": _money(history),
+    }
+
+
+def _decided(history: "History", now_ms: int) -> dict[str, Any]:
+    """The state, and the check that led to it."""
+    from nexus_tools.package.move import invocation as moves
+
+    if settled := history.find(moves.InvocationSettled):
+        return {"state": "settled", "variant": settled.variant, "check": _SETTLED}
+    if failed := history.find(moves.InvocationFailed):
+        check = _CHECKS.get(failed.reason)
+        return {"state": "failed", "reason": failed.reason, "detail": failed.detail, "check": check}
+    if history.find(moves.InvocationExpired):
+        return {"state": "expired", "check": _EXPIRED}
+    overdue = now_ms >= history.requested.expires_at_ms
+    return {"state": "requested", "check": _OVERDUE if overdue else _OPEN}
+
+
+def _step(step: "Step") -> dict[str, Any]:
+    leader = getattr(step.event, "leader", None)
+    return {
+        "what": type(step.event).__name__.removeprefix("Invocation").lower(),
+        "at_ms": step.at_ms,
+        "signed_by": str(step.sender),
+        "leader": None if leader is None else str(leader),
+        "digest": str(step.transaction),
+    }
+
+
+def _windows(history: "History", now_ms: int) -> list[dict[str, Any]]:
+    """Each leader's window, and what became of it."""
+    requested = history.requested
+    length_ms = (requested.expires_at_ms - requested.requested_at_ms) // len(requested.leaders)
+    windows = []
+    for place, leader in enumerate(requested.leaders):
+        begins_ms = requested.requested_at_ms + place * length_ms
+        windows.append(
+            {
+                "leader": str(leader),
+                "begins_at_ms": begins_ms,
+                "ends_at_ms": begins_ms + length_ms,
+                "did": _did(history, leader, begins_ms, begins_ms + length_ms, now_ms),
+            }
+        )
+    return windows
+
+
+def _did(history: "History", leader: "Address", begins_ms: int, ends_ms: int, now_ms: int) -> str:
+    """What a leader did with its window: `closed`, `missed`, `not_needed`, `has_time`, `waits`."""
+    closing = next((step for step in history.steps[1:] if hasattr(step.event, "leader")), None)
+    if closing is not None and getattr(closing.event, "leader", None) == leader:
+        return "closed"
+    end_ms = now_ms if closing is None else closing.at_ms
+    if end_ms >= ends_ms:
+        return "missed"
+    if closing is not None:
+        return "not_needed"
+    return "has_time" if now_ms >= begins_ms else "waits"
+
+
+def _money(history: "History") -> dict[str, Any]:
+    """Where what was prepaid has gone, in MIST; None for what is not decided."""
+    from nexus_tools.package.move import invocation as moves
+
+    settled = history.find(moves.InvocationSettled)
+    failed = history.find(moves.InvocationFailed)
+    closed = settled or failed or history.find(moves.InvocationExpired)
+    paid = settled or failed
+    return {
+        "prepaid_mist": history.requested.payment_mist,
+        "price_mist": settled.price_mist if settled else (0 if closed else None),
+        "price_paid_to": str(settled.payout) if settled else None,
+        "fee_mist": paid.fee_mist if paid else (0 if closed else None),
+        "refund_mist": closed.refund_mist if closed else None,
+        "refund_taken": history.find(moves.InvocationDeleted) is not None,
+    }
+
+
+def _journals(session: Session, history: "History") -> list[dict[str, str]]:
+    """What the journals of this user's Leaders say, as far as those do not run now."""
+    from nexus_tools.leader import stage_of
+
+    requested: InvocationRequested = history.requested
+    found = []
+    for leader in requested.leaders:
+        journal = session.settings.data_directory / "leaders" / f"{leader}.sqlite"
+        stage = stage_of(journal, requested.invocation) if journal.is_file() else None
+        if stage is not None:
+            found.append({"leader": str(leader), "file": str(journal), "stage": stage.value})
+    return found
+
+
+# --- For people
+
+_LABELS = ("invocation", "tool", "requester", "state", "variant", "reason", "detail", "check")
+_DID = {
+    "closed": "closed it",
+    "missed": "let it pass",
+    "not_needed": "was not needed",
+    "has_time": "has time until then",
+    "waits": "has it after that of the one before",
+}
+
+
+def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
+    output.record(document | {"tool": document["fqn"]}, {key: key for key in _LABELS})
+    lines = {}
+    for step in document["steps"]:
+        who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
+        lines[step["what"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
+    for number, window in enumerate(document["windows"], 1):
+        ends = units.utc(window["ends_at_ms"], now_ms)
+        lines[f"window {number}"] = f"until {ends}: leader {window['leader']} {_DID[window['did']]}"
+    money = units.in_words(document["money"])
+    lines["prepaid"] = money["prepaid"]
+    if money["refund"] is not None:
+        paid_to = f" to {money['price_paid_to']}" if money["price_paid_to"] else ""
+        taken = "taken" if money["refund_taken"] else "not taken yet: --delete takes it"
+        lines["price"] = f"{money['price']}{paid_to}"
+        lines["fee"] = f"{money['fee']} to the leader"
+        lines["refund"] = f"{money['refund']}, {taken}"
+    for number, journal in enumerate(document["journals"], 1):
+        lines[f"journal {number}"] = f"{journal['stage']}, in {plain(journal['file'])}"
+    output.record(lines)

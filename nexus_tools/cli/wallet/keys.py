@@ -1,0 +1,93 @@
+"""Keys: made, listed, chosen, shown, renamed."""
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Choice, Session, complete_keys, local, reads
+from nexus_tools.cli.wallet.record import active_address, key_record, record_beside, require_ours
+
+_SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
+
+
+@click.command()
+@click.argument("alias", required=False)
+@click.option(
+    "--scheme", type=_SCHEMES, default="ed25519", show_default=True, help="How the key signs."
+)
+@local
+def new(session: Session, alias: str | None, scheme: str) -> None:
+    """Make a key. Its recovery phrase is shown once and kept nowhere."""
+    from nexus_tools.sui.signature import SignatureScheme
+
+    wallet = session.settings.open_wallet()
+    account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()])
+    session.output.done(f"made the key {account.alias} in {wallet.path}")
+    record = key_record(session, session.settings.locate_account(account.address))
+    if session.output.as_json:
+        session.output.document(record | {"recovery_phrase": mnemonic})
+        return
+    session.output.record(record)
+    session.output.warn("write down the recovery phrase, it is not shown again:")
+    session.output.note(f"  {mnemonic}")
+
+
+@click.command("list")
+@local
+def list_keys(session: Session) -> None:
+    """List the keys: ours, those of the Sui CLI, and those of pysui."""
+    active = active_address(session)
+    rows = [
+        record_beside(found, active)
+        for found in session.settings.all_accounts(session.output.overlooked)
+    ]
+    columns = {
+        "alias": "Alias",
+        "address": "Address",
+        "scheme": "Scheme",
+        "active": "Active",
+        "source": "Source",
+    }
+    session.output.table(rows, columns, empty="no key yet: `nexus-tools wallet new` makes one")
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_keys)
+@local
+def use(session: Session, name: str) -> None:
+    """Sign with the key NAME (alias or address) from now on."""
+    found = session.settings.locate_account(name)
+    session.settings.use_account(found)
+    overruled = not found.what.is_named(session.settings.wallet or found.what.address)
+    session.report_setting("wallet", f"commands sign with {found.what.alias}", overruled=overruled)
+    if session.output.as_json:
+        session.output.document(key_record(session, session.settings.locate_account(name)))
+
+
+@click.command()
+@click.argument("name", required=False, shell_complete=complete_keys)
+@reads
+async def show(session: Session, name: str | None) -> None:
+    """Show a key's address and balance; without NAME, those of the key that signs."""
+    found = session.settings.locate_account(name or session.wallet_name)
+    async with session.client() as client:
+        with session.output.progress("asking the network"):
+            balance = await client.balance(found.what.address)
+    record = key_record(session, found) | {"balance_mist": balance, "balance": units.sui(balance)}
+    shown = ("alias", "address", "scheme", "source", "balance")
+    session.output.record(record, {key: key for key in shown})
+
+
+@click.command()
+@click.argument("name", shell_complete=complete_keys)
+@click.argument("alias")
+@local
+def rename(session: Session, name: str, alias: str) -> None:
+    """Give the key NAME (alias or address) another ALIAS.
+
+    If the setting `wallet` named it, that does so by the new alias.
+    """
+    found = session.settings.locate_account(name)
+    require_ours(found, "rename", "`sui keytool update-alias` renames those of the Sui CLI")
+    session.settings.rename_account(found, alias)
+    session.output.done(f"the key {found.what.alias} is called {alias} from now on")
+    session.output.record(key_record(session, session.settings.locate_account(alias)))

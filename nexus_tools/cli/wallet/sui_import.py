@@ -1,0 +1,63 @@
+"""The keys and networks of the Sui CLI, taken over into our own files."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.client import Account, Network
+    from nexus_tools.settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported(Generic[T]):
+    """A network or an account with us, and whether it is `new` here."""
+
+    what: T
+    new: bool
+
+
+def import_from_sui(
+    settings: "Settings",
+) -> "tuple[list[Imported[Account]], list[Imported[Network]]]":
+    """Keep the keys and networks of the Sui CLI with ours.
+
+    What is there already stays as it is, and so do the names that everyone knows: a network that
+    the CLI calls `testnet` never changes what `testnet` is here. Raises `sui_files_missing`,
+    `sui_files_invalid` or `wallet_invalid`.
+    """
+    files = settings.sui_files
+    if not files.file.exists():
+        raise NotFoundError(
+            "sui_files_missing",
+            f"the Sui CLI has kept nothing at {files.file}",
+            hint="SUI_CONFIG_DIR names another folder",
+        )
+    accounts = [_import_account(settings, account) for account in files.accounts]
+    networks = [_import_network(settings, network) for network in files.networks]
+    settings.save()
+    return accounts, networks
+
+
+def _import_account(settings: "Settings", theirs: "Account") -> "Imported[Account]":
+    wallet, key = settings.open_wallet(), settings.sui_files.key(theirs.address)
+    ours = {account.address: account for account in wallet.accounts()}
+    if theirs.address in ours:
+        return Imported(ours[theirs.address], new=False)
+    try:
+        return Imported(wallet.add(key, theirs.alias), new=True)
+    except (UsageError, ValidationError):  # the alias is another key's, or not of our form
+        return Imported(wallet.add(key), new=True)
+
+
+def _import_network(settings: "Settings", theirs: "Network") -> "Imported[Network]":
+    from nexus_tools.client import NETWORKS
+
+    if theirs.name in settings.networks or theirs.name in NETWORKS:
+        return Imported(settings.find_network(theirs.name), new=False)
+    faucet = {"faucet_url": theirs.faucet_url} if theirs.faucet_url else {}
+    settings.networks[theirs.name] = {"url": theirs.url} | faucet
+    return Imported(theirs, new=True)

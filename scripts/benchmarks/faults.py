@@ -1,0 +1,172 @@
+"""How soon a Leader with default settings says that its node is gone, and how soon it goes on.
+
+Each fault strikes a Leader that is ready, beside an invocation requested meanwhile. Measured is the
+time until `/readyz` says no, and from the end of the fault until it says yes and the invocation is
+settled. A connection that died, or a reset, needs no end: both times run from the fault.
+"""
+
+import asyncio
+import shutil
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import httpx
+
+from benchmarks import chain
+from benchmarks.figure import Figure, at_most
+from benchmarks.node import Node, free_port, node
+from benchmarks.processes import started
+from benchmarks.proxy import Proxy
+from benchmarks.requests import request_many
+from benchmarks.stage import SERVE, TOOL, Stage
+from nexus_tools.client import SuiClient
+from nexus_tools.package import Deployment
+from nexus_tools.registry import Invocations, ToolRegistry
+from nexus_tools.sui.address import Address
+
+TARGET_S = 10
+_LIMIT_S = 60
+_LOOK_AGAIN_S = 0.02
+# The heartbeat is asked at any moment of its period.
+_LONG_ENOUGH_TO_NOTICE_S = 2.5
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """Seconds until it is told and until work goes on, for each fault."""
+    for fault in asyncio.run(_faults(folder)):
+        target = at_most(TARGET_S)
+        yield Figure(f"faults {fault.name}: not ready", fault.told_s, "s", target=target)
+        yield Figure(f"faults {fault.name}: works again", fault.back_s, "s", target=target)
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """What one fault came to; a fault that was over before it was noticed was told in no time."""
+
+    name: str
+    told_s: float
+    back_s: float
+
+
+async def _faults(folder: Path) -> list[_Times]:
+    async with AsyncExitStack() as stack:
+        own = stack.enter_context(node(folder))
+        await asyncio.to_thread(own.start, folder / "state")
+        proxy = await stack.enter_async_context(Proxy(own.port).running())
+        stage = Stage(folder, proxy.url, own.network)
+        deployment = await stage.publish()
+        await stage.new_wallet("lee", 100 * chain.SUI)
+        await stage.register_leader("lee")
+        serve = [*SERVE, "127.0.0.1:0"]
+        tools = stack.enter_context(started(serve, folder / "tools.log", stage.home))
+        await stage.register_tools(tools)
+        port = free_port()
+        lead = stage.lead("lee", "--health-port", str(port))
+        leader = stack.enter_context(started(lead, folder / "leader.log", stage.home))
+        await asyncio.to_thread(leader.logged, " works")
+        key = await chain.funded_key(own.network, 100 * chain.SUI)
+        client = await stack.enter_async_context(SuiClient(own.network, key))
+        http = await stack.enter_async_context(httpx.AsyncClient())
+        scene = _Scene(folder, own, proxy, client, deployment, http, port)
+        return [await scene.play(*fault) for fault in scene.faults()]
+
+
+Change = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """A Leader at work, and what may happen to its node."""
+
+    folder: Path
+    node: Node
+    proxy: Proxy
+    client: SuiClient
+    deployment: Deployment
+    http: httpx.AsyncClient
+    health_port: int
+
+    def faults(self) -> list[tuple[str, Change, Change]]:
+        """Each fault by its name, what brings it about, and what ends it."""
+        return [
+            ("half-open", self._half_open, _nothing),
+            ("black hole", self._swallow, self.proxy.mend),
+            ("dropped", self.proxy.drop, self.proxy.mend),
+            ("hung", self._hang, self._go_on),
+            ("replaced", self._replace, self._restore),
+            ("set back", self._set_back, _nothing),
+        ]
+
+    async def play(self, name: str, begin: Change, end: Change) -> _Times:
+        """Have a fault begin and end, and an invocation requested when the node is there again."""
+        await self._until_ready(True)
+        struck = monotonic()
+        await begin()
+        await self._until_ready(False)
+        told_s = monotonic() - struck
+        mended = monotonic()
+        await end()
+        invocation = await self._request()
+        await self._until_ready(True)
+        async with asyncio.timeout(_LIMIT_S):
+            closed = await Invocations(self.client, self.deployment).closed(invocation)
+        assert closed.is_closed
+        return _Times(name, told_s, monotonic() - mended)
+
+    async def _request(self) -> Address:
+        tool = await ToolRegistry(self.client, self.deployment).get(TOOL)
+        inputs = [{"dividend": 42, "divisor": 5}]
+        (invocation,) = await request_many(self.client, self.deployment, tool, inputs)
+        return invocation
+
+    async def _until_ready(self, wanted: bool) -> None:
+        async with asyncio.timeout(_LIMIT_S):
+            while await self._is_ready() is not wanted:  # noqa: ASYNC110 - asks a process
+                await asyncio.sleep(_LOOK_AGAIN_S)
+
+    async def _is_ready(self) -> bool:
+        response = await self.http.get(f"http://127.0.0.1:{self.health_port}/readyz")
+        return response.is_success
+
+    # --- Faults
+
+    async def _half_open(self) -> None:
+        self.proxy.half_open()
+
+    async def _swallow(self) -> None:
+        self.proxy.swallow()
+
+    async def _hang(self) -> None:
+        self.node.send(signal.SIGSTOP)
+
+    async def _go_on(self) -> None:
+        self.node.send(signal.SIGCONT)
+
+    async def _replace(self) -> None:
+        await asyncio.to_thread(self.node.kill)
+        await asyncio.to_thread(self.node.start, self.folder / "another")
+
+    async def _restore(self) -> None:
+        await asyncio.to_thread(self.node.kill)
+        await asyncio.to_thread(self.node.start, self.folder / "state")
+
+    async def _set_back(self) -> None:
+        """Kill it and start it with what it had before it settled some more."""
+        await asyncio.to_thread(self.node.end)
+        shutil.copytree(self.folder / "state", self.folder / "earlier")
+        await asyncio.to_thread(self.node.start, self.folder / "state")
+        await self._until_ready(True)
+        for _ in range(5):
+            invocation = await self._request()
+            await Invocations(self.client, self.deployment).closed(invocation)
+        await asyncio.sleep(_LONG_ENOUGH_TO_NOTICE_S)
+        await asyncio.to_thread(self.node.kill)
+        await asyncio.to_thread(self.node.start, self.folder / "earlier")
+
+
+async def _nothing() -> None:
+    """The fault is over by itself."""

@@ -1,0 +1,74 @@
+"""A localnet in a process that can be killed, stopped, continued, and started again elsewhere."""
+
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from benchmarks.processes import Process, home, nexus_tools, started
+from nexus_tools.client import Network
+
+
+class Node:
+    """A node that keeps its port through all of its processes, and its chain in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self._running = ExitStack()
+        self.process: Process | None = None
+
+    @property
+    def network(self) -> Network:
+        """How clients find it, with its faucet."""
+        url = f"http://127.0.0.1:{self._port}"
+        return Network("localnet", url, url)
+
+    @property
+    def port(self) -> int:
+        """The port of this machine on which it listens."""
+        return self._port
+
+    def start(self, state: Path) -> None:
+        """Start with the chain in a folder, a new one if that is empty; returns once it listens."""
+        command = nexus_tools("localnet", "start", "--port", str(self._port), "--state", str(state))
+        log = self._folder / "localnet.log"
+        self.process = self._running.enter_context(
+            started([*command, "--json"], log, home(self._folder))
+        )
+        self.process.document()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal: SIGSTOP hangs it until SIGCONT."""
+        assert self.process is not None
+        self.process.send(number)
+
+    def end(self) -> None:
+        """End it as an operator does; what it has is in its folder afterwards."""
+        if self.process is not None:
+            self.send(signal.SIGCONT)  # one that hangs would not hear
+            self.process = None
+        self._running.close()
+
+    def kill(self) -> None:
+        """End it at once, without a chance to say or write anything."""
+        self.send(signal.SIGKILL)
+        self.process = None
+        self._running.close()
+
+
+@contextmanager
+def node(folder: Path) -> Iterator[Node]:
+    """A node that is ended with the block, hanging or not."""
+    made = Node(folder)
+    try:
+        yield made
+    finally:
+        made.end()
+
+
+def free_port() -> int:
+    """A port of this machine on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])

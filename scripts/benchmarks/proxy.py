@@ -1,0 +1,132 @@
+"""A TCP proxy before a node, whose connections break in the ways in which those of networks do."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+_CHUNK = 65_536
+
+
+class _Link:
+    """One connection, through to the node; one that is dead takes everything and gives nothing."""
+
+    def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter | None) -> None:
+        self.ends = [near] if far is None else [near, far]
+        self.is_dead = far is None
+
+
+class Proxy:
+    """Forwards to `target`, a port of this machine, until it is told otherwise.
+
+    `mend` undoes all but what has become of single connections: those that are dead stay dead, as
+    after the loss of an entry in a router.
+    """
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.delay_s = 0.0
+        self.port = 0
+        self.connections = 0
+        self._is_hole = False
+        self._server: asyncio.Server | None = None
+        self._links: set[_Link] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Proxy"]:
+        """The time in which it listens."""
+        await self._listen()
+        try:
+            yield self
+        finally:
+            await self.drop()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+
+    @property
+    def url(self) -> str:
+        """Where a client finds the node."""
+        return f"http://127.0.0.1:{self.port}"
+
+    # --- Faults
+
+    def half_open(self) -> None:
+        """The connections there are carry nothing any more, and nobody is told; new ones work."""
+        for link in self._links:
+            link.is_dead = True
+
+    def swallow(self) -> None:
+        """A black hole: neither the connections there are nor new ones carry anything."""
+        self.half_open()
+        self._is_hole = True
+
+    def reset(self) -> None:
+        """The connections there are end with RST."""
+        for link in self._links:
+            for end in link.ends:
+                linger = b"\1\0\0\0\0\0\0\0"  # on, for no second: close sends RST
+                end.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                end.transport.abort()
+
+    async def drop(self) -> None:
+        """All connections end with FIN, and new ones are refused."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        for link in self._links:
+            for end in link.ends:
+                if link.is_dead:  # what is left in its buffers goes nowhere
+                    end.transport.abort()
+                else:
+                    end.close()
+
+    async def mend(self) -> None:
+        """Take new connections, and forward what comes on them at once."""
+        self._is_hole, self.delay_s = False, 0.0
+        if self._server is None:
+            await self._listen()
+
+    # --- Forwarding
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self.connections += 1
+        there = far = None
+        with suppress(OSError):
+            if not self._is_hole:
+                there, far = await asyncio.open_connection("127.0.0.1", self.target)
+        if there is None and not self._is_hole:
+            writer.close()
+            return
+        link = _Link(writer, far)
+        self._links.add(link)
+        pipes = [self._pipe(link, reader, far)]
+        if there is not None:
+            pipes.append(self._pipe(link, there, writer))
+        try:
+            await asyncio.gather(*pipes)
+        finally:
+            self._links.discard(link)
+            for end in link.ends:
+                end.close()
+
+    async def _pipe(
+        self, link: _Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter | None
+    ) -> None:
+        with suppress(OSError):
+            while data := await reader.read(_CHUNK):
+                if self.delay_s:
+                    await asyncio.sleep(self.delay_s)
+                if not link.is_dead and writer is not None:
+                    writer.write(data)
+                    await writer.drain()
+        if not link.is_dead and writer is not None:
+            writer.close()

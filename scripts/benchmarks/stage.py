@@ -1,0 +1,61 @@
+"""A network behind a name of one's own, with the package, tools and leaders, as users set it up."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.chain import SUI
+from benchmarks.processes import Process, home, nexus_tools, run
+from nexus_tools.client import Network, request_sui
+from nexus_tools.package import Deployment
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import ToolFqn
+
+TOOL = ToolFqn.parse("xyz.example.math.divide@1")
+SERVE = nexus_tools("tool", "serve", "examples/tools.py", "--bind")
+"""A server of the tools of the examples, at the address that follows."""
+
+_NETWORK = "bench"
+
+
+class Stage:
+    """What stands before an event loop that forwards to the node, which commands must not block."""
+
+    def __init__(self, folder: Path, url: str, faucet: Network) -> None:
+        self.home = home(folder)
+        self._url = url
+        self._faucet = faucet
+
+    async def publish(self) -> Deployment:
+        """Name the network, make a key that has SUI, and publish the package."""
+        await self.command("network", "use", _NETWORK, "--url", self._url)
+        await self.new_wallet("admin", 100 * SUI)
+        await self.command("wallet", "use", "admin")
+        return Deployment.parse(await self.command("package", "publish", "--yes"))
+
+    async def new_wallet(self, name: str, amount_mist: int) -> Address:
+        """A key that has SUI."""
+        address = Address.parse((await self.command("wallet", "new", name))["address"])
+        await request_sui(self._faucet, address, amount_mist)
+        return address
+
+    async def register_tools(self, server: Process) -> None:
+        """Register what a server of `SERVE` serves."""
+        # It says `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
+        line = await asyncio.to_thread(server.logged, f"{TOOL} at ")
+        root = line.rpartition(" at ")[2].rpartition("/")[0]
+        await self.command("tool", "register", "--url", root, "--all", "--yes")
+
+    async def register_leader(self, wallet: str) -> None:
+        """Register and activate the leader of a key."""
+        await self.command("leader", "register", "--name", wallet, "--wallet", wallet, "--yes")
+
+    def lead(self, wallet: str, *options: str) -> Sequence[str]:
+        """The command that runs the leader of a key."""
+        fixed = ("--wallet", wallet, "--allow-loopback", "--log-format", "json")
+        return nexus_tools("leader", "run", *fixed, *options)
+
+    async def command(self, *arguments: str) -> Any:
+        """The JSON document of a command."""
+        return await asyncio.to_thread(run, nexus_tools(*arguments, "--json"), self.home)

@@ -1,0 +1,29 @@
+"""Python as a page goes on in it: one scope, and `await` outside of functions.
+
+Reads programs from stdin, a JSON string on each line, and ends the output of each with a mark. It
+is handed to Python as text, and needs nothing but its library.
+"""
+
+import ast
+import asyncio
+import json
+import linecache
+import sys
+import traceback
+
+scope = globals()
+stdin, mark = sys.stdin, sys.argv[1]
+with asyncio.Runner() as runner:
+    for number, line in enumerate(stdin):
+        name, source = f"<block {number + 1}>", json.loads(line)
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        status = 0
+        try:
+            code = compile(source, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            running = eval(code, scope)
+            if running is not None:
+                runner.run(running)
+        except BaseException:  # noqa: BLE001 - whatever a program raises is its end
+            traceback.print_exc(file=sys.stdout)
+            status = 1
+        print(f"{mark}{status}", flush=True)

@@ -1,0 +1,61 @@
+"""README's sixty seconds and the tutorial, word by word, for somebody who has the wheel alone.
+
+Each version of Python gets an empty folder and a virtual environment with nothing in it but pip,
+which finds the wheel where it was built, and all else where pip usually does.
+"""
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from documents.page import ROOT, Page
+from documents.terminal import UnexpectedError
+from documents.walk import Walk, environment_of
+
+VERSIONS = ("3.11", "3.12", "3.13")
+WHEELS = ROOT / "build/wheels"
+
+
+def build_wheel() -> None:
+    """Builds the wheel, and nothing is left of an older one."""
+    shutil.rmtree(WHEELS, ignore_errors=True)
+    command = ("uv", "build", "--quiet", "--wheel", "--out-dir", str(WHEELS), str(ROOT))
+    subprocess.run(command, check=True)
+
+
+def follow(environment: Path, page: Page) -> str:
+    """Follows a page in an empty folder with a new home; says how that went."""
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "folder"
+        folder.mkdir()
+        variables = environment_of(Path(name) / "home", environment / "bin")
+        variables |= {"PIP_FIND_LINKS": str(WHEELS), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        began = time.monotonic()
+        try:
+            with Walk(folder, variables, installs=True) as walk:
+                walk.follow(page)
+        except UnexpectedError as error:
+            return f"fails: {error}"
+        return f"goes as it is written ({time.monotonic() - began:.0f} s)"
+
+
+def main() -> int:
+    """Follows both pages with the interpreters that are named, or with all versions."""
+    build_wheel()
+    readme = Page.read("README.md").section("Sixty seconds")
+    said = []
+    for python in sys.argv[1:] or VERSIONS:
+        with TemporaryDirectory() as environment:
+            venv = ("uv", "venv", "--quiet", "--seed", "--python", python, environment)
+            subprocess.run(venv, check=True)
+            for name, page in (("README", readme), ("tutorial", Page.read("docs/tutorial.md"))):
+                said.append(follow(Path(environment), page))
+                print(f"{python}: {name} {said[-1]}", flush=True)
+    return int(any(each.startswith("fails") for each in said))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

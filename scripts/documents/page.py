@@ -1,0 +1,85 @@
+"""A page of Markdown: its blocks in their order.
+
+A block is fenced, with a language and perhaps a title: the name of a terminal for `console`, of a
+file for all others. What a page takes for granted stands in comments, which readers do not see:
+
+    <!-- given: localnet, tools -->       sections of given.md, executed first
+
+    <!-- console
+    $ mkdir tools                         a block that is executed where it stands
+    -->
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(
+    r'^(?P<indent> *)(?P<fence>```|<!-- )(?P<language>\w*)(?: title="(?P<title>[^"]*)")?\n'
+    r"(?P<text>.*?)^ *(?:```|-->)$",
+    re.MULTILINE | re.DOTALL,
+)
+GIVEN = re.compile(r"^<!-- given: (.*) -->$", re.MULTILINE)
+COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+EXECUTED = ("console", "python")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block; `line` is that of its fence, `is_hidden` whether it stands in a comment."""
+
+    language: str
+    title: str
+    text: str
+    line: int
+    is_hidden: bool
+
+    @property
+    def commands(self) -> list[tuple[str, str]]:
+        """The commands of a console, each with the output that is shown below it."""
+        return [(command, shown) for command, shown in COMMAND.findall(self.text)]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page by its name, as in `docs/cli.md`."""
+
+    name: str
+    text: str
+
+    @classmethod
+    def read(cls, name: str) -> Self:
+        """The page of this name in the repository."""
+        return cls(name, (ROOT / name).read_text(encoding="utf-8"))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks of the page, those in comments included."""
+        return list(self._blocks())
+
+    def _blocks(self) -> Iterator[Block]:
+        for match in BLOCK.finditer(self.text):
+            lines = match["text"].splitlines(keepends=True)
+            text = "".join(line.removeprefix(match["indent"]) for line in lines)
+            place = self.text.count("\n", 0, match.start()) + 1
+            yield Block(
+                match["language"], match["title"] or "", text, place, match["fence"] == "<!-- "
+            )
+
+    @property
+    def given(self) -> list[str]:
+        """The sections of `given.md` that the page begins with."""
+        return [name for names in GIVEN.findall(self.text) for name in names.split(", ")]
+
+    def section(self, heading: str) -> "Page":
+        """What stands below a heading of the second level, as a page."""
+        return Page(self.name, self.text.split(f"\n## {heading}\n")[1].split("\n## ")[0])
+
+
+def pages() -> list[str]:
+    """The names of all pages that are executed."""
+    docs = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+    return ["README.md", "CONTRIBUTING.md", *docs]

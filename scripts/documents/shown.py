@@ -1,0 +1,46 @@
+"""Whether a program printed what a page shows.
+
+`…` stands for what is left out: within a line for any text, on a line of its own for any lines. And
+these vary from run to run, so that a page shows a sample of them:
+
+    ids and digests       0x7e5a083c6691…, 3u3LDFKBNyBgxussDu3eQtmb4XK8…
+    times                 2026-11-29 19:57 UTC
+    how long it took      43 ms, 0.61s
+    how long it lasts     (in 6 d 23 h)
+    gas                   0.0173476 SUI: amounts with four decimals or more
+"""
+
+import re
+
+VARYING = (
+    (re.compile(r"0x[0-9a-f]{64}|\b[1-9A-HJ-NP-Za-km-z]{43,44}\b"), "<id>"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "<time>"),
+    (re.compile(r"\b\d+ ms\b|\b\d+\.\d\d s\b|\b\d+\.\d\ds\b"), "<took>"),
+    (re.compile(r"\(in \d+ \w+(?: \d+ \w+)?\)"), "(in <time>)"),
+    (re.compile(r"\b\d[\d ]*\.\d{4,} SUI"), "<gas>"),
+)
+
+
+def _constant(text: str) -> str:
+    for varying, name in VARYING:
+        text = varying.sub(name, text)
+    return "".join(f"{line.rstrip()}\n" for line in text.strip("\n").splitlines())
+
+
+def _pattern(shown: str) -> str:
+    lines = [
+        r"(?:.*\n)*" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + r"\n"
+        for line in _constant(shown).splitlines()
+    ]
+    return "".join(lines)
+
+
+def is_shown(output: str, shown: str) -> bool:
+    """Whether the output is what is shown, whole."""
+    return re.fullmatch(_pattern(shown), _constant(output)) is not None
+
+
+def begins_as_shown(output: str, shown: str) -> bool:
+    """Whether all that is shown has been printed, by a program that goes on."""
+    complete = output[: output.rfind("\n") + 1]
+    return re.match(_pattern(shown), _constant(complete)) is not None

@@ -1,0 +1,106 @@
+"""A terminal of a reader: a shell, or Python, that takes one input after the other."""
+
+import json
+import os
+import select
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+MARK = "\x1e"
+PATIENCE_S = 60.0
+INSTALL_PATIENCE_S = 400.0
+INTERPRETER = Path(__file__).with_name("interpreter.py").read_text(encoding="utf-8")
+SHELL = ("bash", "--noprofile", "--norc")
+
+
+class UnexpectedError(AssertionError):
+    """Something else came than what a page shows."""
+
+
+class Terminal:
+    """A program with what it prints, errors included.
+
+    The shell survives an interrupt, which ends what it runs: hence the trap.
+    """
+
+    def __init__(self, *command: str, folder: Path, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._printed = ""
+        self._patience_s = PATIENCE_S
+        self.is_busy = False
+
+    @classmethod
+    def shell(cls, folder: Path, environment: Mapping[str, str]) -> "Terminal":
+        """A shell in a folder."""
+        terminal = cls(*SHELL, folder=folder, environment=environment)
+        terminal._write("trap : INT\n")
+        return terminal
+
+    @classmethod
+    def python(cls, folder: Path, environment: Mapping[str, str]) -> "Terminal":
+        """An interpreter in a folder, for which a warning is an error."""
+        command = ("python", "-W", "error", "-c", INTERPRETER, MARK)
+        return cls(*command, folder=folder, environment=environment)
+
+    def type(self, command: str) -> None:
+        """Has the shell execute a command, which reads nothing of what is typed later."""
+        self.is_busy = True
+        self._patience_s = INSTALL_PATIENCE_S if "pip install" in command else PATIENCE_S
+        self._write(f"eval {shlex.quote(command)} </dev/null; printf '{MARK}%d\\n' $?\n")
+
+    def execute(self, program: str) -> None:
+        """Has the interpreter execute a program."""
+        self.is_busy = True
+        self._write(json.dumps(program) + "\n")
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        os.killpg(self._process.pid, signal.SIGINT)
+
+    def output(self, suffices: Callable[[str], bool] = lambda _: False) -> tuple[str, int | None]:
+        """What was printed, and the exit code; None if it runs on, and its output suffices."""
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            before, mark, after = self._printed.partition(MARK)
+            if mark and "\n" in after:
+                status, _, self._printed = after.partition("\n")
+                self.is_busy = False
+                return before, int(status)
+            if suffices(before):
+                return before, None
+            self._read(deadline)
+
+    def _write(self, text: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(text.encode())
+        self._process.stdin.flush()
+
+    def _read(self, deadline: float) -> None:
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], deadline - time.monotonic())
+        data = os.read(self._process.stdout.fileno(), 65_536) if ready else b""
+        if not data:
+            raise UnexpectedError(f"nothing more came after:\n{self._printed}")
+        self._printed += data.decode(errors="replace")
+
+    def close(self) -> None:
+        """Interrupts what runs, and ends it if that does not."""
+        if self.is_busy:
+            self.interrupt()
+        try:
+            self._process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()

@@ -1,0 +1,138 @@
+"""What is drawn: the loop, the life of a tool, the windows of an invocation, the Leader."""
+
+from collections.abc import Callable, Mapping
+
+from documents import Block, Page
+from drawing.canvas import LINE_HEIGHT, Canvas
+
+
+def loop() -> str:
+    """Who does what with whom."""
+    canvas = Canvas(
+        760, 330, "The loop: an author registers, a requester requests, a Leader closes"
+    )
+    canvas.box(20, 40, 130, 60, "author", "of a tool")
+    canvas.box(290, 30, 180, 150, "Sui", "tool registry", "invocations", "leaders", kind="chain")
+    canvas.box(610, 40, 130, 60, "requester", "people, agents")
+    canvas.box(290, 250, 180, 60, "Leader", "validates in and out")
+    canvas.box(20, 250, 130, 60, "tool", "an HTTP service")
+    canvas.arrow((150, 70), (290, 70))
+    canvas.text(220, 50, "1 register:")
+    canvas.text(220, 64, "collateral")
+    canvas.arrow((610, 60), (470, 60))
+    canvas.text(540, 36, "2 request:")
+    canvas.text(540, 51, "inputs, payment")
+    canvas.arrow((350, 180), (350, 250))
+    canvas.text(342, 220, "3 event", anchor="end")
+    canvas.arrow((290, 270), (150, 270))
+    canvas.text(220, 262, "4 POST /invoke")
+    canvas.arrow((150, 292), (290, 292))
+    canvas.text(220, 308, "5 variant, ports")
+    canvas.arrow((410, 250), (410, 180))
+    canvas.text(418, 220, "6 close: outcome", anchor="start")
+    canvas.arrow((470, 150), (675, 150), (675, 100))
+    canvas.text(572, 142, "7 outcome, refund")
+    return canvas.svg()
+
+
+def life() -> str:
+    """The states of a tool."""
+    canvas = Canvas(760, 250, "The life of a tool: active, suspended, unregistered, claimed")
+    canvas.box(190, 40, 150, 60, "active", "takes invocations", kind="good")
+    canvas.box(190, 170, 150, 60, "suspended", "collateral is missing", kind="bad")
+    canvas.box(420, 40, 150, 60, "unregistered", "its timer runs")
+    canvas.box(620, 170, 120, 60, "claimed", "the name stays")
+    canvas.arrow((30, 70), (190, 70))
+    canvas.text(105, 60, "register: collateral")
+    canvas.arrow((230, 100), (230, 170))
+    canvas.text(222, 140, "slash", anchor="end")
+    canvas.arrow((300, 170), (300, 100))
+    canvas.text(308, 140, "top-up", anchor="start")
+    canvas.arrow((340, 58), (420, 58))
+    canvas.text(380, 50, "unregister")
+    canvas.arrow((420, 84), (340, 84))
+    canvas.text(380, 102, "cancel")
+    canvas.arrow((340, 200), (495, 200), (495, 100))
+    canvas.text(418, 218, "unregister")
+    canvas.arrow((570, 70), (680, 70), (680, 170))
+    canvas.text(672, 62, "claim, after the delay", anchor="middle")
+    canvas.arrow((650, 170), (650, 140), (365, 140), (325, 100))
+    canvas.text(575, 132, "re-register")
+    return canvas.svg()
+
+
+def windows() -> str:
+    """Who may close an invocation, and when."""
+    canvas = Canvas(760, 230, "The windows of an invocation: the first leader, the second, anyone")
+    canvas.box(90, 60, 250, 60, "first leader", "settles or fails", kind="good")
+    canvas.box(340, 60, 250, 60, "second leader", "if the first has not")
+    canvas.box(590, 60, 150, 60, "anyone", "may expire it", kind="bad")
+    canvas.arrow((20, 150), (745, 150))
+    for x, text in ((90, "request"), (340, "+ 1 window"), (590, "+ 2 windows")):
+        canvas.line((x, 120), (x, 158))
+        canvas.text(x, 176, text, "title")
+    canvas.text(90, 40, "the requester pays ahead", anchor="start")
+    canvas.text(340, 40, "the chain compares the clock", anchor="start")
+    canvas.text(590, 40, "everything is refunded", anchor="start")
+    canvas.text(
+        380, 210, "A window is the tool's timeout and a grace. A closed invocation never changes."
+    )
+    return canvas.svg()
+
+
+def leader() -> str:
+    """The way of an invocation through the Leader."""
+    canvas = Canvas(760, 290, "Inside the Leader: watcher, journal, carrier, invoker, closer")
+    canvas.box(20, 110, 100, 70, "Sui", "gRPC", kind="chain")
+    canvas.box(170, 40, 120, 60, "watcher", "reads events")
+    canvas.box(170, 190, 120, 60, "closer", "many at once")
+    canvas.box(340, 110, 120, 70, "journal", "SQLite:", "kept, kill -9 or not")
+    canvas.box(510, 40, 110, 60, "carrier", "one invocation")
+    canvas.box(510, 190, 110, 60, "invoker", "within its window")
+    canvas.box(660, 190, 80, 60, "tool", "HTTPS")
+    canvas.arrow((70, 110), (70, 70), (170, 70))
+    canvas.text(120, 60, "events")
+    canvas.arrow((290, 70), (400, 70), (400, 110))
+    canvas.text(345, 60, "Assignment")
+    canvas.arrow((460, 130), (485, 130), (485, 70), (510, 70))
+    canvas.text(478, 60, "Entry", anchor="end")
+    canvas.arrow((565, 100), (565, 190))
+    canvas.text(573, 148, "ToolCall", anchor="start")
+    canvas.arrow((620, 220), (660, 220))
+    canvas.arrow((510, 220), (400, 220), (400, 180))
+    canvas.text(455, 240, "Outcome")
+    canvas.arrow((340, 150), (315, 150), (315, 220), (290, 220))
+    canvas.text(307, 175, "Closing", anchor="end")
+    canvas.arrow((170, 220), (70, 220), (70, 180))
+    canvas.text(118, 240, "transaction")
+    return canvas.svg()
+
+
+def terminal() -> str:
+    """The end of the tutorial in its first terminal, which a test executes and compares."""
+    section = Page.read("docs/tutorial.md").section("Claim the collateral")
+    consoles = [each for each in section.blocks if each.language == "console" and not each.title]
+    return _screen(consoles, "The collateral is claimed in a terminal")
+
+
+def _screen(blocks: list[Block], says: str) -> str:
+    lines = [_cut(line) for block in blocks for line in block.text.splitlines()]
+    canvas = Canvas(760, 34 + LINE_HEIGHT * len(lines), says)
+    for number, line in enumerate(lines):
+        kind = "done" if "✓" in line[:3] else "wrong" if line.startswith("error:") else ""
+        kind = "title" if line.startswith("$ ") else kind
+        canvas.text(18, 30 + number * LINE_HEIGHT, line, f"mono {kind}".strip(), "start")
+    return canvas.svg()
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= 92 else f"{line[:91]}…"
+
+
+PICTURES: Mapping[str, Callable[[], str]] = {
+    "loop": loop,
+    "life": life,
+    "windows": windows,
+    "leader": leader,
+    "claim": terminal,
+}

@@ -1,0 +1,51 @@
+"""Writes the table of the Leader's settings into its guide: `python scripts/leader_settings.py`."""
+
+from pathlib import Path
+from typing import Any
+
+from nexus_tools.environment import LEADER_PREFIX
+from nexus_tools.leader import LeaderConfig
+
+GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "run-a-leader.md"
+BEGIN, END = "<!-- settings: generated -->\n", "<!-- settings: end -->\n"
+
+
+def table() -> str:
+    """A row for each setting: its variable, what holds without it, its bounds, what it does."""
+    rows = ["| variable | default | bounds | sets |", "|---|---|---|---|"]
+    for name, info in LeaderConfig.model_fields.items():
+        cells = f"`{LEADER_PREFIX}{name.upper()}`", _default(info), _bounds(info), info.description
+        rows.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(rows) + "\n"
+
+
+def _default(info: Any) -> str:
+    if info.is_required():
+        return "in the data directory"
+    if not isinstance(info.default, int | str) and not info.default:
+        return ""
+    if isinstance(info.default, bool):
+        return str(info.default).lower()
+    return _number(info.default) if isinstance(info.default, int) else str(info.default)
+
+
+def _bounds(info: Any) -> str:
+    """The least and the largest value that are allowed."""
+    least = [_number(rule.ge) for rule in info.metadata if hasattr(rule, "ge")]
+    most = [_number(rule.le) for rule in info.metadata if hasattr(rule, "le")]
+    return " … ".join([*least, *(most or [""])]).strip() if least else ""
+
+
+def _number(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def with_table(page: str) -> str:
+    """The guide with the table of today."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    GUIDE.write_text(with_table(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")

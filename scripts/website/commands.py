@@ -1,0 +1,52 @@
+"""The reference of the command line, from its commands."""
+
+from collections.abc import Iterator
+from inspect import cleandoc
+
+import click
+
+from nexus_tools.cli.app import app
+
+SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run"}
+INTRODUCTION = "Options of many commands, exit codes and settings are [elsewhere](../cli.md)."
+
+
+def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """All commands that are no groups, by what one types behind `nexus-tools`."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+        elif command is not None and not command.hidden:
+            yield " ".join((*path, name)), command
+
+
+def page() -> str:
+    """The page."""
+    sections = (_section(name, command) for name, command in leaves(app))
+    return "\n".join(("# All commands\n", INTRODUCTION + "\n", *sections))
+
+
+def _section(name: str, command: click.Command) -> str:
+    arguments = [each for each in command.params if isinstance(each, click.Argument)]
+    usage = " ".join((name, *(each.make_metavar(click.Context(command)) for each in arguments)))
+    options = [each for each in command.params if isinstance(each, click.Option)]
+    lines = [_option(each) for each in options if not (each.hidden or SHARED & {*each.opts})]
+    table = ["| option | does |", "|---|---|", *lines] if lines else []
+    help_text = cleandoc((command.help or "").replace("\b\n", ""))
+    return "\n".join(
+        (f"## nexus-tools {name}\n", f"`nexus-tools {usage}`\n", help_text, "", *table, "")
+    )
+
+
+def _option(option: click.Option) -> str:
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    value = "" if option.is_flag else f" `{cell(option.make_metavar(click.Context(app)))}`"
+    variable = f" (`{option.envvar}`)" if isinstance(option.envvar, str) else ""
+    return f"| {names}{value}{variable} | {cell(option.help or '')} |"
+
+
+def cell(text: str) -> str:
+    """A text that may stand in a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

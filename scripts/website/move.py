@@ -1,0 +1,49 @@
+"""The reference of the Move package, from the comments of its sources."""
+
+from documents.page import ROOT
+from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
+
+SOURCES = ROOT / "move/nexus_tools/sources"
+
+
+def page() -> str:
+    """The page."""
+    modules = [
+        module
+        for path in sorted(SOURCES.glob("*.move"))
+        for module in read_modules(path.read_text(encoding="utf-8"))
+    ]
+    return "# The Move package\n\n" + "\n".join(map(_module, modules))
+
+
+def _module(module: SourceModule) -> str:
+    errors = [each for each in module.constants if each.name[0] == "E" and each.doc]
+    parts = [f"## {module.name}\n", f"{module.doc}\n"]
+    parts += [_struct(each) for each in module.structs if each.is_public]
+    parts += [_function(each) for each in module.functions if each.visibility == "public"]
+    if errors:
+        rows = [f"| `{each.name}` | {' '.join(each.doc.split())} |" for each in errors]
+        parts.append("\n".join(("| aborts with | because |", "|---|---|", *rows)) + "\n")
+    return "\n".join(parts)
+
+
+def _struct(struct: SourceStruct) -> str:
+    abilities = f" has {', '.join(struct.abilities)}" if struct.abilities else ""
+    fields = [
+        f"| `{each.name}` | `{each.type}` | {' '.join(each.doc.split())} |"
+        for each in struct.fields
+    ]
+    table = "\n".join(("| field | type | is |", "|---|---|---|", *fields)) + "\n" if fields else ""
+    return f"### struct {struct.name}{abilities}\n\n{struct.doc}\n\n{table}"
+
+
+def _function(function: SourceFunction) -> str:
+    parameters = "".join(f"    {each.name}: {each.type},\n" for each in function.parameters)
+    types = f"<{', '.join(function.type_parameters)}>" if function.type_parameters else ""
+    returns = f": {function.returns}" if function.returns else ""
+    head = (
+        f"public fun {function.name}{types}(\n{parameters}){returns}"
+        if parameters
+        else (f"public fun {function.name}{types}(){returns}")
+    )
+    return f"### {function.name}\n\n```move\n{head}\n```\n\n{function.doc}\n"

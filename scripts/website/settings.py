@@ -1,0 +1,48 @@
+"""The reference of settings and variables, from what reads them."""
+
+from collections.abc import Iterator
+
+import click
+
+from nexus_tools import environment
+from nexus_tools.cli.app import app
+from nexus_tools.settings import KEYS
+from website.commands import cell, leaves
+
+
+def page() -> str:
+    """The page."""
+    settings = [
+        f"| `{key}` | `{environment.PREFIX}{key.upper()}` | {cell(text)} |"
+        for key, text in KEYS.items()
+    ]
+    variables = [f"| `{name}` | {texts} |" for name, texts in sorted(_variables().items())]
+    return "\n".join(
+        (
+            "# Settings and variables",
+            "",
+            "Settings are read, in rising order, from `config.toml`, from variables, and from",
+            "options: [the command line](../cli.md#settings) says where the file is.",
+            "",
+            *("| setting | variable | is |", "|---|---|---|", *settings),
+            "",
+            "## Variables for options",
+            "",
+            *("| variable | is read by |", "|---|---|", *variables),
+            "",
+        )
+    )
+
+
+def _variables() -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for variable, option in _options():
+        found.setdefault(variable, []).append(option)
+    return {name: ", ".join(options) for name, options in found.items()}
+
+
+def _options() -> Iterator[tuple[str, str]]:
+    for name, command in leaves(app):
+        for option in command.params:
+            if isinstance(option, click.Option) and isinstance(option.envvar, str):
+                yield option.envvar, f"`{name} {option.opts[0]}`"

@@ -1,0 +1,129 @@
+"""What the doctor finds in homes that are well, and in those where one thing is broken."""
+
+import socket
+
+from nexus_tools.cli.doctor import network
+
+
+def found(home, name, *arguments, **environment):
+    """Exit code, and status and remedy of each finding of a name."""
+    result = home.run("doctor", "--json", *arguments, **environment)
+    rows = [row for row in result.document["findings"] if row["name"] == name]
+    return result.code, [(row["status"], row["remedy"]) for row in rows]
+
+
+def test_who_has_everything_is_well(author):
+    result = author.run("doctor", "--json", SHELL="")
+    assert result.code == 0, result.stdout
+    assert result.document["healthy"] is True
+    assert {row["status"] for row in result.document["findings"]} == {"ok"}
+    names = {row["name"] for row in result.document["findings"]}
+    assert names >= {
+        "version",
+        "extra",
+        "network",
+        "chain",
+        "protocol",
+        "clock",
+        "wallet",
+        "package",
+    }
+
+
+def test_people_see_a_mark_for_each_finding_and_the_remedy_below(author):
+    (author.data / "sui.keystore").chmod(0o644)
+    result = author.run("doctor")
+    assert result.code == 1
+    lines = result.stdout.splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("✗ keystore"))
+    assert lines[place + 1].strip() == f"chmod 600 {author.data / 'sui.keystore'}"
+    assert any(line.startswith("✓ network") for line in lines)
+    assert "something is wrong: keystore" in result.stderr
+    quiet = author.run("doctor", "--quiet", SHELL="").stdout
+    assert "✓" not in quiet
+    assert "✗ keystore" in quiet
+
+
+def test_the_remedies_of_a_new_user_lead_to_health(home, chain):
+    assert found(home, "keystore") == (1, [("problem", "nexus-tools wallet new")])
+    start = ("problem", "nexus-tools localnet start --detach")
+    closed = {"NEXUS_TOOLS_LOCALNET_PORT": "1"}
+    assert found(home, "localnet") == (1, [start])
+    assert found(home, "network", **closed) == (1, [start])
+    home.configure(network="test", networks={"test": {"url": chain.url, "faucet_url": chain.url}})
+    assert found(home, "wallet") == (1, [("problem", "nexus-tools wallet new")])
+    home.json("wallet", "new", "me")
+    address = home.json("wallet", "show")["address"]
+    faucet = f"nexus-tools localnet faucet {address} -n test"
+    assert found(home, "wallet") == (1, [("problem", faucet)])
+    publish = "nexus-tools package publish -n test"
+    assert found(home, "package") == (1, [("problem", publish)])
+    for remedy in (faucet, publish):
+        home.json(*remedy.split()[1:], *(["--yes"] if "publish" in remedy else []))
+    assert home.json("doctor")["healthy"] is True
+
+
+def test_a_little_money_is_a_warning(home, chain, publisher):
+    home.configure(**publisher.settings)
+    account, _ = home.wallet.new("poor")
+    chain.fund(account.address, 1_000)
+    code, [(status, remedy)] = found(home, "wallet")
+    assert (code, status) == (0, "warning")
+    assert remedy.startswith("nexus-tools localnet faucet 0x")
+
+
+def test_the_extra_of_a_library_that_is_missing_is_named(author, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "wasmtime", None)
+    code, rows = found(author, "extra")
+    assert ("warning", "pip install 'nexus-tools[compiler]'") in rows
+    assert code == 0
+
+
+def test_completion_that_is_not_installed_is_a_warning(author):
+    code, rows = found(author, "completion", SHELL="/bin/bash")
+    assert (code, rows) == (0, [("warning", "nexus-tools completion install")])
+    author.json("completion", "install", "bash")
+    assert found(author, "completion", SHELL="/bin/bash") == (0, [("ok", "")])
+
+
+def test_a_journal_that_others_may_read_is_a_warning(author):
+    journal = author.data / "leaders" / "0x1.sqlite"
+    journal.parent.mkdir(parents=True)
+    journal.touch(0o644)
+    assert found(author, "journal") == (0, [("warning", f"chmod 600 {journal}")])
+
+
+def test_a_tool_whose_server_is_away_is_a_problem(author, definition, meta_file, served):
+    dead = f"{served.rpartition(':')[0]}:1"
+    path = meta_file(definition | {"url": dead})
+    author.json("tool", "register", "--from-meta", path, "--unchecked", "--yes")
+    validate = ("problem", f"nexus-tools tool validate {dead}")
+    assert found(author, "tool") == (1, [validate])
+    well = ("--url", f"{served}/divide", "--unchecked", "--yes")
+    author.json("tool", "update", definition["fqn"], *well)
+    assert validate not in found(author, "tool")[1]
+
+
+def test_a_clock_that_is_not_the_chains_is_a_warning(author):
+    author.json("localnet", "advance-clock", "1h")
+    result = author.run("doctor", "--json")
+    [row] = [row for row in result.document["findings"] if row["name"] == "clock"]
+    assert row["status"] == "warning"
+    assert "behind the chain" in row["message"]
+
+
+def test_a_node_that_is_silent_is_named_in_time(author, monkeypatch):
+    monkeypatch.setattr(network, "_NODE_TIMEOUT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        known = author.settings
+        known["networks"]["test"]["url"] = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        author.configure(**known)
+        code, rows = found(author, "network")
+    assert (code, rows) == (1, [("problem", "nexus-tools network use NAME --url URL")])
+
+
+def test_an_unknown_network_is_a_problem(author):
+    assert found(author, "network", "-n", "nowhere") == (
+        1,
+        [("problem", "nexus-tools network list")],
+    )

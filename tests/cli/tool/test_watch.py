@@ -1,0 +1,113 @@
+"""Events of tools as they come, also over a connection that is lost."""
+
+import json
+import signal
+import socket
+import threading
+from contextlib import suppress
+
+import pytest
+
+
+class Line:
+    """TCP connections between a client and a node that can be cut."""
+
+    def __init__(self, port):
+        self._port = port
+        self._open = []
+        self._threads = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._start(self._accept)
+
+    def _start(self, target, *args):
+        thread = threading.Thread(target=target, args=args)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self):
+        with suppress(OSError):  # the listener is shut down
+            while True:
+                client, _ = self._listener.accept()
+                node = socket.create_connection(("127.0.0.1", self._port))
+                self._open += [client, node]
+                self._start(_carry, client, node)
+                self._start(_carry, node, client)
+
+    def cut(self):
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self.cut()
+        for thread in self._threads:
+            thread.join(30)
+        for one in (self._listener, *self._open):
+            one.close()
+
+
+def _carry(source, target):
+    with suppress(OSError):
+        while data := source.recv(65_536):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def line(chain):
+    line = Line(int(chain.url.rsplit(":", 1)[1]))
+    yield line
+    line.close()
+
+
+def test_the_events_of_a_tool_come_as_they_happen(author, registered):
+    watch = author.daemon("watching", "tool", "watch", registered, "--json")
+    author.json("tool", "update", registered, "--price", "0.5", "--yes")
+    author.json("tool", "unregister", registered, "--yes")
+    first, second = (json.loads(watch.process.stdout.readline()) for _ in range(2))
+    assert (first["event"], first["fqn"], first["price_mist"]) == (
+        "ToolUpdated",
+        registered,
+        500_000_000,
+    )
+    assert second["event"] == "ToolUnregistered"
+    assert second["claimable_at_ms"] > second["at_ms"]
+    ended = watch.end(signal.SIGINT)
+    assert (ended.code, "Traceback" in ended.stderr) == (130, False)
+
+
+def test_people_see_a_line_for_each_event(author, registered):
+    watch = author.daemon("watching", "tool", "watch", registered)
+    author.json("tool", "update", registered, "--price", "0.5", "--yes")
+    line = watch.process.stdout.readline()
+    assert registered in line
+    assert "ToolUpdated" in line
+    assert "price 0.5 SUI" in line
+
+
+def test_without_a_name_all_tools_are_watched(author, definition, meta_file):
+    watch = author.daemon("watching all tools", "tool", "watch", "--json")
+    path = meta_file(definition)
+    author.json("tool", "register", "--from-meta", path, "--yes")
+    event = json.loads(watch.process.stdout.readline())
+    assert (event["event"], event["fqn"]) == ("ToolRegistered", definition["fqn"])
+    assert event["url"] == definition["url"]
+
+
+def test_nothing_is_missed_while_the_connection_is_lost(author, registered, line):
+    known = author.settings
+    known["networks"]["line"] = {"url": line.url}
+    known["deployments"]["line"] = known["deployments"]["test"]
+    author.configure(**known)
+    watch = author.daemon("watching", "tool", "watch", registered, "--json", "-n", "line")
+    for price in ("0.1", "0.2", "0.3"):
+        line.cut()
+        author.json("tool", "update", registered, "--price", price, "--yes")
+    prices = [json.loads(watch.process.stdout.readline())["price_mist"] for _ in range(3)]
+    assert prices == [100_000_000, 200_000_000, 300_000_000]
+
+
+def test_a_tool_that_is_not_there_is_not_watched(author):
+    assert author.fails("tool", "watch", "xyz.test.nobody@1") == (3, "tool_unknown")

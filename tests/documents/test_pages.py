@@ -1,0 +1,61 @@
+"""README and docs, followed block by block in a fresh folder."""
+
+from pathlib import Path
+
+import pytest
+
+from documents import Page, Walk, environment_of
+from documents.page import EXECUTED, ROOT, pages
+from documents.walk import PROGRAMS, fresh_folder
+
+# Languages of what is read and not run.
+READ = ("text", "json", "toml", "yaml", "ini", "move", "mermaid", "dockerfile", "systemd")
+PAGES = pages()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "name",
+    [name for name in PAGES if {each.language for each in Page.read(name).blocks} & {*EXECUTED}],
+)
+def test_a_page_goes_as_it_is_written(name, tmp_path, compiler_cache):
+    # The type checker does not see what is installed as editable.
+    environment = environment_of(tmp_path / "home", PROGRAMS) | {"MYPYPATH": str(ROOT)}
+    cache = tmp_path / "home/.cache/nexus-tools"
+    cache.mkdir(parents=True)
+    for part in ("sui-move-builder", "wasmtime"):
+        (cache / part).symlink_to(compiler_cache / part)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with Walk(fresh_folder(folder), environment, installs=False) as walk:
+        walk.follow(Page.read(name))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_block_is_executed_or_of_a_language_that_is_only_read(name):
+    assert {block.language for block in Page.read(name).blocks} <= {*EXECUTED, *READ}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_written_to_a_file_is_executed_by_a_command(name):
+    page = Page.read(name)
+    typed = "\n".join(block.text for block in page.blocks if block.language == "console")
+    for block in page.blocks:
+        if block.language == "python" and block.title:
+            name = Path(block.title).name
+            is_test = name.startswith(("test_", "conftest")) and "pytest" in typed
+            assert is_test or name in typed, block
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_fence_that_the_runner_overlooks(name):
+    page = Page.read(name)
+    fences = [line for line in page.text.splitlines() if line.lstrip().startswith(("```", "~~~"))]
+    assert len(fences) == 2 * len([block for block in page.blocks if not block.is_hidden])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_line_of_a_console_is_a_command_or_what_it_prints(name):
+    for block in Page.read(name).blocks:
+        if block.language == "console":
+            assert block.text.startswith(("$ ", "^C\n")), block

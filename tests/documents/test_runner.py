@@ -1,0 +1,115 @@
+"""The runner itself: it finds what a page says wrongly."""
+
+import re
+
+import pytest
+
+from documents import Page, Walk, environment_of
+from documents.shown import begins_as_shown, is_shown
+from documents.terminal import UnexpectedError
+from documents.walk import PROGRAMS
+
+
+@pytest.fixture
+def follow(tmp_path):
+    """Follows a page with this text, in which `fence` is that of a block."""
+
+    def follow(text):
+        (tmp_path / "folder").mkdir()
+        environment = environment_of(tmp_path / "home", PROGRAMS)
+        with Walk(tmp_path / "folder", environment, installs=False) as walk:
+            walk.follow(Page("page.md", text.replace("~~~", "```")))
+
+    return follow
+
+
+def test_a_terminal_goes_on_from_block_to_block(follow):
+    follow(
+        "~~~console\n$ mkdir inner && cd inner\n$ name=Ada\n~~~\n\n"
+        "~~~console\n$ echo $name in $(basename $PWD)\nAda in inner\n~~~\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("~~~console\n$ echo two\none\n~~~\n", "page.md:1: `echo two` printed:\ntwo"),
+        ("~~~console\n$ echo one; echo two\none\n~~~\n", "printed:\none\ntwo"),
+        ("~~~console\n$ false\n~~~\n", "`false` ended with 1"),
+        ("~~~console\n$ echo 'error: no'\nerror: no\n~~~\n", "ended with 0"),
+        ("\n\n~~~python\nprint(1)\n~~~\n\n~~~text\n2\n~~~\n", "page.md:3: the program printed:\n1"),
+        ("~~~python\nprint(1)\n~~~\n", "the program printed:\n1"),
+        ("~~~python\nraise ValueError('no')\n~~~\n", "ValueError: no"),
+        ("~~~python\nimport warnings\nwarnings.warn('old')\n~~~\n", "UserWarning: old"),
+        ('~~~console title="B"\n$ echo two\none\n~~~\n', "`echo two` printed:\ntwo"),
+        ("~~~console\n$ pip install 'nexus-tools[nothing]'\n~~~\n", "has no extra"),
+        (
+            '~~~console\n$ echo 1 > a.py\n~~~\n~~~python title="a.py"\n2\n~~~\n',
+            "a.py has other text",
+        ),
+    ],
+)
+def test_what_is_wrong_is_found_where_it_stands(follow, text, said):
+    with pytest.raises(UnexpectedError, match=re.escape(said)):
+        follow(text)
+
+
+def test_a_command_runs_on_beside_once_it_has_printed_what_is_shown(follow):
+    follow(
+        "~~~console\n$ mkfifo pipe\n~~~\n\n"
+        '~~~console title="B"\n$ echo ready; cat pipe\nready\n~~~\n\n'
+        "~~~console\n$ echo from A > pipe\n~~~\n\n"
+        '~~~console title="B"\n^C\n$ echo again\nagain\n~~~\n'
+    )
+
+
+def test_python_goes_on_and_awaits(follow):
+    follow(
+        "~~~python\nimport asyncio\nn = 1\n~~~\n"
+        "<!-- python\nn += 1\n-->\n"
+        "~~~python\nawait asyncio.sleep(0)\nprint(n)\n~~~\n\n~~~text\n2\n~~~\n"
+    )
+
+
+def test_a_port_of_a_page_is_another_one_on_the_machine(follow):
+    serve = (
+        "python -c \"import socket; s = socket.create_server(('127.0.0.1', 8080)); print('up')\""
+    )
+    follow(f"~~~console\n$ {serve} # 127.0.0.1:8080\nup\n~~~\n" * 2)
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        ("a\nb\nc\n", "a\n…\n"),
+        ("a\nb\nc\n", "…\nc\n"),
+        ("a\n", "a\n…\n"),
+        ("one two three\n", "one … three\n"),
+        ("paid 0.0173476 SUI\n", "paid 0.0189 SUI\n"),
+        (f"0x{'a' * 64}\n", f"0x{'b' * 64}\n"),
+        ("at 2026-11-22 19:57 UTC (in 7 d)\n", "at 2025-01-01 00:00 UTC (in 6 d 23 h)\n"),
+        ("200 after 1 ms\n", "200 after 12 ms\n"),
+    ],
+)
+def test_what_varies_may_vary(output, shown):
+    assert is_shown(output, shown)
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        ("a\nb\n", "a\n"),
+        ("a\n", "a\nb\n"),
+        ("paid 1 SUI\n", "paid 2 SUI\n"),
+        ("paid 0.001 SUI\n", "paid 0.002 SUI\n"),
+        ("one two\n", "one … three\n"),
+        ("0xab\n", "0xcd\n"),
+    ],
+)
+def test_nothing_else_may(output, shown):
+    assert not is_shown(output, shown)
+
+
+def test_a_line_is_waited_for_as_a_whole():
+    assert not begins_as_shown("listens at 127", "listens at 127…\n")
+    assert begins_as_shown("listens at 127.0.0.1\nmore", "listens at 127…\n")

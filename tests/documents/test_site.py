@@ -1,0 +1,75 @@
+"""What stands beside the pages: the navigation, the pictures, the generated references."""
+
+import re
+import tomllib
+
+import pytest
+
+from documents import Page
+from documents.page import ROOT, pages
+from drawing import PICTURES
+from nexus_tools.cli.app import app
+from website import commands, errors, move
+from website.__main__ import BUILD, PAGES, PARTS
+
+DOCS = ROOT / "docs"
+NAMED = set(re.findall(r'"([\w/-]+\.md)"', (DOCS / "zensical.toml").read_text()))
+
+
+def test_every_page_has_a_place_in_the_navigation():
+    written = {name.removeprefix("docs/") for name in pages() if name.startswith("docs/")}
+    assert {name for name in written - NAMED if name.split("/")[0] not in PARTS} == set()
+
+
+def test_the_navigation_has_four_parts():
+    document = tomllib.loads((DOCS / "zensical.toml").read_text())
+    first, *parts = document["project"]["nav"]
+    assert first == "index.md"
+    assert [list(part) for part in parts] == [["Tutorial"], ["Guides"], ["Concepts"], ["Reference"]]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_what_is_drawn(name):
+    drawn = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    assert PICTURES[name]() == drawn, "run scripts/pictures"
+
+
+def test_there_is_no_other_picture():
+    assert {path.stem for path in (DOCS / "pictures").iterdir()} == set(PICTURES)
+
+
+@pytest.mark.parametrize("name", pages())
+def test_a_picture_that_a_page_shows_is_there_and_says_what_it_shows(name):
+    page = Page.read(name)
+    for text, place in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.text):
+        assert ((ROOT / name).parent / place).is_file()
+        assert len(text) > 20
+
+
+def test_every_command_has_its_section_in_the_reference():
+    page = commands.page()
+    for name, command in commands.leaves(app):
+        assert f"\n## nexus-tools {name}\n" in page
+        for parameter in command.params:
+            shared = commands.SHARED & {*parameter.opts}
+            if parameter.param_type_name == "option" and not (shared or parameter.hidden):
+                assert f"`{parameter.opts[0]}`" in page
+
+
+def test_every_error_has_a_code_a_sentence_and_its_class():
+    raised = errors.raised_by_kind()
+    assert len({each.code for kind in raised.values() for each in kind}) > 200
+    assert all(each.means for kind in raised.values() for each in kind)
+    assert "delay_not_over" in {each.code for each in raised["NotNowError"]}
+
+
+def test_every_public_function_of_the_move_package_is_in_the_reference():
+    page = move.page()
+    for path in move.SOURCES.glob("*.move"):
+        for name in re.findall(r"^public fun (\w+)", path.read_text(), re.MULTILINE):
+            assert f"public fun {name}" in page
+
+
+def test_what_is_built_is_not_committed():
+    assert BUILD.relative_to(ROOT).parts[0] + "/" in (ROOT / ".gitignore").read_text().split()
+    assert PAGES.is_relative_to(BUILD)

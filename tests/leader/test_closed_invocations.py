@@ -1,0 +1,82 @@
+import asyncio
+
+import pytest
+
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.closed_invocations import ClosedInvocations
+from nexus_tools.leader.closing import Closed, End
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Answer, Failure, FailureReason
+
+pytestmark = pytest.mark.anyio
+
+
+ASSIGNMENT = Assignment(Address.of(7), Address.of(1), "a.b.c@1", 0, 1_000, 2_000, 2_000, 500, 9)
+
+
+@pytest.fixture
+def metrics():
+    return LeaderMetrics()
+
+
+def count(metrics, **labels):
+    name = "nexus_leader_tool_invocations_closed_total"
+    return metrics.registry.get_sample_value(name, {"tool": "a.b.c@1", **labels})
+
+
+async def test_a_line_says_what_an_answer_was_how_long_it_took_and_what_it_earned(metrics, logged):
+    closed = ClosedInvocations(metrics, lambda: 1_250, lines=10)
+    closed.note(ASSIGNMENT, End(Closed.SETTLED, Answer("ok", {"secret": "x"}), 2_063_608))
+    closed.end()
+    assert logged == [
+        {
+            "event": "closed",
+            "log_level": "info",
+            "fqn": "a.b.c@1",
+            "invocation": "0x" + "7".rjust(64, "0"),
+            "how": "settled",
+            "variant": "ok",
+            "fee": "0.002063608 SUI",
+            "ms": 250,
+        }
+    ]
+    assert count(metrics, outcome="settled") == 1
+
+
+async def test_a_line_says_why_an_invocation_failed(metrics, logged):
+    closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
+    closed.note(ASSIGNMENT, End(Closed.FAILED, Failure(FailureReason.TIMED_OUT, "slow"), 5))
+    closed.end()
+    assert (logged[0]["how"], logged[0]["reason"]) == ("failed", "timed_out")
+    assert count(metrics, outcome="timed_out") == 1
+
+
+async def test_what_another_leader_closed_has_neither_outcome_nor_fee(metrics, logged):
+    closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
+    closed.note(ASSIGNMENT, End(Closed.ELSEWHERE, Answer("ok", {})))
+    closed.end()
+    assert set(logged[0]) == {"event", "log_level", "fqn", "invocation", "how", "ms"}
+    assert count(metrics, outcome="elsewhere") == 1
+
+
+async def test_above_the_rate_lines_are_left_out_and_counted(metrics, logged):
+    closed = ClosedInvocations(metrics, lambda: 1_000, lines=3, seconds=3_600)
+    for _ in range(10):
+        closed.note(ASSIGNMENT, End(Closed.SETTLED))
+    assert len(logged) == 3
+    closed.end()
+    assert logged[3]["event"] == "closed_left_out"
+    assert logged[3]["invocations"] == 7
+    assert count(metrics, outcome="settled") == 10
+
+
+async def test_every_period_has_lines_of_its_own(metrics, logged):
+    closed = ClosedInvocations(metrics, lambda: 1_000, lines=1, seconds=0)
+    for _ in range(2):
+        closed.note(ASSIGNMENT, End(Closed.SETTLED))
+        closed.note(ASSIGNMENT, End(Closed.SETTLED))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    events = [line["event"] for line in logged]
+    assert events == ["closed", "closed_left_out"] * 2

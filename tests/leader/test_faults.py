@@ -1,0 +1,253 @@
+"""A node that is half-open, black-holed, dropped, reset, hung, killed, replaced or set back."""
+
+import asyncio
+import logging
+import shutil
+import signal
+
+import pytest
+import structlog
+
+from benchmarks.proxy import Proxy
+from nexus_tools.leader import Leader
+from nexus_tools.localnet import ThreadedLocalnet
+
+pytestmark = pytest.mark.anyio
+
+TIMEOUT_S = 20
+
+# Long for a node of this machine, and short for a test that waits for it to be over.
+QUICK = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 2_000}
+PATIENT = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 30_000}
+
+
+class Log:
+    """What is logged, in order, and a way to wait for it."""
+
+    def __init__(self):
+        self.entries = []
+        self._grown = asyncio.Event()
+
+    def __call__(self, _logger, method, entry):
+        self.entries.append(entry | {"level": method})
+        self._grown.set()
+        raise structlog.DropEvent
+
+    async def wait_for(self, event, count=1):
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(self.named(event)) < count:
+                self._grown.clear()
+                await self._grown.wait()
+        return self.named(event)[count - 1]
+
+    def named(self, event):
+        return [entry for entry in self.entries if entry["event"] == event]
+
+    @property
+    def readiness(self):
+        """What was said about readiness."""
+        return [e["event"] for e in self.entries if e["event"] in ("not_ready", "ready")]
+
+    @property
+    def warnings(self):
+        return [e["event"] for e in self.entries if e["level"] in ("warning", "error")]
+
+
+@pytest.fixture
+async def log():
+    found = Log()
+    structlog.configure(
+        processors=[found], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
+    )
+    yield found
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+async def proxy(world):
+    async with Proxy(int(world.localnet.url.rpartition(":")[2])).running() as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def add(world, serve_tools, add_tool):
+    return await world.register_tool(add_tool.definition(await serve_tools(add_tool)))
+
+
+async def results(world, ids):
+    """What `add` gave, once all are settled; each once, as the chain has it."""
+    closed = await world.closed(*ids)
+    return [each.state.ports.as_json()["result"] for each in closed]
+
+
+def node_up(leader):
+    return leader.metrics.registry.get_sample_value("nexus_leader_node_up")
+
+
+# --- Connections
+
+
+@pytest.mark.parametrize("fault", ["swallow", "drop"])
+async def test_a_node_out_of_reach_is_told_once_and_nothing_is_lost(world, add, proxy, log, fault):
+    identity = await world.new_leader()
+    async with world.running(identity, url=proxy.url, **QUICK) as leader:
+        assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+        lost = getattr(proxy, fault)()
+        if lost is not None:
+            await lost
+        told = await log.wait_for("not_ready")
+        assert "does not respond" in told["node"]
+        assert "does not respond" in leader.problems()["node"]
+        assert node_up(leader) == 0
+        ids = await world.request(add, {"a": 20, "b": 22}, {"a": 3, "b": 4})
+        await proxy.mend()
+        await log.wait_for("ready")
+        assert leader.problems() == {}
+        assert node_up(leader) == 1
+        assert await results(world, ids) == [42, 7]
+    assert log.readiness == ["not_ready", "ready"]
+    assert log.warnings == ["not_ready"]
+
+
+async def test_a_connection_that_died_without_a_word_is_made_anew(world, add, proxy, log):
+    identity = await world.new_leader()
+    async with world.running(identity, url=proxy.url, **QUICK):
+        assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+        proxy.half_open()
+        ids = await world.request(add, {"a": 20, "b": 22})
+        assert await results(world, ids) == [42]
+        await log.wait_for("ready")
+    assert log.readiness == ["not_ready", "ready"]
+
+
+async def test_connections_that_are_reset_cost_nothing_but_time(world, add, proxy, log):
+    identity = await world.new_leader()
+    async with world.running(identity, url=proxy.url, **QUICK):
+        for number in range(5):
+            ids = await world.request(add, {"a": number, "b": 1})
+            proxy.reset()
+            assert await results(world, ids) == [number + 1]
+    assert set(log.warnings) <= {"not_ready"}
+
+
+async def test_a_slow_node_is_a_ready_one(world, add, proxy, log):
+    proxy.delay_s = 0.02
+    identity = await world.new_leader()
+    async with world.running(identity, url=proxy.url, **PATIENT):
+        assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+    assert log.warnings == []
+
+
+# --- Other nodes at the same place
+
+
+async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone_on_with(
+    world, add, proxy, log
+):
+    right = proxy.target
+    identity = await world.new_leader()
+    with ThreadedLocalnet() as other:
+        async with world.running(identity, url=proxy.url, **QUICK) as leader:
+            assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+            proxy.target = int(other.url.rpartition(":")[2])
+            proxy.reset()
+            while world.deployment.chain_id not in leader.problems().get("node", ""):
+                await log.wait_for("not_ready", len(log.named("not_ready")) + 1)
+            # The other chain has no such invocation, and none of the Leader's coins.
+            ids = await world.request(add, {"a": 20, "b": 22})
+            assert "not " + world.deployment.chain_id in leader.problems()["node"]
+            proxy.target = right
+            proxy.reset()
+            assert await results(world, ids) == [42]
+            await log.wait_for("ready")
+    assert set(log.warnings) == {"not_ready"}
+
+
+# --- Processes
+
+
+@pytest.fixture
+async def add_apart(apart, serve_tools, add_tool):
+    return await apart[2].register_tool(add_tool.definition(await serve_tools(add_tool)))
+
+
+async def test_a_node_that_hangs_is_told_and_waited_for(apart, add_apart, log):
+    own, _, world = apart
+    identity = await world.new_leader()
+    async with world.running(identity, **QUICK):
+        assert await results(world, await world.request(add_apart, {"a": 1, "b": 2})) == [3]
+        own.send(signal.SIGSTOP)
+        assert "no answer within 2 s" in (await log.wait_for("not_ready"))["node"]
+        own.send(signal.SIGCONT)
+        await log.wait_for("ready")
+        assert await results(world, await world.request(add_apart, {"a": 3, "b": 4})) == [7]
+    assert log.readiness == ["not_ready", "ready"]
+
+
+async def test_what_happened_before_a_node_was_killed_is_settled_after_it_is_back(
+    apart, add_apart, log
+):
+    own, state, world = apart
+    identity = await world.new_leader()
+    async with world.running(identity, **QUICK):
+        ids = await world.request(add_apart, *[{"a": n, "b": 1} for n in range(20)])
+        own.kill()
+        await log.wait_for("not_ready")
+        own.start(state)
+        assert await results(world, ids) == list(range(1, 21))
+        await log.wait_for("ready")
+
+
+async def test_what_a_node_that_was_set_back_has_open_again_is_settled_again(
+    apart, add_apart, log, tmp_path
+):
+    own, state, world = apart
+    identity = await world.new_leader()
+    ids = await world.request(add_apart, {"a": 1, "b": 2})
+    own.end()
+    shutil.copytree(state, tmp_path / "earlier")
+    own.start(state)
+    async with world.running(identity, **QUICK):
+        assert await results(world, ids) == [3]
+        for number in range(5):
+            await results(world, await world.request(add_apart, {"a": number, "b": 1}))
+        own.kill()
+        own.start(tmp_path / "earlier")
+        assert await results(world, ids) == [3]
+        again = await world.request(add_apart, {"a": 40, "b": 2})
+        assert await results(world, again) == [42]
+        await log.wait_for("ready")
+    assert [e for e in log.named("not_ready") if "went back" in e.get("node", "")]
+
+
+# --- Starting
+
+
+async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
+    identity = await world.new_leader()
+    await proxy.drop()
+    async with world.client_at(proxy.url) as client:
+        config = world.config(identity, **QUICK)
+        leader = Leader(config, client, identity.key, world.deployment, identity.cap)
+        running = asyncio.create_task(leader.run())
+        await log.wait_for("not_ready")
+        assert leader.problems().keys() == {"leader", "node"}
+        await proxy.mend()
+        await log.wait_for("ready")
+        assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+        leader.stop()
+        await running
+    assert log.readiness == ["not_ready", "ready"]
+
+
+async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log):
+    identity = await world.new_leader()
+    await proxy.drop()
+    async with world.client_at(proxy.url) as client:
+        config = world.config(identity, **QUICK)
+        leader = Leader(config, client, identity.key, world.deployment, identity.cap)
+        running = asyncio.create_task(leader.run())
+        await log.wait_for("not_ready")
+        leader.stop()
+        await running
+    assert log.named("started") == []

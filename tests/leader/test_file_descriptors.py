@@ -1,0 +1,42 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from nexus_tools.leader.file_descriptors import calls_within
+
+resource = pytest.importorskip("resource")
+
+PROGRAM = """
+import json, resource, sys
+from nexus_tools.leader.file_descriptors import allowed_calls, make_room
+soft, hard, calls = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+before = allowed_calls(calls)
+make_room(calls)
+print(json.dumps([before, allowed_calls(calls), resource.getrlimit(resource.RLIMIT_NOFILE)]))
+"""
+
+
+def limited(soft, hard, calls):
+    """In a process with these limits: calls allowed before and after room was made, and limits."""
+    command = [sys.executable, "-c", PROGRAM, *map(str, (soft, hard, calls))]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+
+
+@pytest.mark.parametrize(("limit", "calls"), [(1_024, 256), (4_096, 1_280), (10, 1)])
+def test_each_call_has_three_descriptors_and_the_rest_is_kept(limit, calls):
+    assert calls_within(limit) == calls
+
+
+def test_the_soft_limit_is_raised_to_what_is_needed_and_no_further():
+    assert limited(512, 2_048, 400) == [85, 400, [1_456, 2_048]]
+
+
+def test_a_hard_limit_bounds_the_calls():
+    assert limited(512, 1_024, 4_096) == [85, 256, [1_024, 1_024]]
+
+
+def test_what_is_enough_stays():
+    assert limited(2_000, 2_048, 100) == [100, 100, [2_000, 2_048]]

@@ -1,0 +1,42 @@
+import pytest
+
+from nexus_tools.leader import stage_of
+from nexus_tools.leader.assignment import Assignment
+from nexus_tools.leader.journal import Journal, Stage
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Answer
+
+pytestmark = pytest.mark.anyio
+ONE, TWO, UNKNOWN = map(Address.of, (1, 2, 3))
+
+
+@pytest.fixture
+async def path(tmp_path):
+    """The journal of a Leader that has ended."""
+    path = tmp_path / "journal.sqlite"
+    journal = await Journal.open(path, "identity")
+    terms = (Address.of(7), "xyz.example.math.add@1", 0, 1_000, 2_000, 3_000, 500, 100)
+    assigned = [Assignment(invocation, *terms) for invocation in (ONE, TWO)]
+    await journal.record_events(assigned, {}, "cursor", 0)
+    await journal.known(TWO, Answer("ok", {}))
+    await journal.close()
+    return path
+
+
+async def test_a_journal_tells_how_far_an_invocation_has_come(path):
+    assert (stage_of(path, ONE), stage_of(path, TWO)) == (Stage.ASSIGNED, Stage.KNOWN)
+    assert stage_of(path, UNKNOWN) is None
+
+
+async def test_a_journal_that_its_leader_works_with_tells_nothing_and_is_left_alone(path):
+    journal = await Journal.open(path, "identity")
+    assert stage_of(path, ONE) is None
+    await journal.called(ONE)
+    await journal.close()
+    assert stage_of(path, ONE) is Stage.CALLED
+
+
+async def test_a_file_that_is_no_journal_tells_nothing(tmp_path):
+    (tmp_path / "journal.sqlite").write_text("no journal")
+    assert stage_of(tmp_path / "journal.sqlite", ONE) is None
+    assert stage_of(tmp_path / "absent.sqlite", ONE) is None

@@ -1,0 +1,73 @@
+"""The text that Prometheus reads, read by the parsers of its own library."""
+
+import re
+
+import pytest
+from prometheus_client import openmetrics
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
+from prometheus_client.parser import text_string_to_metric_families as prometheus
+
+from nexus_tools.leader.metrics import LeaderMetrics, ToolCounts
+
+OPEN_METRICS = openmetrics.exposition.CONTENT_TYPE_LATEST
+
+
+@pytest.fixture
+def metrics():
+    found = LeaderMetrics()
+    found.closed.labels("settled").inc()
+    with found.tool_call("a.b.c@1"):
+        pass
+    found.by_tool.closed("a.b.c@1", "timed_out")
+    return found
+
+
+@pytest.mark.parametrize(("accept", "parse"), [("", prometheus), (OPEN_METRICS, open_metrics)])
+def test_the_text_is_what_was_asked_for(metrics, accept, parse):
+    text, media_type = metrics.render(accept)
+    assert media_type.split(";")[0] == (accept or "text/plain").split(";")[0]
+    samples = {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in parse(text.decode())
+        for sample in family.samples
+    }
+    labels = (("outcome", "timed_out"), ("tool", "a.b.c@1"))
+    assert samples[("nexus_leader_tool_invocations_closed_total", *labels)] == 1
+    assert samples[("nexus_leader_tool_calls_total", ("tool", "a.b.c@1"))] == 1
+
+
+def test_names_are_as_prometheus_wants_them(metrics):
+    """prometheus.io/docs/practices/naming: one prefix, base units, totals for counters, help."""
+    for family in prometheus(metrics.render()[0].decode()):
+        assert re.fullmatch(r"nexus_leader_[a-z0-9_]+", family.name)
+        assert not re.search(r"_(ms|milliseconds|minutes|kilobytes)(_|$)", family.name)
+        assert family.documentation.endswith(".")
+        if family.type == "counter":
+            assert all(sample.name.endswith("_total") for sample in family.samples)
+
+
+def test_tools_are_counted_by_name_up_to_a_number_and_no_sum_falls():
+    counts, sums = ToolCounts(most=3), []
+    for number in range(50):
+        counts.called(f"a.b.c{number}@1", 0.5)
+        counts.closed(f"a.b.c{number}@1", "settled")
+        closed, calls, seconds = counts.collect()
+        assert len(calls.samples) <= 4
+        sums.append([sum(each.value for each in one.samples) for one in (closed, calls, seconds)])
+    assert sums[-1] == [50, 50, 25.0]
+    assert sums == sorted(sums)
+    assert {sample.labels["tool"] for sample in calls.samples} == {
+        "a.b.c47@1",
+        "a.b.c48@1",
+        "a.b.c49@1",
+        "other",
+    }
+
+
+def test_a_tool_that_is_active_keeps_its_name():
+    counts = ToolCounts(most=2)
+    for number in range(10):
+        counts.called("busy.b.c@1", 1.0)
+        counts.called(f"a.b.c{number}@1", 1.0)
+    samples = next(one for one in counts.collect() if one.name.endswith("calls")).samples
+    assert {sample.labels["tool"]: sample.value for sample in samples}["busy.b.c@1"] == 10

@@ -1,0 +1,95 @@
+from contextlib import asynccontextmanager
+
+import pytest
+
+from nexus_tools.client import Network
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.money import Earnings, Money, Purse, command_to_send
+from nexus_tools.registry import LeaderRegistry
+from nexus_tools.sui.address import Address
+
+
+@pytest.mark.parametrize(
+    ("seen", "per_hour"),
+    [
+        ([(0, 0)], 0),
+        ([(0, 0), (1_800, -500)], -1_000),
+        ([(0, 0), (3_600, -500)], -500),
+        ([(0, -9_000), (3_600, -9_000), (7_200, -8_000)], 1_000),
+        ([(0, 0), (1_800, 100), (3_600, 200), (5_400, 1_100)], 1_000),
+    ],
+)
+def test_the_rate_is_that_of_the_last_hour_or_of_the_time_until_now(seen, per_hour):
+    earnings = Earnings()
+    for now, earned_mist in seen:
+        earnings.see(now, earned_mist)
+    assert earnings.mist_per_hour() == per_hour
+
+
+@pytest.mark.parametrize(
+    ("balance", "per_hour", "lacking"),
+    [(100, 0, 0), (99, 0, 1), (1_000, -900, 0), (1_000, -901, 1), (100, 5_000, 0), (0, 5_000, 100)],
+)
+def test_what_is_lacking_is_what_an_hour_as_the_last_one_and_a_transaction_take(
+    balance, per_hour, lacking
+):
+    assert Purse(balance, per_hour, floor_mist=100).lacking_mist == lacking
+
+
+def test_the_command_sends_what_is_lacking():
+    owner = Address.of(7)
+    local = Network("localnet", "http://127.0.0.1:9000", "http://127.0.0.1:9000")
+    assert command_to_send(local, owner, 361_200_001) == (
+        f"nexus-tools localnet faucet {owner} --amount 0.362 -n localnet"
+    )
+    mainnet = Network("mainnet", "https://node.example:443")
+    assert command_to_send(mainnet, owner, 361_200_001) == (
+        f"nexus-tools wallet transfer {owner} 0.362 -n mainnet"
+    )
+
+
+@asynccontextmanager
+async def money_of(world, identity, floor_mist):
+    async with world.client_of(identity.key) as client:
+        metrics = LeaderMetrics()
+        yield (
+            Money(
+                LeaderRegistry(client, world.deployment),
+                identity.cap,
+                identity.key.address,
+                metrics=metrics,
+                floor_mist=lambda: floor_mist,
+                interval_ms=1_000,
+            ),
+            metrics.registry.get_sample_value,
+        )
+
+
+@pytest.mark.anyio
+async def test_balance_collateral_and_activity_are_metrics(world):
+    identity = await world.new_leader(sui=12)
+    async with money_of(world, identity, 10**8) as (money, value):
+        await money.look()
+        balance = await world.client.balance(identity.key.address)
+    assert value("nexus_leader_collateral_mist") == 10 * 10**9
+    assert value("nexus_leader_balance_mist") == balance
+    assert value("nexus_leader_active") == 1
+    assert value("nexus_leader_lacking_mist") == 0
+
+
+@pytest.mark.anyio
+async def test_money_that_gets_short_is_told_once_with_the_command_that_helps(world, logged):
+    identity = await world.new_leader(sui=11)
+    floor_mist = 5 * 10**9
+    async with money_of(world, identity, floor_mist) as (money, _):
+        balance = await world.client.balance(identity.key.address)
+        await money.look()
+        await money.look()
+        [line] = logged
+        assert (line["event"], line["log_level"]) == ("money_short", "warning")
+        assert line["lacking"] == f"{(floor_mist - balance) / 10**9:.9f}".rstrip("0") + " SUI"
+        assert str(identity.key.address) in line["send"]
+        world.localnet.fund(identity.key.address, 10 * 10**9)
+        await money.look()
+        await money.look()
+    assert [line["event"] for line in logged] == ["money_short", "money_enough"]

@@ -1,0 +1,76 @@
+"""What events tell of invocations, also once those are deleted."""
+
+import pytest
+
+from nexus_tools.errors import NotFoundError
+from nexus_tools.package.move.invocation import (
+    InvocationDeleted,
+    InvocationFailed,
+    InvocationSettled,
+)
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Answer, Failure, FailureReason
+
+INPUTS = {"a": 2, "b": 40}
+
+
+@pytest.fixture
+async def invocations(user, owner, chain, define):
+    registered = await ToolRegistry(owner, chain.deployment).register(Registration(define()))
+    assert registered.sent is not None
+    return Invocations(user, chain.deployment)
+
+
+@pytest.fixture
+async def close(leader, chain):
+    """Closes an invocation as the only leader."""
+    _, cap = await LeaderRegistry(leader, chain.deployment).register("lee", activate=True)
+
+    async def close(invocation, outcome):
+        return await Invocations(leader, chain.deployment).close(cap, {invocation: outcome})
+
+    return close
+
+
+@pytest.fixture
+async def request_one(invocations, owner, chain, define, close):
+    tool = await ToolRegistry(owner, chain.deployment).get(define().fqn)
+
+    async def request_one():
+        return (await invocations.request(tool, INPUTS))[1]
+
+    return request_one
+
+
+async def test_a_deleted_invocation_has_a_history(invocations, request_one, close, leader, user):
+    place = await request_one()
+    closed = await close(place, Answer("ok", {"result": 42}))
+    deleted = await invocations.delete(place)
+    history = await invocations.history(place)
+    assert history.requested.requester == user.address
+    assert history.find(InvocationSettled).variant == "ok"
+    assert history.find(InvocationDeleted) is not None
+    assert history.find(InvocationFailed) is None
+    _, settling, deleting = history.steps
+    assert (settling.sender, settling.transaction) == (leader.address, closed.digest)
+    assert (deleting.sender, deleting.transaction) == (user.address, deleted.digest)
+    assert settling.at_ms <= deleting.at_ms
+
+
+async def test_what_was_never_requested_has_none(invocations):
+    with pytest.raises(NotFoundError) as caught:
+        await invocations.history(Address.of(7))
+    assert caught.value.code == "invocation_unknown"
+
+
+async def test_the_last_closings_of_an_address_come_the_newest_first(
+    invocations, request_one, close, user, owner
+):
+    places = [await request_one() for _ in range(3)]
+    for place in places[:2]:
+        await close(place, Failure(FailureReason.UNREACHABLE, ""))
+    await close(places[2], Answer("ok", {"result": 42}))
+    last = await invocations.closings(user.address, 2)
+    assert [step.event.invocation for step in last] == [places[2], places[1]]
+    assert await invocations.closings(owner.address, 2) == ()
