@@ -10,6 +10,8 @@ from msgspec import Struct
 WINDOW = 256 * 1024
 """How many bytes of a body may come before they are read."""
 
+_BACKLOG_BYTES = 1024 * 1024
+
 Headers = tuple[tuple[str, str], ...]
 """Names, in lower case, and values; those of a response fit into a frame, which has 16 KiB."""
 
@@ -129,6 +131,28 @@ class Body(_Waiting):
             self._give_back(given_back)
 
 
+class Backlog(_Waiting):
+    """The responses that wait for the client of one connection: a megabyte, and the last one."""
+
+    _size = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another response may wait."""
+        return self._size < _BACKLOG_BYTES
+
+    async def until_room(self) -> None:
+        """Wait until another response may wait."""
+        while not self.has_room:
+            await self._change()
+
+    def add(self, count: int) -> None:
+        """So many bytes more wait, or fewer."""
+        self._size += count
+        if self.has_room:
+            self.wake()
+
+
 class Exchange(_Waiting, ABC):
     """A request, and the response that an application gives to it.
 
@@ -139,9 +163,11 @@ class Exchange(_Waiting, ABC):
     carries_trailers: ClassVar[bool]
     """Whether the response may have headers behind its body."""
 
-    def __init__(self, head: Head, body: Body) -> None:
+    def __init__(self, head: Head, body: Body, backlog: Backlog) -> None:
         self.head = head
         self.body = body
+        self.backlog = backlog
+        self._unsent = 0
         body.announced = int(head.headers.get("content-length", 0))
 
     # --- The response, as an application sends it
@@ -158,6 +184,12 @@ class Exchange(_Waiting, ABC):
         if data or trailers:
             self.put_end(trailers)
         return True
+
+    def keep(self, size: int) -> None:
+        """A response of so many bytes waits for its client; 0 if none does any more."""
+        if size != self._unsent:
+            self.backlog.add(size - self._unsent)
+            self._unsent = size
 
     async def start(self, status: int, headers: Headers, *, end: bool = False) -> None:
         """Send the head, when the client keeps up; it may be all of the response."""

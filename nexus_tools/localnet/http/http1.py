@@ -185,7 +185,8 @@ class Http1Exchange(Exchange):
     carries_trailers: ClassVar[bool] = False
 
     def __init__(self, connection: Http1Connection, head: Head) -> None:
-        super().__init__(head, Body(connection.go_on, connection.budget.add))
+        body = Body(connection.go_on, connection.budget.add)
+        super().__init__(head, body, connection.backlog)
         self.is_served = False  # the application knows of it
         self.needs_body = True  # before it is served
         self._connection = connection

@@ -235,8 +235,8 @@ class Http2Exchange(Exchange):
     carries_trailers: ClassVar[bool] = True
 
     def __init__(self, connection: Http2Connection, number: int, head: Head) -> None:
-        give_back = partial(connection.give_back, number)
-        super().__init__(head, Body(give_back, connection.budget.add))
+        body = Body(partial(connection.give_back, number), connection.budget.add)
+        super().__init__(head, body, connection.backlog)
         self.number = number
         self._connection = connection
         self._http = connection.http

@@ -41,13 +41,14 @@ class NodeApplication:
         reply = GrpcReply(backend, request.form, exchange)
         message = request.only_message()
         call = None if message is None else short_call(backend, head.path, head.headers)
-        if message is None or call is None:
+        if message is None or call is None or not exchange.backlog.has_room:
             return self._serve(exchange, request, reply)
         found, deadline = call
         response = short_response(found, message)
         if reply.respond(response):
             return None
         exchange.body.drop()  # while its response waits, it would take room from other requests
+        exchange.keep(0 if isinstance(response, RpcError) else len(response))
         return send_response(reply, response, deadline)
 
     async def _serve(self, exchange: Exchange, request: GrpcRequest, reply: GrpcReply) -> None:

@@ -13,6 +13,7 @@ import asyncio
 import binascii
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from enum import Enum
 from itertools import accumulate
 from typing import Self
@@ -202,6 +203,14 @@ class GrpcReply:
         self._is_torn = True
         await self._exchange.send(self._form.encode(_frame(_MESSAGE, message)))
         self._is_torn = False
+
+    async def send_made(self, make: Callable[[], bytes]) -> None:
+        """Make a message when the connection has room for it, and send it."""
+        await self._exchange.backlog.until_room()
+        message = make()
+        self._exchange.keep(len(message))
+        await self.send(message)
+        self._exchange.keep(0)
 
     async def finish(self, error: RpcError | None) -> None:
         """Send how the call ended."""
