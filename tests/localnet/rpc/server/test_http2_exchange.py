@@ -256,7 +256,7 @@ def test_what_a_subscriber_asked_for_takes_room_as_long_as_it_is_served(dial, fo
         assert headers["grpc-status"] == "8"
 
 
-def test_what_a_conversation_was_answered_takes_no_room(dial):
+def test_what_a_conversation_has_got_its_response_to_takes_no_room(dial):
     with small(connection_bytes=2_000) as localnet:
         exchange, message = Exchanges(dial(localnet.url)), padded(1_500)
         stream = exchange.send("POST", REFLECTION, NATIVE, parts=None)
