@@ -9,6 +9,7 @@ import pytest
 import structlog
 
 from benchmarks.proxy import Proxy
+from nexus_tools.client import WENT_BACK
 from nexus_tools.leader import Leader
 from nexus_tools.localnet import ThreadedLocalnet
 
@@ -218,6 +219,27 @@ async def test_what_a_node_that_was_set_back_has_open_again_is_settled_again(
         assert await results(world, again) == [42]
         await log.wait_for("ready")
     assert [e for e in log.named("not_ready") if "went back" in e.get("node", "")]
+
+
+async def test_a_node_that_was_set_back_and_has_grown_before_the_next_beat_is_noticed(
+    world, add, log
+):
+    identity = await world.new_leader()
+    before = await world.request(add, {"a": 1, "b": 2})
+    snapshot = world.localnet.snapshot()
+    async with world.running(identity, heartbeat_ms=60_000):
+        assert await results(world, before) == [3]
+        assert await results(world, await world.request(add, {"a": 5, "b": 5})) == [10]
+        assert await world.client.latest_checkpoint() >= snapshot.checkpoint + 3
+        world.localnet.revert(snapshot)
+        async with world.again() as after:
+            ids = [*before]
+            for number in range(8):
+                ids += await after.request(add, {"a": number, "b": 1})
+            assert await results(after, ids) == [3, *range(1, 9)]
+            assert await after.closings(len(ids)) == dict.fromkeys(ids, 1)
+    (noticed,) = log.named("watching_interrupted")
+    assert noticed["code"] == WENT_BACK
 
 
 # --- Starting

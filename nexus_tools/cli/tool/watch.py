@@ -8,6 +8,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, complete_fqns, plain, reads
+from nexus_tools.errors import NotFoundError
 
 if TYPE_CHECKING:
     from nexus_tools.client import EventRecord
@@ -24,7 +25,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow what happens to the tools FQN... until Ctrl-C; without one, to all tools.
 
     Invocations, their outcomes, changes, collateral: a line for each event. While the node is away
-    it waits, and misses nothing.
+    it waits, and misses nothing; when its chain was set back, it says so and goes on from there.
 
     With --json a document on each line: `event`, `at_ms`, `digest`, `fqn` and the fields of the
     Move event.
@@ -39,6 +40,18 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
 
 
 async def _follow(output: Output, nexus: "Nexus", names: set[str]) -> None:
+    from nexus_tools.client import WENT_BACK
+
+    while True:
+        try:
+            await _follow_one_chain(output, nexus, names)
+        except NotFoundError as error:
+            if error.code != WENT_BACK:
+                raise
+            output.note(error.message)
+
+
+async def _follow_one_chain(output: Output, nexus: "Nexus", names: set[str]) -> None:
     from nexus_tools.client import EventRecord, follow_events
     from nexus_tools.package import event_filter
 
