@@ -44,8 +44,9 @@ async def follow_events(
     the next item says that it is over. Close the iterator (`contextlib.aclosing`) when you leave it
     early.
 
-    Raises `chain_went_back` if what was given, or the cursor, is not on the node's chain any more,
-    `history_missing`, or what the node says of a request that it refuses for good.
+    Raises `chain_went_back` if what was given, or the cursor, is not on the node's chain any more;
+    its detail `common` is a checkpoint up to which it is as it was. Raises `history_missing`, or
+    what the node says of a request that it refuses for good.
     """
     follower = _Follower(client.connection, event_filter, cursor, interrupted)
     known: tuple[int, int | None] = (-1, None)
@@ -97,7 +98,7 @@ class _Follower:
         self._cursor = cursor
         self._interrupted = interrupted
         self._source: Source = IndexSource(connection, event_filter)
-        self._lineage = Lineage(connection)
+        self._lineage = Lineage(connection, cursor)
         self._is_broken = False
 
     async def run(self) -> AsyncGenerator[Item, None]:
@@ -163,7 +164,7 @@ class _Follower:
             start = self._cursor if is_same else self._lineage.begin_again(reached)
             async with aclosing(self._source.past(start)) as items:
                 async for item in items:
-                    is_same = is_same or self._lineage.compare(item, reached)
+                    is_same = is_same or await self._lineage.compare(item, reached)
                     for new in self._advance(item):
                         yield new
             if until is None or self._cursor.position >= Cursor.after_checkpoint(until).position:

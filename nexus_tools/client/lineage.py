@@ -12,6 +12,8 @@ new, or nothing that matters has changed.
 
 import asyncio
 from collections import deque
+from math import inf
+from typing import NoReturn
 
 from nexus_tools.client.connection import Connection, mask
 from nexus_tools.client.events import Cursor, EventRecord, Item, Position
@@ -31,24 +33,31 @@ Mark = tuple[int, str]
 class Lineage:
     """What one follower knows of the chain, from the cursor with which it began."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, cursor: Cursor | None) -> None:
         self._connection = connection
         self._marks: deque[Mark] = deque(maxlen=_MARKS)
         self._candidate: Mark | None = None
+        self._start = 0
         self._place: Cursor | None = None
         self._events: dict[Position, Digest] = {}
         self._missing: dict[Position, Digest] = {}
-        self._marked_at = _now()
+        self._marked_at = -inf
         self._behind_since: float | None = None
+        if cursor is not None:
+            self._begin(cursor)
 
     # --- Following
 
     def advance(self, item: Item) -> None:
         """An item is handed on: nothing of the past may change from now on."""
         if self._place is None:
-            self._place = item.cursor.without_token()
+            self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
         if isinstance(item, EventRecord):
             self._events[item.cursor.position] = item.transaction_digest
+
+    def _begin(self, place: Cursor) -> None:
+        self._place = place.without_token()
+        self._start = place.checkpoint
 
     async def mark(self, reached: int) -> None:
         """Keep the digest of a checkpoint to which a stream has come, if it is time to.
@@ -79,17 +88,17 @@ class Lineage:
         height = await read_height(self._connection)
         mark = next((each for each in reversed(self._marks) if each[0] <= height), None)
         if self._marks and (mark is None or await self._digest(mark[0]) != mark[1]):
-            raise self._went_back(reached)
+            raise await self._went_back(reached)
         if height < reached.checkpoint:
-            raise self._behind(height, reached)
+            await self._wait_for(reached, height)
         self._behind_since = None
 
-    def _behind(self, height: int, reached: Cursor) -> UnreachableError | NotFoundError:
+    async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
         """A node may be behind others for a while; after that, it was set back."""
         self._behind_since = self._behind_since or _now()
         if _now() - self._behind_since > self._connection.patience.call_timeout_s:
-            return self._went_back(reached)
-        return UnreachableError(
+            raise await self._went_back(reached)
+        raise UnreachableError(
             "node_behind",
             f"the node at {self._connection.network.url} is at checkpoint {height},"
             f" and {reached.checkpoint} was seen",
@@ -110,29 +119,50 @@ class Lineage:
         self._missing = dict(self._events)
         return self._place or reached
 
-    def compare(self, item: Item, reached: Cursor) -> bool:
+    async def compare(self, item: Item, reached: Cursor) -> bool:
         """Whether all up to the place reached is as it was; False before that is known.
 
         Raises `chain_went_back`.
         """
         position = item.cursor.position
-        is_again = self._place is None or position > self._place.position
-        is_again = is_again and position <= reached.position and isinstance(item, EventRecord)
-        if is_again and self._missing.pop(position, None) != item.transaction_digest:
-            raise self._went_back(reached)
+        is_past = self._place is None or position > self._place.position
+        if isinstance(item, EventRecord) and is_past and position <= reached.position:
+            was = self._missing.pop(position, None)
+            if was != item.transaction_digest:
+                raise await self._went_back(reached)
         if position >= reached.position and self._missing:
-            raise self._went_back(reached)
+            raise await self._went_back(reached)
         return position >= reached.position
 
-    def _went_back(self, reached: Cursor) -> NotFoundError:
+    async def _went_back(self, reached: Cursor) -> NotFoundError:
         url = self._connection.network.url
+        common = await self._common(await read_height(self._connection))
         return NotFoundError(
             WENT_BACK,
             f"the node at {url} does not have the chain any more that was read up to checkpoint"
             f" {reached.checkpoint}: it was set back",
             hint="what was read since may not have happened: begin anew, from an earlier place",
-            details={"url": url, "checkpoint": reached.checkpoint},
+            details={"url": url, "checkpoint": reached.checkpoint, "common": common},
         )
+
+    async def _common(self, height: int) -> int:
+        """A checkpoint to which the chain is as it was, as late as is known."""
+        stand, gone = 0, len(self._marks)
+        while stand < gone:
+            middle = (stand + gone) // 2
+            number, digest = self._marks[middle]
+            if await self._digest(number) == digest:
+                stand = middle + 1
+            else:
+                gone = middle
+        return self._marks[stand - 1][0] if stand else min(self._start, height)
+
+
+def _before(record: EventRecord) -> Cursor:
+    """The place before the checkpoint of an event, which is the first of a stream."""
+    if not record.checkpoint:
+        return Cursor.beginning()
+    return Cursor.after_checkpoint(record.checkpoint - 1)
 
 
 def _now() -> float:

@@ -285,7 +285,7 @@ async def test_a_node_that_stays_behind_what_was_seen_was_set_back(
 ):
     snapshot = chain.net.snapshot()
     await emit(1)
-    await pass_time(chain, 50)
+    await pass_time(chain, 10)
     tip = Cursor.after_checkpoint(await hardly_marking.latest_checkpoint())
     async with aclosing(follow_events(hardly_marking, everything, tip)) as items:
         await anext(items)
