@@ -103,8 +103,11 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
         failure = await self._next_failure(name)
         if failure is not None:
             await context.abort(*failure[:2])
-        async for frame in forward(request):
-            yield frame
+        try:
+            async for frame in forward(request):
+                yield frame
+        except grpc.aio.AioRpcError as error:
+            await context.abort(error.code(), error.details())
 
     async def _next_failure(self, name: str) -> _Failure | None:
         self.requests[name] += 1
