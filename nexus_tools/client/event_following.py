@@ -135,7 +135,8 @@ class _Follower:
             if first is None:
                 raise _broken(self._connection)
             if self._cursor is not None:
-                await self._lineage.check(self._cursor)  # it may have gone back before it began
+                if self._is_broken:  # the node may have gone back before this stream began
+                    await self._lineage.check(self._cursor)
                 async with aclosing(self._catch_up(_covered(first))) as items:
                     async for item in items:
                         yield item

@@ -25,6 +25,8 @@ WENT_BACK = "chain_went_back"
 """The code of the error that says so."""
 
 _MARKS = 600
+# Past ones come by the thousand before the first mark.
+_EVENTS = 1_000
 
 Mark = tuple[int, str]
 """The number and the digest of a checkpoint."""
@@ -54,6 +56,13 @@ class Lineage:
             self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
         if isinstance(item, EventRecord):
             self._events[item.cursor.position] = item.transaction_digest
+            if len(self._events) > _EVENTS:
+                self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        oldest = next(iter(self._events))
+        del self._events[oldest]
+        self._place = Cursor(*oldest)
 
     def _begin(self, place: Cursor) -> None:
         self._place = place.without_token()
@@ -86,12 +95,17 @@ class Lineage:
         if not self._marks and not reached.checkpoint:
             return
         height = await read_height(self._connection)
-        mark = next((each for each in reversed(self._marks) if each[0] <= height), None)
-        if self._marks and (mark is None or await self._digest(mark[0]) != mark[1]):
+        if self._marks and await self._is_gone(height):
             raise await self._went_back(reached)
         if height < reached.checkpoint:
             await self._wait_for(reached, height)
         self._behind_since = None
+
+    async def _is_gone(self, height: int) -> bool:
+        """Whether the last mark that the node should have is another checkpoint now."""
+        mark = next((each for each in reversed(self._marks) if each[0] <= height), None)
+        # What a node has not any more, because it is old, tells nothing.
+        return mark is None or await self._digest(mark[0]) not in (mark[1], None)
 
     async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
         """A node may be behind others for a while; after that, it was set back."""
