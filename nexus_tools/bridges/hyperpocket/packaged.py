@@ -44,6 +44,7 @@ class PackagedTool(HyperpocketTool):
             source=str(build.source),
             profile=profile,
             health=lambda: {"built": build.built is not None},
+            confinement=host.confined(build.source),
         )
 
     async def run_with(
@@ -77,6 +78,7 @@ class PackagedTool(HyperpocketTool):
                 scratch=scratch,
                 environment=environment_of(self.host, scratch=scratch, extra=given),
                 limits=limits,
+                confinement=self.host.confined(built.folder),
                 input=json.dumps(call.body, ensure_ascii=False).encode("utf-8", "replace"),
             )
 

@@ -14,7 +14,7 @@ from nexus_tools.bridges.hyperpocket.authorisation import Authorisation, auth_re
 from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits
 from nexus_tools.bridges.variants import described, process_limits
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Health
@@ -35,6 +35,7 @@ class HyperpocketTool(BridgedTool):
         source: str,
         profile: bool,
         health: Health,
+        confinement: Confinement,
     ) -> None:
         self.declaration = declaration
         self.host = host
@@ -49,6 +50,7 @@ class HyperpocketTool(BridgedTool):
             output_schema=output_of(needs_auth=declaration.auth is not None),
             timeout_ms=host.timeout_ms,
             health=health,
+            confinement=confinement,
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
