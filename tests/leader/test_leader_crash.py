@@ -145,7 +145,7 @@ async def test_a_leader_that_loses_its_journal_settles_nothing_twice(world, coun
     options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
-            await world.closings(world, 8)
+            await world.closings(8)
             process.send_signal(signal.SIGKILL)
             await process.wait()
         lost = {**options, "JOURNAL": str(world.folder / "another.sqlite")}
