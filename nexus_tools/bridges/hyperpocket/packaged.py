@@ -11,7 +11,7 @@ from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
 from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built, private_copy
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
-from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool, less
+from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
@@ -61,7 +61,7 @@ class PackagedTool(HyperpocketTool):
         built = self.build.built
         if built is None:
             return self._not_built()
-        limits = less(limits, began)
+        limits = limits.left_since(began)
         finished = redaction.finished(await self._run(built, call, credentials, limits))
         if finished.exit_code != 0:
             return error(finished.reason(), finished=finished)

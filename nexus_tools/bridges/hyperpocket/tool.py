@@ -3,7 +3,6 @@
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from anyio import move_on_after
@@ -64,7 +63,7 @@ class HyperpocketTool(BridgedTool):
             names = self._authorisation.names(self.declaration.name, auth)
             return auth_required(auth, names, given)
         redaction = Redaction.of(given.values())
-        limits = less(process_limits(self.host.limits, self.timeout_ms), began)
+        limits = process_limits(self.host.limits, self.timeout_ms).left_since(began)
         output = await self.run_with(call, given, redaction, limits)
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 
@@ -84,9 +83,3 @@ class HyperpocketTool(BridgedTool):
         with move_on_after(self.timeout_ms / 2_000):
             return await self._authorisation.environment(declared.name, declared.auth, call)
         return AuthRequired("the authorization server does not respond in time")
-
-
-def less(limits: ProcessLimits, began: float) -> ProcessLimits:
-    """What is left of the limits of something that began then, by the monotonic clock."""
-    spent_ms = int((time.monotonic() - began) * 1_000)
-    return replace(limits, time_ms=max(limits.time_ms - spent_ms, 1))

@@ -31,7 +31,7 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
             **said,
         },
         # Logs are there if the operator wants them.
-        required=["output", "files", "elapsed_time", *(said.keys() - {"logs"})],
+        required=["output", "files", "elapsed_time", *(name for name in said if name != "logs")],
     )
     return output_schema({"ok": ok, "err": error_ports(**said)})
 

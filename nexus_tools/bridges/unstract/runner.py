@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -78,6 +79,7 @@ class LocalRunner:
 
     async def run(self, command: Command) -> Finished:
         """Run the program in a fresh copy; raises `program_missing` if it cannot be started."""
+        began = time.monotonic()
         copying = asyncio.ensure_future(asyncio.to_thread(self._copy, command))
         # A thread goes on when the run is cancelled, and the scratch directory must not then.
         await outlast(copying)
@@ -86,7 +88,8 @@ class LocalRunner:
             [*self.program.command(folder, self.host.python), *command.arguments],
             scratch=command.scratch,
             environment=self._environment(command),
-            limits=command.limits,
+            # To copy a large tool takes of its time.
+            limits=command.limits.left_since(began),
             confinement=self._confinement(command.storage),
             directory=folder,
             input=command.input,

@@ -1,10 +1,12 @@
 import asyncio
 import json
 import os
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
+from nexus_tools.bridges.sandbox import Confinement
 from nexus_tools.errors import NotNowError, ValidationError
 
 FILE = {"name": "in.txt", "text": "hello"}
@@ -272,10 +274,12 @@ async def test_nothing_is_left_of_a_run(serve, tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-async def test_nothing_is_left_of_a_run_that_was_cancelled(serve, tmp_path):
-    pipe = tmp_path / "pipe"
+async def test_nothing_is_left_of_a_run_that_was_cancelled(serve, host_with, tmp_path):
+    pipe = tmp_path / "opened" / "pipe"
+    pipe.parent.mkdir()
     os.mkfifo(pipe)
-    tool = await serve(sh(f"echo begun > {pipe}", "exec sleep 600"))
+    host = replace(host_with(), confinement=Confinement(writes=(pipe.parent,)))
+    tool = await serve(sh(f"echo begun > {pipe}", "exec sleep 600"), host=host)
     running = asyncio.ensure_future(tool.invoke({"file": FILE}))
     assert await asyncio.to_thread(pipe.read_text) == "begun\n"
     running.cancel()
