@@ -7,6 +7,7 @@ for its own. What click reads for an option has its whole name here.
 
 import os
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from nexus_tools.errors import UsageError
 from nexus_tools.spelling import suggestion
@@ -30,6 +31,11 @@ TLS_KEY_PATH = f"{TOOL_PREFIX}TLS_KEY_PATH"
 TLS_ROOT_PEM_PATH = f"{TOOL_PREFIX}TLS_ROOT_PEM_PATH"
 BIND_ADDR = "BIND_ADDR"
 """As hosts of containers set it, for servers of any kind."""
+
+
+def home_directory() -> Path:
+    """The home of the user who runs this process."""
+    return Path.home()
 
 
 def refuses_colors() -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nexus_tools.directories import (
     cache_directory,
@@ -20,6 +20,7 @@ from nexus_tools.directories import (
 )
 from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
+from nexus_tools.found import Found, nearest, require_one
 from nexus_tools.running_localnet import running_localnet
 from nexus_tools.spelling import suggestion
 from nexus_tools.units import parse_duration
@@ -64,15 +65,6 @@ def parse_timeout(text: str) -> int:
 
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
-
-
-@dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
-    """A network or an account, and where it was found: with us, with the Sui CLI, with pysui."""
-
-    what: T
-    source: str
-    file: Path | None = None
 
 
 @dataclass
@@ -155,7 +147,7 @@ class Settings:
     def locate_network(self, name: str | None = None) -> "Found[Network]":
         """As `find_network`, and where it was found."""
         name = name or self.network
-        found = _nearest(self._network_places(), lambda network: network.name == name)
+        found = nearest(self._network_places(), lambda network: network.name == name)
         if not found:
             self._pysui.check_protocol(name)
             names = [each.what.name for each in self.all_networks(lambda _: None)]
@@ -164,7 +156,7 @@ class Settings:
                 f"there is no network named {name[:80]!r}",
                 hint=suggestion(name, names, otherwise=_HOW_TO_ADD_A_NETWORK),
             )
-        _require_one(found, "network", name, lambda network: network.url)
+        require_one(found, "network", name, lambda network: network.url)
         return found[0]
 
     def all_networks(self, report: Report) -> "list[Found[Network]]":
@@ -237,7 +229,7 @@ class Settings:
         which = which or self.wallet
         if which is None:
             return self._active_account()
-        found = _nearest(self._account_places(), lambda account: account.is_named(which))
+        found = nearest(self._account_places(), lambda account: account.is_named(which))
         if not found:
             aliases = [each.what.alias for each in self.all_accounts(lambda _: None)]
             raise NotFoundError(
@@ -245,7 +237,7 @@ class Settings:
                 f"there is no key {which!s:.80} in {self.keystore}, nor with the Sui CLI or pysui",
                 hint=suggestion(str(which), aliases, otherwise=_HOW_TO_ADD_A_KEY),
             )
-        _require_one(found, "account", str(which), lambda account: account.address)
+        require_one(found, "account", str(which), lambda account: account.address)
         return found[0]
 
     def all_accounts(self, report: Report) -> "list[Found[Account]]":
@@ -388,33 +380,3 @@ def _parse(text: str) -> dict[str, Any]:
     import tomllib
 
     return tomllib.loads(text)
-
-
-def _nearest(
-    places: Iterable[Iterable[Found[T]]], is_wanted: Callable[[T], bool]
-) -> list[Found[T]]:
-    """What is wanted, from the first place that has it: farther ones are not looked at."""
-    for place in places:
-        found = [each for each in place if is_wanted(each.what)]
-        if found:
-            return found
-    return []
-
-
-def _require_one(
-    found: Sequence[Found[T]], kind: str, name: str, identity: Callable[[T], object]
-) -> None:
-    """Refuse a name that means one thing to the Sui CLI and another one to pysui."""
-    if len({identity(each.what) for each in found}) > 1:
-        places = ", ".join(f"{identity(each.what)} in {each.file}" for each in found)
-        raise UsageError(
-            f"{kind}_ambiguous",
-            f"{name[:80]!r} is more than one {kind}: {places}",
-            hint=_WHICH_ONE[kind],
-        )
-
-
-_WHICH_ONE = {
-    "network": "`nexus-tools network use NAME --url URL` says which one is meant",
-    "account": "name it by its address",
-}

@@ -8,7 +8,8 @@ import click
 
 from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Found, Settings, parse_timeout
+from nexus_tools.found import Found
+from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Settings, parse_timeout
 
 
 @click.group()

@@ -46,7 +46,7 @@ class LeaderMetrics:
         self.trouble = counter("trouble", "Trouble of the Leader's own, by where.", "where")
         self.open = gauge("invocations_open", "Invocations in hand.")
         self.running = gauge("tool_calls_running", "Tool calls now.")
-        self.node_up = gauge("node_up", "Whether the node answers, and is of the right chain.")
+        self.node_up = gauge("node_up", "Whether the node responds, and is of the right chain.")
         self.node_checkpoint = gauge("node_checkpoint", "The latest checkpoint of the node.")
         self.tools_down = gauge("tools_down", "Tools that do not respond or may not be called.")
         self.lag_seconds = gauge("event_lag_seconds", "Age of the last event when it was read.")

@@ -76,7 +76,7 @@ class Gateway(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no type
     # --- Forwarding
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
-        """How a procedure is answered, as gRPC asks for it."""
+        """How a procedure responds, as gRPC asks for it."""
         procedure = load_messages().procedures[details.method]
         name = details.method.rpartition("/")[2]
         channel = self._channels[-1]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from nexus_tools.bridges.sandbox.watch import confining, landlock
+from nexus_tools.environment import home_directory
 from nexus_tools.errors import UsageError
 
 NAMES_PORT = 53
@@ -161,7 +162,7 @@ def interpreter_places(python: Path) -> tuple[Path, ...]:
 
 def is_too_wide(place: Path) -> bool:
     """Whether a home, or the system, is in there."""
-    homes = {Path(os.path.expanduser("~")), Path("/root"), Path("/home")}  # noqa: PTH111 - with HOME
+    homes = {home_directory(), Path("/root"), Path("/home")}
     return any(home.is_relative_to(place) for home in homes) or place.name == ".local"
 
 

@@ -28,8 +28,8 @@ class RunOptions:
     """How tools are run.
 
     `strict_error_logs` fails a run that logs an ERROR or FATAL, as the platform does. `log_level`
-    is the least that the tool is asked to log; with None what it logs is in no outcome, which is
-    paid for by the byte and read by everybody. `params_argument` gives `parameters` as the
+    is the least that the tool is asked to log; with None it is kept out of outcomes, which are paid
+    for by the byte and read by everybody. `params_argument` gives `parameters` as the
     arguments `--params` and `--workflow-id` besides, which the first tools of the system read.
     `variables` are environment variables of the operator's choice.
     """

@@ -8,7 +8,7 @@ from nexus_tools.settings import OURS
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account
-    from nexus_tools.settings import Found
+    from nexus_tools.found import Found
     from nexus_tools.sui.address import Address
 
 

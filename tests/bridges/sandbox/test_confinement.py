@@ -233,7 +233,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("mark", "number", "arguments", "expected"), CALLS)
-def test_a_call_is_answered_on_either_architecture(mark, number, arguments, expected):
+def test_a_call_is_judged_alike_on_either_architecture(mark, number, arguments, expected):
     machine = "aarch64" if mark == AARCH64 else "x86_64"
     program = seccomp.program_for(machine, with_tcp=False)
 

@@ -56,7 +56,7 @@ async def test_a_result_is_the_output(serve):
     }
 
 
-async def test_what_a_tool_logs_is_in_no_outcome_unless_a_level_is_named(serve):
+async def test_what_a_tool_logs_stays_out_of_outcomes_unless_a_level_is_named(serve):
     program = sh(says(type="LOG", level="FATAL", log="secret"), result("x"))
     assert "logs" not in await ports_of(await serve(program))
 

@@ -139,7 +139,7 @@ def program_for(machine: str, *, with_tcp: bool) -> list[Instruction]:
 
 def _program(mark: int, numbers: Mapping[str, int], *, with_tcp: bool) -> list[Instruction]:
     def of(name: str, *rule: Instruction) -> list[Instruction]:
-        """The rule for a call; what it does not answer is allowed."""
+        """The rule for a call; what it says nothing of is allowed."""
         body = [*rule, (_RETURN, 0, 0, _ALLOWED)]
         return [(_EQUAL, 0, len(body), numbers[name]), *body]
 
