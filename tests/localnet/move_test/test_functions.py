@@ -1,8 +1,8 @@
 """What the framework offers to tests alone.
 
-The verdicts of `values`, `scenarios` and `utilities` are those of the unit-test runner of Sui 1.71.1
-with the framework's sources of August 2025; `release` has what is newer, and keys that this runner
-does not look at.
+The verdicts of `values`, `scenarios` and `utilities` are those of the unit-test runner of Sui
+1.71.1 with the framework's sources of August 2025; `release` has what is newer, and keys that this
+runner does not look at.
 """
 
 from pathlib import Path
