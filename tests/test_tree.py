@@ -118,6 +118,14 @@ def test_a_file_that_the_architecture_names_is_there(path):
     assert [found for found in SOURCES if found.as_posix().endswith(f"/{path}")]
 
 
+def test_a_source_distribution_has_all_that_the_tree_has():
+    """`MANIFEST.in` names the folders beside the package, which setuptools takes by itself."""
+    grafted = set(re.findall(r"^graft (\w+)$", (ROOT / "MANIFEST.in").read_text(), re.MULTILINE))
+    made = {"build", "dist", "node_modules", "nexus_tools.egg-info"}
+    folders = {each.name for each in ROOT.iterdir() if each.is_dir() and each.name[0] != "."}
+    assert grafted == folders - made - {"nexus_tools"}
+
+
 def test_only_the_edges_read_the_environment_or_the_home_directory():
     reading = re.compile(r"os\.environ|os\.getenv|Path\.home|expanduser")
     edges = ("cli/", "directories.py", "environment.py", "settings.py")

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from nexus_tools.bridges.base import Bridge, BridgedTool, Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
-from nexus_tools.bridges.sandbox import ProcessLimits, hide_environment
+from nexus_tools.bridges.sandbox import (
+    NAMES_PORT,
+    Confinement,
+    ProcessLimits,
+    hide_environment,
+)
 from nexus_tools.late_imports import late_names
 
 if TYPE_CHECKING:
@@ -32,9 +37,11 @@ if TYPE_CHECKING:
     from nexus_tools.bridges.unstract import UnstractBridge
 
 __all__ = [
+    "NAMES_PORT",
     "AuthProvider",
     "Bridge",
     "BridgedTool",
+    "Confinement",
     "Credential",
     "CredentialKey",
     "CredentialKind",

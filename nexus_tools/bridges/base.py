@@ -1,18 +1,24 @@
 """What every bridge is: it recognises the tools of its system, and makes `Tool`s of them."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from nexus_tools.bridges.naming import Naming, collisions
-from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.sandbox import (
+    OWN_PLACES,
+    Confinement,
+    ProcessLimits,
+    interpreter_places,
+)
 from nexus_tools.errors import NexusError
-from nexus_tools.tool import DEFAULT_TIMEOUT_MS, ToolFqn
+from nexus_tools.tool import DEFAULT_TIMEOUT_MS, FqnPatterns, ToolFqn
 from nexus_tools.toolkit import Health, Tool
 
-Lifespan = Callable[[], AbstractAsyncContextManager[None]]
+Lifespan = Callable[[Collection[Tool]], AbstractAsyncContextManager[None]]
+"""What has to live while tools are served; it is told which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,7 @@ class Host:
     `environment` is the operator's: a tool gets of it only what `shared` names, and what its own
     declaration asks for. `python` runs tools in Python, `scratch` is where calls have their
     directories, `cache` keeps what is built once. `timeout_ms` is the tools' own, 1 000 to 120 000.
+    `confinement` is what all tools may touch besides what is theirs.
     """
 
     python: Path
@@ -31,16 +38,26 @@ class Host:
     shared: frozenset[str] = frozenset()
     limits: ProcessLimits = field(default_factory=ProcessLimits)
     timeout_ms: int = DEFAULT_TIMEOUT_MS
+    confinement: Confinement = field(default_factory=Confinement)
+
+    def confined(self, *own: Path) -> Confinement:
+        """What a tool may touch that consists of these places and runs in `python`.
+
+        Raises `UsageError` with code `place_too_wide` if the operator's home is in one of them.
+        """
+        runtime = (*interpreter_places(self.python), *OWN_PLACES)
+        return replace(self.confinement.owning(*own), runtime=runtime)
 
 
 class BridgedTool(Tool):
     """A tool of another system: `system` is its word, `source` says where it was found.
 
-    `variables` names what its own declaration asks for of the operator's environment.
+    `variables` names what its own declaration asks for of the operator's environment. `confinement`
+    is what its processes may touch; None for a tool that has none on this machine.
 
     Subclasses implement `run`. What is told apart: an input that does not match is a
-    `ValidationError` (422), a tool that fails is an `err…` variant, anything else that is raised is
-    the bridge's own failure (500).
+    `ValidationError` (422), a tool that fails is an `err…` variant, one that could not begin a
+    `NotReadyError` (503), anything else that is raised is the bridge's own failure (500).
     """
 
     def __init__(
@@ -54,10 +71,12 @@ class BridgedTool(Tool):
         output_schema: dict[str, Any],
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         health: Health | None = None,
+        confinement: Confinement | None = None,
     ) -> None:
         self.system = system
         self.source = source
         self.variables: tuple[str, ...] = ()
+        self.confinement = confinement
         super().__init__(
             fqn,
             description=description,
@@ -112,12 +131,16 @@ class Discovery:
             tuple(lifespan for part in parts for lifespan in part.lifespans),
         )
 
+    def chosen(self, patterns: FqnPatterns) -> "Discovery":
+        """The same with the tools alone that the patterns admit."""
+        return replace(self, tools=tuple(tool for tool in self.tools if patterns.admit(tool.fqn)))
+
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The time in which the tools can be invoked."""
         async with AsyncExitStack() as stack:
             for lifespan in self.lifespans:
-                await stack.enter_async_context(lifespan())
+                await stack.enter_async_context(lifespan(self.tools))
             yield
 
 

@@ -1,8 +1,9 @@
 """Schemas of older drafts, and of OpenAPI, as draft 2020-12: they accept the same values.
 
 What a draft does not know it ignores, and so that is left out. A schema that names no draft is read
-generously, each keyword as in the draft that has it. Two differences stay: draft 4 tells 1.0 from
-an integer, and in 2019-09 `contains` evaluates no items.
+generously, each keyword as in the draft that has it. Three differences stay: draft 4 tells 1.0 from
+an integer, in 2019-09 `contains` evaluates no items, and a `pattern` that no engine in linear time
+takes, such as the look-ahead of zod's `email()`, is a comment: the tool checks that by itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Mismatch, measure, pointer_of, schema_error
+from nexus_tools.tool import Mismatch, measure, pattern_mismatches, pointer_of, schema_error
 
 UNSAID = 0
 """The draft of a schema that names none: each keyword is read as in the draft that has it."""
@@ -252,6 +253,7 @@ class _Conversion:
         if not isinstance(schema, dict):
             return schema
         members = dict(schema)
+        _leave_pattern_to_the_tool(members, old)
         origin = {} if self.draft == _NEWEST else modernise(members, self.draft, old)
 
         for keyword, value in members.items():
@@ -272,6 +274,19 @@ class _Conversion:
         pointer = unquote(fragment)
         place = self.places.get(pointer, pointer)
         return f"#{fragment}" if place == pointer else f"#{quote(place, safe='/~$')}"
+
+
+# Where a subschema that accepts more makes the whole accept less.
+_COUNTING = frozenset(("not", "if", "oneOf", "contains"))
+
+
+def _leave_pattern_to_the_tool(members: Members, pointer: str) -> None:
+    pattern = members.get("pattern")
+    if not isinstance(pattern, str) or not _COUNTING.isdisjoint(pointer.split("/")):
+        return
+    if pattern_mismatches("", pattern):
+        del members["pattern"]
+        members.setdefault("$comment", f"the tool checks the pattern {pattern[:200]}")
 
 
 def _with_subschemas(keyword: str, value: Any, convert: Callable[[Any, str], Any]) -> Any:

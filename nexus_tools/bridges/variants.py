@@ -7,8 +7,9 @@ from typing import Any
 from nexus_tools.bridges.sandbox import Finished, Limit, ProcessLimits
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, SchemaDocument, pointer_of, relocated
 
-# So much earlier than the server's own time limit does a process end, and there is an `err`.
-_HEAD_START_MS = 500
+# So much earlier than the server's own time limit does a process end, and there is an `err`: it
+# takes a while to kill what has taken all memory, or spins in many threads.
+_HEAD_START_MS = 500, 2_000
 
 
 def output_schema(
@@ -81,9 +82,12 @@ def described(text: str) -> str:
 def process_limits(limits: ProcessLimits, timeout_ms: int) -> ProcessLimits:
     """The limits of a process of a tool with this timeout.
 
-    It is stopped 500 ms before the server gives up, or after half the timeout if that is later.
+    It is stopped a tenth of the timeout (500 to 2 000 ms) before the server gives up, or after half
+    of it if that is later.
     """
-    return replace(limits, time_ms=max(timeout_ms - _HEAD_START_MS, timeout_ms // 2))
+    least, most = _HEAD_START_MS
+    head_start_ms = min(max(timeout_ms // 10, least), most)
+    return replace(limits, time_ms=max(timeout_ms - head_start_ms, timeout_ms // 2))
 
 
 def _at(pointer: str, ports: dict[str, Any], shared: dict[str, Any]) -> dict[str, Any]:

@@ -8,27 +8,33 @@ from nexus_tools.package.move.tool import OwnerCap, Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.type_tag import ASCII_STRING, Primitive, field_tag
-from nexus_tools.tool import ToolFqn
+from nexus_tools.tool import FqnPatterns, ToolFqn
 
 _ENTRY = field_tag(Primitive.U64, ASCII_STRING)
 
 
+ANY = FqnPatterns()
+
+
 @dataclass(frozen=True, slots=True)
 class ToolFilter:
-    """Which tools to list; what is None lets every tool pass.
+    """Which tools to list; what is None or empty lets every tool pass.
 
-    `owner` has the owner cap of the name; `domain` is the FQN's domain or the first labels of it;
-    `search` is part of the FQN or the description, in whatever case.
+    `owner` has the owner cap of the name; one of `domains` is the FQN's domain or the first labels
+    of it; `search` is part of the FQN or the description, in whatever case; `patterns` fit the FQN.
     """
 
     owner: Address | None = None
-    domain: str | None = None
+    domains: tuple[str, ...] = ()
     state: ToolState | None = None
     search: str | None = None
+    patterns: FqnPatterns = ANY
 
     def admits_name(self, fqn: ToolFqn) -> bool:
         """Whether a tool may pass, as far as its name tells."""
-        return self.domain is None or f"{fqn.domain}.".startswith(f"{self.domain}.")
+        beginnings = tuple(f"{domain}." for domain in self.domains)
+        is_there = not beginnings or f"{fqn.domain}.".startswith(beginnings)
+        return is_there and self.patterns.admit(fqn)
 
     def admits(self, tool: Tool) -> bool:
         """Whether a tool passes, its owner left aside."""

@@ -1,6 +1,7 @@
 """Planning registrations: what has to be done for one or many definitions, in one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import astuple
@@ -60,12 +61,12 @@ def registrations_to_send(
     `timeout_out_of_range`, `onchain_not_accepted`, `name_taken`, `definition_differs`,
     `tool_not_active`.
     """
-    names = [registration.fqn for registration in registrations]
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise ValidationError("fqn_repeated", f"{repeated} is to be registered twice")
     missing = []
+    seen: set[ToolFqn] = set()
     for registration in registrations:
+        if registration.fqn in seen:
+            raise ValidationError("fqn_repeated", f"{registration.fqn} is to be registered twice")
+        seen.add(registration.fqn)
         _check_settings(registration, view.settings)
         _check_owner(registration.fqn, view, sender)
         existing = view.tools.get(registration.fqn)
@@ -74,6 +75,43 @@ def registrations_to_send(
         else:
             _check_same(registration, existing)
     return tuple(missing)
+
+
+# A transaction has at most 128 KiB, 512 arguments to a command and 1 000 new fields of objects, of
+# which a tool makes three (`max_tx_size_bytes`, `max_arguments`,
+# `object_runtime_max_num_store_entries`). Its commands take about 600 bytes; what is left over of
+# the 128 KiB is for the coins that pay.
+_BATCH_BYTES = 96 * 1024
+_BATCH_TOOLS = 100
+_BYTES_OF_COMMANDS = 700
+
+
+def batches(registrations: Iterable[Registration]) -> list[tuple[Registration, ...]]:
+    """Parts that fit into one transaction each.
+
+    The versions of a name stay together: the later ones need the owner cap that the first makes.
+    """
+    parts: list[list[Registration]] = []
+    room = 0
+    names: defaultdict[str, list[Registration]] = defaultdict(list)
+    for registration in registrations:
+        names[registration.fqn.unversioned].append(registration)
+    for versions in names.values():
+        size = sum(map(_size, versions))
+        if size > room or len(parts[-1]) + len(versions) > _BATCH_TOOLS:
+            parts.append([])
+            room = _BATCH_BYTES
+        parts[-1] += versions
+        room -= size
+    return [tuple(part) for part in parts]
+
+
+def _size(registration: Registration) -> int:
+    """About how many bytes of a transaction it takes."""
+    texts = (part for part in astuple(registration.on_chain()) if isinstance(part, str | bytes))
+    return _BYTES_OF_COMMANDS + sum(
+        len(text.encode() if isinstance(text, str) else text) for text in texts
+    )
 
 
 def add_registrations(

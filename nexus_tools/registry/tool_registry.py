@@ -1,11 +1,12 @@
 """The registry of tools: registering, finding, changing and claiming them."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
-from nexus_tools.errors import NexusError, NotFoundError
+from nexus_tools import units
+from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import Sent, owner_cap_id, tool_id
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
@@ -20,6 +21,7 @@ from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
     add_registrations,
+    batches,
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
@@ -119,31 +121,63 @@ class ToolRegistry(ToolListing):
         with the price that they have. Raises as `registration.registrations_to_send` does.
         """
         sender = self.client.address
-        registrations = [
-            each if isinstance(each, Registration) else Registration(each, price_mist)
-            for each in tools
-        ]
-        fqns = [registration.fqn for registration in registrations]
-        view = await self._view(fqns)
+        registrations = _registrations(tools, price_mist)
+        view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
         if missing:
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view, sender)
             sent = await self.send(builder)
-        prices = {fqn: tool.price_mist for fqn, tool in view.tools.items()}
-        prices |= {registration.fqn: registration.price_mist for registration in missing}
-        registered = [
+        return self._result(registrations, view, sent)
+
+    async def register_all(
+        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+    ) -> AsyncIterator[RegisterResult]:
+        """Register any number of tools, in as many transactions as it takes; gives what each did.
+
+        Those that are registered already come first, without a transaction. Everything is checked
+        before the first one is sent; whoever is interrupted calls it again, for what is missing.
+        Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
+        """
+        registrations = _registrations(tools, price_mist)
+        view = await self._view([registration.fqn for registration in registrations])
+        missing = registrations_to_send(registrations, view, self.client.address)
+        parts = batches(missing)
+        if len(parts) > 1:
+            await self._check_collateral(len(missing) * view.settings.collateral_mist)
+        known = [each for each in registrations if each.fqn in view.tools]
+        if known:
+            yield self._result(known, view, None)
+        for part in parts:
+            yield await self.register(*part)
+
+    async def _check_collateral(self, total_mist: int) -> None:
+        balance = await self.client.balance(self.client.address)
+        if balance < total_mist:
+            raise NotNowError(
+                "not_enough_sui",
+                f"the collateral of all is {units.sui(total_mist)}, the wallet has"
+                f" {units.sui(balance)}",
+                hint="fund the wallet, or register fewer tools at a time",
+            )
+
+    def _result(
+        self, registrations: Sequence[Registration], view: RegistryView, sent: Sent | None
+    ) -> RegisterResult:
+        tools = [
             RegisteredTool(
-                fqn,
+                fqn := registration.fqn,
                 self._id(fqn),
                 self._owner_cap(fqn.unversioned),
                 new=fqn not in view.tools,
-                price_mist=prices[fqn],
+                price_mist=view.tools[fqn].price_mist
+                if fqn in view.tools
+                else registration.price_mist,
             )
-            for fqn in fqns
+            for registration in registrations
         ]
-        return RegisterResult(tuple(registered), sent)
+        return RegisterResult(tuple(tools), sent)
 
     async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
         """What the chain has of these names, with one request."""
@@ -282,6 +316,14 @@ class ToolRegistry(ToolListing):
         tool = await self._registered(self.decoded(value, calls.Tool), fqn)
         check_owner(tool, cap, self.client.address)
         return tool
+
+
+def _registrations(
+    tools: Sequence[Registration | ToolDefinition], price_mist: int
+) -> list[Registration]:
+    return [
+        each if isinstance(each, Registration) else Registration(each, price_mist) for each in tools
+    ]
 
 
 def _parsed(fqn: Fqn) -> ToolFqn:

@@ -1,6 +1,12 @@
 """What a tool is: its name, its definition, its schemas, its ports, its outcomes, its protocol."""
 
 from nexus_tools.tool import protocol
+from nexus_tools.tool.annotations import (
+    ANNOTATIONS,
+    annotations_of,
+    known_annotations,
+    with_annotations,
+)
 from nexus_tools.tool.definition import (
     DEFAULT_TIMEOUT_MS,
     MAX_DESCRIPTION_BYTES,
@@ -12,6 +18,7 @@ from nexus_tools.tool.definition import (
 )
 from nexus_tools.tool.example import example_input
 from nexus_tools.tool.fqn import ToolFqn
+from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
 from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
@@ -37,11 +44,13 @@ from nexus_tools.tool.strict_json import (
     parse_json,
     pointer_of,
 )
+from nexus_tools.tool.summary import port_summary
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
 from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
 
 __all__ = [
     "ANCHORS",
+    "ANNOTATIONS",
     "DEFAULT_TIMEOUT_MS",
     "DIALECT",
     "MAX_DEPTH",
@@ -53,6 +62,7 @@ __all__ = [
     "Answer",
     "Failure",
     "FailureReason",
+    "FqnPatterns",
     "HasSchemas",
     "InterfaceValidator",
     "Mismatch",
@@ -62,6 +72,7 @@ __all__ = [
     "ToolDefinition",
     "ToolFqn",
     "ToolType",
+    "annotations_of",
     "canonical_json",
     "check_input_schema",
     "check_output_schema",
@@ -70,14 +81,17 @@ __all__ = [
     "example_input",
     "is_error_variant",
     "is_host",
+    "known_annotations",
     "linear_time",
     "measure",
     "mismatch_error",
     "parse_json",
     "pattern_mismatches",
     "pointer_of",
+    "port_summary",
     "protocol",
     "relocated",
     "schema_error",
     "variants",
+    "with_annotations",
 ]

@@ -8,6 +8,7 @@ regard to case (RFC 9110).
 from enum import Enum
 from http import HTTPStatus
 
+from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.outcome import FailureReason
 
 # --- Paths. All but `TOOLS` are below the URL of a tool; that is below the root of its server.
@@ -51,6 +52,14 @@ CALL_HEADERS = (
 def endpoint(url: str, path: str) -> str:
     """Where the tool serves `path`, or the root of a server, at `url`."""
     return url.rstrip("/") + path
+
+
+def tool_path(fqn: ToolFqn) -> str:
+    """Where a tool lives on any server: `/xyz.example.math.add@1`, whatever else is served there.
+
+    Its URL is registered on chain; a path that another tool could change would break it.
+    """
+    return f"/{fqn}"
 
 
 def tool_url(root_url: str, path: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nexus_tools.late_imports import late_names
 from nexus_tools.toolkit.authoring import FunctionTool, tool
-from nexus_tools.toolkit.tool import Call, Health, Tool
+from nexus_tools.toolkit.tool import Call, Health, NotReadyError, Tool
 from nexus_tools.toolkit.variant import Variant
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "FunctionTool",
     "Health",
     "Limits",
+    "NotReadyError",
     "Probe",
     "RecentInvocations",
     "Status",

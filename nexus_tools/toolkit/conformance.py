@@ -220,11 +220,19 @@ async def _fqn(probe: Probe) -> str:
 
 
 async def _url(probe: Probe) -> str:
-    declared = str(probe.known_meta().get("url", ""))
-    if declared.rstrip("/") != probe.url:
-        message = f"the definition says {declared[:200]}, this is {probe.url}"
-        raise FailedError(message, "set the server's public URL, or what its proxy forwards")
-    return "the definition names this URL"
+    declared = str(probe.known_meta().get("url", "")).rstrip("/")
+    if declared == probe.url:
+        return "the definition names this URL"
+    if declared in _own_urls(probe):
+        return f"the definition names the tool's own URL, {declared}"
+    message = f"the definition says {declared[:200]}, this is {probe.url}"
+    raise FailedError(message, "set the server's public URL, or what its proxy forwards")
+
+
+def _own_urls(probe: Probe) -> list[str]:
+    """Where the tool lives if it was asked for at the root of its server, or at its bare name."""
+    path = f"/{probe.known_meta().get('fqn', '')}"
+    return [protocol.tool_url(root, path) for root in (probe.url, probe.url.rpartition("/")[0])]
 
 
 async def _schemas(probe: Probe) -> str:

@@ -32,7 +32,7 @@ async def serving(
 ) -> AsyncIterator[str]:
     """The time in which a server, or one made of tools, answers in this event loop; gives its URL.
 
-    A single tool lives at that URL, several each below it at the path of their name: see
+    Each tool lives below it at the path of its FQN, a single one at the URL itself, too: see
     `ToolServer`. Port 0 takes a free one. Signals and logs stay with the program. Raises
     `address_unusable`.
     """

@@ -24,7 +24,7 @@ from nexus_tools.toolkit.request import (
 )
 from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.time_limit import TimeLimit
-from nexus_tools.toolkit.tool import Tool
+from nexus_tools.toolkit.tool import NotReadyError, Tool
 
 _log = get_logger("nexus_tools.toolkit")
 
@@ -64,7 +64,7 @@ class Slots:
     def check(self) -> None:
         """Raise `ProblemError` 503 or 429 unless an invocation may run now."""
         if not self.is_open:
-            raise self._problem(Problem.NOT_READY, "the tool is not ready")
+            raise self.not_ready("the tool is not ready")
         if self.running >= self.limits.max_running:
             detail = f"{self.running} invocations are running, which is all this server takes"
             raise self._problem(Problem.BUSY, detail)
@@ -95,6 +95,10 @@ class Slots:
             )
         finally:
             self.receiving_bytes -= taken
+
+    def not_ready(self, detail: str) -> ProblemError:
+        """The problem 503: nothing has run."""
+        return self._problem(Problem.NOT_READY, detail)
 
     def _problem(
         self, problem: Problem, detail: str, *headers: tuple[bytes, bytes]
@@ -195,6 +199,8 @@ class InvokeEndpoint:
             try:
                 with limited:
                     answer = await self._tool.answer(arguments)
+            except NotReadyError as error:
+                raise self._slots.not_ready(str(error)) from error
             except Exception as error:  # noqa: BLE001 - the edge to an author's code
                 return self._broken(error, head, timed_out=limited.is_expired)
         # For people who watch; of a busy server it would take a third of the time.

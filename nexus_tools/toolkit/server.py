@@ -2,8 +2,8 @@
 
 import asyncio
 import re
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
 
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.responses import Response as HttpResponse
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
@@ -37,11 +37,13 @@ _HEALTH_TIMEOUT_S = 5.0
 
 
 class ToolServer:
-    """An ASGI application that serves tools.
+    """An ASGI application that serves tools, each at the path of its FQN: `tools` has them by path.
 
-    A single tool lives at the root, several each at the path of their name. `public_url` is where
-    the root is reached from outside; without it `/meta` repeats the address of the request.
-    `lifespan` is an async context manager around the time in which the server is ready.
+    So a tool keeps its URL whatever else is served. It is reached at the paths of older servers
+    besides: at the root, and at its bare name. Where several tools share one of these, the header
+    `Nexus-Tool` says which is meant. `public_url` is where the root is reached from outside;
+    without it `/meta` repeats the address of the request. `lifespan` is an async context manager
+    around the time in which the server is ready.
     """
 
     def __init__(
@@ -59,9 +61,12 @@ class ToolServer:
         self._slots = Slots(limits or Limits())
         self._slots.is_open = lifespan is None
         recent = recent or RecentInvocations()
+        self._endpoints = {
+            tool: InvokeEndpoint(tool, self._slots, recent) for tool in self.tools.values()
+        }
         self._invoke = {
-            protocol.endpoint(path, protocol.INVOKE): InvokeEndpoint(tool, self._slots, recent)
-            for path, tool in self.tools.items()
+            protocol.endpoint(path, protocol.INVOKE): self._invoke_of(found)
+            for path, found in _all_paths(self.tools).items()
         }
         self._app = self._starlette()
         if self._public_url is not None:
@@ -82,7 +87,7 @@ class ToolServer:
         """The time in which the server is ready, inside the author's own lifespan."""
         lifespan = self._lifespan(self) if self._lifespan else _nothing()
         async with lifespan:
-            for endpoint in self._invoke.values():
+            for endpoint in self._endpoints.values():
                 endpoint.bind_log()
             self._slots.is_open = True
             try:
@@ -102,13 +107,14 @@ class ToolServer:
 
     def _starlette(self) -> Starlette:
         routes: list[BaseRoute] = [Route(protocol.TOOLS, self._list)]
-        for path, tool in self.tools.items():
-            invoke = self._invoke[protocol.endpoint(path, protocol.INVOKE)]
-            routes += [
-                Route(protocol.endpoint(path, protocol.HEALTH), _Health(tool, self._slots)),
-                Route(protocol.endpoint(path, protocol.META), self._meta_of(path, tool)),
-                Route(protocol.endpoint(path, protocol.INVOKE), invoke, methods=["POST"]),
-            ]
+        for path, found in _all_paths(self.tools).items():
+            invoke = protocol.endpoint(path, protocol.INVOKE)
+            routes.append(Route(invoke, self._invoke[invoke], methods=["POST"]))
+            if len(found) == 1:
+                routes += [
+                    Route(protocol.endpoint(path, protocol.HEALTH), _Health(found[0], self._slots)),
+                    Route(protocol.endpoint(path, protocol.META), self._meta_of(found[0])),
+                ]
         app = Starlette(
             routes=routes,
             lifespan=lambda _: self.running(),
@@ -124,12 +130,20 @@ class ToolServer:
     async def _list(self, _: Request) -> HttpResponse:
         return JSONResponse(list(self.tools))
 
-    def _meta_of(self, path: str, tool: Tool) -> Callable[[Request], HttpResponse]:
+    def _invoke_of(self, tools: Sequence[Tool]) -> ASGIApp:
+        """The endpoint of a path: that of its tool, or one that asks which of them is meant."""
+        endpoints = [self._endpoints[tool] for tool in tools]
+        return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
+
+    def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
+        """The definition; it names the tool's own URL, at whatever path it was asked for."""
+
         def meta(request: Request) -> HttpResponse:
             root = self._public_url
             if root is None:
                 root = request_origin(request) + request.scope.get("root_path", "")
-            return JSONResponse(tool.definition(protocol.tool_url(root, path)).as_json())
+            url = protocol.tool_url(root, protocol.tool_path(tool.fqn))
+            return JSONResponse(tool.definition(url).as_json())
 
         return meta
 
@@ -159,17 +173,51 @@ class _Health:
             return {"health": False}
 
 
+class _ByHeader:
+    """`POST /invoke` at a path that several tools share: the header `Nexus-Tool` names one."""
+
+    def __init__(self, tools: Sequence[Tool], endpoints: Sequence[InvokeEndpoint]) -> None:
+        names = [str(tool.fqn).encode() for tool in tools]
+        self._endpoints = dict(zip(names, endpoints, strict=True))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the tool that is named respond, or say that none is."""
+        named = Headers(scope=scope).get(protocol.TOOL_HEADER, "")
+        endpoint: ASGIApp | None = self._endpoints.get(named.encode("latin-1"))
+        if endpoint is None:
+            detail = (
+                f"several tools are reached here: name one in {protocol.TOOL_HEADER}, or call it"
+                f" at its own path; GET {protocol.TOOLS} lists them"
+            )
+            endpoint = _response(ProblemError(Problem.TOOL_UNKNOWN, detail).response())
+        await endpoint(scope, receive, send)
+
+
+# --- Where tools are reached
+
+
 def _by_path(tools: Sequence[Tool]) -> dict[str, Tool]:
-    """Where each tool lives: `/` if alone, else `/name`, or `/fqn` where two share a name."""
+    """Where each tool lives."""
     if not tools:
         raise ValidationError("tool_invalid", "a server needs at least one tool")
-    twice = [fqn for fqn, count in Counter(str(tool.fqn) for tool in tools).items() if count > 1]
-    if twice:
-        raise ValidationError("tool_invalid", f"the server has {twice[0]} more than once")
-    if len(tools) == 1:
-        return {"/": tools[0]}
-    names = Counter(tool.fqn.name for tool in tools)
-    return {f"/{tool.fqn.name if names[tool.fqn.name] == 1 else tool.fqn}": tool for tool in tools}
+    by_path = {protocol.tool_path(tool.fqn): tool for tool in tools}
+    if len(by_path) < len(tools):
+        counts = Counter(str(tool.fqn) for tool in tools)
+        twice = counts.most_common(1)[0][0]
+        raise ValidationError("tool_invalid", f"the server has {twice} more than once")
+    return by_path
+
+
+def _all_paths(tools: Mapping[str, Tool]) -> dict[str, list[Tool]]:
+    """The tools that are reached at each path: at their own, and at those of older servers.
+
+    A lone tool lived at `/`, several at `/name`; they were registered there, on chain.
+    """
+    reached: defaultdict[str, list[Tool]] = defaultdict(list)
+    for path, tool in tools.items():
+        for each in (path, f"/{tool.fqn.name}", "/"):
+            reached[each].append(tool)
+    return reached
 
 
 @asynccontextmanager

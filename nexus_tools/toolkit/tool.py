@@ -34,6 +34,13 @@ class Call:
     max_outcome_bytes: int | None = None
 
 
+class NotReadyError(Exception):
+    """A tool raises it when it could not begin: nothing has happened, and it may be asked again.
+
+    The message is told to the caller.
+    """
+
+
 Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, bool]]]
 
 

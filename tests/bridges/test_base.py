@@ -86,7 +86,7 @@ async def test_what_has_to_live_while_tools_are_served_is_left_in_reverse_order(
 
     def lifespan(name):
         @asynccontextmanager
-        async def lifetime():
+        async def lifetime(_):
             steps.append(f"{name} begins")
             yield
             steps.append(f"{name} ends")
@@ -103,7 +103,7 @@ async def test_a_discovery_can_be_served_twice():
     begun = []
 
     @asynccontextmanager
-    async def lifetime():
+    async def lifetime(_):
         begun.append(True)
         yield
 

@@ -11,6 +11,7 @@ from jsonschema import (
 
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.errors import ValidationError
+from nexus_tools.tool import check_input_schema
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -290,3 +291,27 @@ def test_the_schema_that_is_given_is_left_as_it_is():
     schema = {"id": "x", "properties": {"a": {"required": True, "items": [{}]}}}
     as_2020_12(schema)
     assert schema == {"id": "x", "properties": {"a": {"required": True, "items": [{}]}}}
+
+
+# zod 4's `z.email()`, as `z.toJSONSchema` writes it.
+EMAIL = (
+    r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]"
+    r"@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$"
+)
+
+
+def test_a_pattern_that_no_linear_engine_takes_is_left_to_the_tool():
+    schema = {"type": "object", "properties": {"to": {"type": "string", "pattern": EMAIL}}}
+    email = as_2020_12(schema)["properties"]["to"]
+    assert email == {"type": "string", "$comment": f"the tool checks the pattern {EMAIL}"}
+    check_input_schema({**as_2020_12(schema), "additionalProperties": False})
+
+
+@pytest.mark.parametrize("keyword", ["not", "if", "contains"])
+def test_a_pattern_stays_where_the_schema_would_accept_less_without_it(keyword):
+    assert as_2020_12({keyword: {"pattern": EMAIL}}) == {keyword: {"pattern": EMAIL}}
+    assert as_2020_12({"oneOf": [{"pattern": EMAIL}]}) == {"oneOf": [{"pattern": EMAIL}]}
+
+
+def test_a_pattern_in_linear_time_stays():
+    assert as_2020_12({"pattern": "^a+$"}) == {"pattern": "^a+$"}

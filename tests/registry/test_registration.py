@@ -161,3 +161,58 @@ async def test_a_dry_run_registers_nothing(owner, chain, define):
     assert isinstance(result.sent, Simulated)
     assert result.sent.cost.net > 0
     assert await registry.find(ADD) is None
+
+
+def _tools(define, count, **changes):
+    return [define(f"xyz.example.many.t{number:03}@1", **changes) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("count", "padding", "transactions"), [(250, 0, 3), (30, 15_000, 5)], ids=["small", "large"]
+)
+async def test_what_one_transaction_cannot_hold_takes_several(
+    registry, define, count, padding, transactions
+):
+    schema = {"type": "object", "description": "x" * padding}
+    definitions = _tools(define, count, input_schema=schema)
+    results = [result async for result in registry.register_all(*definitions)]
+    assert len({result.sent.digest for result in results}) == len(results) == transactions
+    assert [tool.fqn for result in results for tool in result.tools] == [
+        each.fqn for each in definitions
+    ]
+    assert len(await registry.list()) == count
+
+
+async def test_who_was_interrupted_registers_the_rest(registry, define):
+    definitions = _tools(define, 120)
+    async for result in registry.register_all(*definitions):
+        done = {tool.fqn for tool in result.tools}
+        break
+    known, rest = [result async for result in registry.register_all(*definitions)]
+    assert (known.sent, {tool.fqn for tool in known.tools if not tool.new}) == (None, done)
+    assert all(tool.new for tool in rest.tools)
+    assert len(await registry.list()) == 120
+
+
+async def test_versions_of_one_name_share_their_cap_however_many_tools_there_are(registry, define):
+    second = define("xyz.example.many.t000@2")
+    results = [result async for result in registry.register_all(*_tools(define, 110), second)]
+    caps = {tool.fqn: tool.owner_cap for result in results for tool in result.tools}
+    assert caps[second.fqn] == caps[ToolFqn.parse("xyz.example.many.t000@1")]
+
+
+async def test_nothing_is_sent_if_the_collateral_of_all_cannot_be_paid(registry, admins, define):
+    settings = await registry.settings()
+    await admins.configure(replace(settings, collateral_mist=1_000 * SUI))
+    with pytest.raises(NotNowError) as caught:
+        [result async for result in registry.register_all(*_tools(define, 250))]
+    assert caught.value.code == "not_enough_sui"
+    assert await registry.list() == ()
+
+
+async def test_nothing_is_sent_if_one_of_them_would_be_refused(registry, define):
+    definitions = _tools(define, 250)
+    with pytest.raises(ValidationError) as caught:
+        [result async for result in registry.register_all(*definitions, definitions[3])]
+    assert caught.value.code == "fqn_repeated"
+    assert await registry.list() == ()

@@ -76,9 +76,10 @@ async def test_a_tool_that_keeps_the_protocol_passes_every_check(meta):
     )
 
 
-async def test_our_own_server_passes_every_check(add):
+@pytest.mark.parametrize("path", ["", "/add", "/xyz.example.math.add@1"])
+async def test_our_own_server_passes_every_check(add, path):
     async with client(ToolServer([add], public_url=URL)) as http:
-        rows = [row async for row in check_tool(URL, http)]
+        rows = [row async for row in check_tool(URL + path, http)]
     assert {row.status for row in rows} == {Status.PASSED}
 
 

@@ -14,36 +14,36 @@ def server(examples_path):
 
 
 @pytest.mark.parametrize(
-    ("path", "ports", "outcome"),
+    ("fqn", "ports", "outcome"),
     [
         (
-            "/divide",
+            "xyz.example.math.divide@1",
             {"dividend": -7, "divisor": 2},
             Answer("ok", {"quotient": -4, "remainder": 1}),
         ),
         (
-            "/divide",
+            "xyz.example.math.divide@1",
             {"dividend": 7, "divisor": 0},
             Answer("err_division_by_zero", {"reason": "7 cannot be divided by zero"}),
         ),
         (
-            "/count_words",
+            "xyz.example.text.count_words@1",
             {"text": "To be or not to be", "top": 2},
             Answer(
                 "ok",
                 {"words": [{"word": "be", "count": 2}, {"word": "to", "count": 2}], "total": 6},
             ),
         ),
-        ("/nap", {"duration_ms": 0}, Answer("ok", {"slept_ms": 0})),
+        ("xyz.example.time.nap@1", {"duration_ms": 0}, Answer("ok", {"slept_ms": 0})),
     ],
 )
-async def test_sample_tools_answer(server, path, ports, outcome):
-    assert await server.tools[path].invoke(ports) == outcome
+async def test_sample_tools_answer(server, fqn, ports, outcome):
+    assert await server.tools[f"/{fqn}"].invoke(ports) == outcome
 
 
 async def test_the_sample_nap_crashes_on_demand(server):
     with pytest.raises(RuntimeError):
-        await server.tools["/nap"].invoke({"duration_ms": 0, "ending": "crash"})
+        await server.tools["/xyz.example.time.nap@1"].invoke({"duration_ms": 0, "ending": "crash"})
 
 
 @pytest.mark.parametrize("path", ["/divide", "/count_words", "/nap"])

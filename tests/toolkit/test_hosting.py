@@ -166,14 +166,18 @@ def test_tools_served_within_a_program_print_nothing_and_import_late():
 @pytest.mark.anyio
 async def test_a_tool_served_within_a_program_has_the_url_in_its_definition(add):
     async with serving(add) as url, httpx.AsyncClient() as http:
-        assert (await http.get(f"{url}/meta")).json() == add.definition(url).as_json()
+        assert (await http.get(f"{url}/meta")).json() == add.definition(
+            f"{url}/{add.fqn}"
+        ).as_json()
 
 
 @pytest.mark.anyio
 async def test_a_server_of_an_authors_own_is_served_within_a_program(add):
     server = ToolServer([add], public_url="https://tools.example.com")
     async with serving(server) as url, httpx.AsyncClient() as http:
-        assert (await http.get(f"{url}/meta")).json()["url"] == "https://tools.example.com"
+        assert (await http.get(f"{url}/meta")).json()[
+            "url"
+        ] == f"https://tools.example.com/{add.fqn}"
 
 
 def test_an_interrupted_server_lets_what_runs_end(tmp_path):

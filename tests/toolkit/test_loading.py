@@ -23,6 +23,7 @@ both = [second, first]
 server = ToolServer([first], public_url="https://tools.example.com")
 nothing = 3
 """
+FIRST, SECOND = "/xyz.example.test.first@1", "/xyz.example.test.second@1"
 
 
 @pytest.fixture
@@ -41,10 +42,10 @@ def _paths(server):
 @pytest.mark.parametrize(
     ("attribute", "paths"),
     [
-        ("", {"/first": "first", "/second": "second"}),
-        (":first", {"/": "first"}),
-        (":both", {"/second": "second", "/first": "first"}),
-        (":server", {"/": "first"}),
+        ("", {FIRST: "first", SECOND: "second"}),
+        (":first", {FIRST: "first"}),
+        (":both", {SECOND: "second", FIRST: "first"}),
+        (":server", {FIRST: "first"}),
     ],
 )
 @pytest.mark.usefixtures("module")
@@ -54,7 +55,7 @@ def test_tools_are_found_by_name(place, attribute, paths):
 
 def test_a_file_is_found_by_its_path(module, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert list(load(f"{module}/authored_tools.py").tools) == ["/first", "/second"]
+    assert list(load(f"{module}/authored_tools.py").tools) == [FIRST, SECOND]
 
 
 @pytest.mark.parametrize(
@@ -79,4 +80,8 @@ def test_what_is_no_tool_is_refused(target):
 
 
 def test_the_sample_tools_are_served(examples_path):
-    assert list(load(str(examples_path)).tools) == ["/divide", "/count_words", "/nap"]
+    assert list(load(str(examples_path)).tools) == [
+        "/xyz.example.math.divide@1",
+        "/xyz.example.text.count_words@1",
+        "/xyz.example.time.nap@1",
+    ]

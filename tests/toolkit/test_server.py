@@ -52,29 +52,51 @@ async def test_a_failure_of_the_tools_domain_is_no_http_error(add):
     assert response.json() == {"err_overflow": {"reason": "more than a thousand"}}
 
 
-async def test_several_tools_live_at_the_paths_of_their_names(add):
-    server = ToolServer([add, _tool("xyz.example.text.trim@1")])
+GO = "xyz.example.test.go@1"
+OTHERS = (
+    [],
+    ["xyz.example.text.trim@1"],
+    ["xyz.example.test.go@2"],
+    ["org.example.go@1", "xyz.example.text.trim@1"],
+)
+
+
+@pytest.mark.parametrize("others", OTHERS)
+async def test_a_tool_has_one_url_whatever_else_is_served(others):
+    server = ToolServer([_tool(fqn) for fqn in (*others, GO)])
     async with client(server) as http:
-        assert (await http.get("/tools")).json() == ["/add", "/trim"]
-        response = await http.post("/trim/invoke", json={})
+        assert f"/{GO}" in (await http.get("/tools")).json()
+        assert (await http.get(f"/{GO}/meta")).json()["url"] == f"http://tools.test/{GO}"
+        assert (await http.get(f"/{GO}/health")).status_code == 200
+        assert (await http.post(f"/{GO}/invoke", json={})).json() == {"ok": {}}
+    assert f"https://a.example/{GO}" in [
+        each.url for each in server.definitions("https://a.example")
+    ]
+
+
+@pytest.mark.parametrize("others", OTHERS)
+@pytest.mark.parametrize("path", ["", "/go"])
+async def test_where_a_tool_lived_on_older_servers_it_is_still_reached_by_leaders(others, path):
+    async with client(ToolServer([_tool(fqn) for fqn in (*others, GO)])) as http:
+        response = await http.post(f"{path}/invoke", json={}, headers={"nexus-tool": GO})
     assert response.json() == {"ok": {}}
 
 
-async def test_a_single_tool_lives_at_the_root(add):
-    async with client(ToolServer([add])) as http:
-        assert (await http.get("/tools")).json() == ["/"]
-        assert (await http.get("/meta")).json()["url"] == "http://tools.test"
+@pytest.mark.parametrize("path", ["", "/go"])
+async def test_the_definition_names_the_lasting_url_at_every_path(path):
+    async with client(ToolServer([_tool(GO)])) as http:
+        meta = (await http.get(f"{path}/meta")).json()
+        assert (await http.post(f"{path}/invoke", json={})).json() == {"ok": {}}
+    assert (meta["fqn"], meta["url"]) == (GO, f"http://tools.test/{GO}")
 
 
-async def test_tools_of_one_name_live_at_their_full_names():
-    server = ToolServer(
-        [_tool("xyz.example.aa.go@1"), _tool("xyz.example.bb.go@1"), _tool("xyz.example.stop@1")]
-    )
-    async with client(server) as http:
-        paths = (await http.get("/tools")).json()
-        assert paths == ["/xyz.example.aa.go@1", "/xyz.example.bb.go@1", "/stop"]
-        meta = (await http.get(paths[1] + "/meta")).json()
-    assert (meta["fqn"], meta["url"]) == ("xyz.example.bb.go@1", "http://tools.test" + paths[1])
+@pytest.mark.parametrize("headers", [{}, {"nexus-tool": "xyz.example.test.no@1"}])
+@pytest.mark.parametrize("path", ["", "/go"])
+async def test_where_several_tools_are_reached_one_has_to_be_named(path, headers):
+    async with client(ToolServer([_tool(GO), _tool("org.example.go@1")])) as http:
+        response = await http.post(f"{path}/invoke", json={}, headers=headers)
+        assert (await http.get(f"{path}/meta")).status_code == 404
+    _assert_problem(response, 404, "tool_unknown")
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -87,7 +109,7 @@ def test_a_server_has_each_tool_once(count):
 async def test_meta_is_a_valid_definition(add):
     async with client(ToolServer([add], public_url="https://tools.example.com/")) as http:
         document = (await http.get("/meta")).json()
-    assert ToolDefinition.parse(document) == add.definition("https://tools.example.com")
+    assert ToolDefinition.parse(document) == add.definition(f"https://tools.example.com/{add.fqn}")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +125,7 @@ async def test_meta_is_a_valid_definition(add):
 )
 async def test_meta_repeats_the_address_of_the_request(add, headers, url):
     async with client(ToolServer([add])) as http:
-        assert (await http.get("/meta", headers=headers)).json()["url"] == url
+        assert (await http.get("/meta", headers=headers)).json()["url"] == f"{url}/{add.fqn}"
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 """The bridge to Hyperpocket."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Lifespan, Refusal
+from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Refusal
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import AuthProvider
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
@@ -21,6 +22,7 @@ from nexus_tools.bridges.hyperpocket.tool import SYSTEM
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.toolkit import Tool
 
 # How much of a folder is looked at.
 _MAX_MODULES = 200
@@ -100,11 +102,14 @@ class HyperpocketBridge:
         else:
             parts = [await self._module(module, host, naming) for module in _modules(place)]
         found = Discovery.joined(parts)
-        builds = [tool.build for tool in found.tools if isinstance(tool, PackagedTool)]
-        lifespans: list[Lifespan] = [self._authorisation.running] if found.tools else []
-        if builds:
-            lifespans.append(partial(self._workshop.building, builds))
-        return replace(found, lifespans=tuple(lifespans))
+        return replace(found, lifespans=(self._serving,) if found.tools else ())
+
+    @asynccontextmanager
+    async def _serving(self, tools: Collection[Tool]) -> AsyncIterator[None]:
+        """The time in which these tools are served, and built if they are packaged ones."""
+        builds = [tool.build for tool in tools if isinstance(tool, PackagedTool)]
+        async with self._authorisation.running(), self._workshop.building(builds):
+            yield
 
     async def _module(self, place: Path, host: Host, naming: Naming) -> Discovery:
         try:

@@ -21,7 +21,15 @@ from nexus_tools.bridges.hyperpocket.background import Background
 from nexus_tools.bridges.hyperpocket.manifest import Manifest
 from nexus_tools.bridges.hyperpocket.runtime import Language
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
+from nexus_tools.bridges.sandbox import (
+    NAMES_PORT,
+    Confinement,
+    Finished,
+    ProcessLimits,
+    Scratch,
+    environment_of,
+    run,
+)
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.logs import get_logger
 
@@ -103,6 +111,8 @@ BUILD_LIMITS = ProcessLimits(
 # The operator's settings for package managers, which may hold passwords: for the build only.
 _SETTINGS = ("pip_", "uv_", "npm_config_")
 _PROXY = "_proxy"
+_SETTINGS_FILES = (Path("/etc/pip.conf"), Path("/etc/npmrc"))
+_PORT = re.compile(r"://[^\s/]*:([0-9]{1,5})(?=[\s/]|$)")
 _PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
 
 _log = get_logger("nexus_tools.bridges")
@@ -222,6 +232,7 @@ class Build:
                     extra=built.environment(self._host),
                 ),
                 limits=BUILD_LIMITS,
+                confinement=_confinement(self._host, built),
                 directory=built.tool,
             )
         _check(Redaction.of(_secrets(self._host)).finished(finished))
@@ -241,6 +252,18 @@ def _secrets(host: Host) -> Iterator[str]:
     for value in (host.environment[name] for name in build_settings(host)):
         yield value
         yield from _PASSWORD.findall(value)
+
+
+# Where packages come from, and where names are looked up.
+_PORTS = (NAMES_PORT, 80, 443)
+
+
+def _confinement(host: Host, built: Built) -> Confinement:
+    """A build may change its folder, and fetch packages as the operator's settings say."""
+    settings = [host.environment[name] for name in build_settings(host)]
+    ports = [int(port) for text in settings for port in _PORT.findall(text)]
+    confined = host.confined().reading(*_SETTINGS_FILES).writing(built.folder)
+    return confined.connecting(*_PORTS, *ports)
 
 
 def _check(finished: Finished) -> None:

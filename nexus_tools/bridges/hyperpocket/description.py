@@ -7,7 +7,7 @@ from typing import Any
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
-from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, Scratch, environment_of
 from nexus_tools.bridges.worker import WorkerReply, ask
 from nexus_tools.errors import ValidationError
 
@@ -46,19 +46,33 @@ async def describe(place: Path, host: Host) -> ModuleDescription:
     Raises `ValidationError` with code `module_broken` if it cannot be imported.
     """
     limits = replace(host.limits, time_ms=max(host.limits.time_ms, _TIME_MS))
-    reply = await ask_child(host, {"do": "describe", "path": str(place)}, limits)
+    request = {"do": "describe", "path": str(place)}
+    reply = await ask_child(host, request, limits, confined_to(host, place))
     if reply.error is not None:
         message = f"the module cannot be imported: {reply.error.type}: {reply.error.message}"
-        raise ValidationError("module_broken", message)
+        raise ValidationError("module_broken", message, hint=reply.error.hint(host))
     return ModuleDescription.parse(reply.value or {})
 
 
-async def ask_child(host: Host, request: Mapping[str, Any], limits: ProcessLimits) -> WorkerReply:
+def confined_to(host: Host, place: Path) -> Confinement:
+    """What the module, or the package, at `place` may touch: it is loaded with its folder."""
+    return host.confined(place.parent)
+
+
+async def ask_child(
+    host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
+) -> WorkerReply:
     """Ask the side of the bridge that imports the author's code."""
     async with Scratch(host.scratch) as scratch:
         environment = environment_of(host, scratch=scratch)
         return await ask(
-            host, _CHILD, request, scratch=scratch, limits=limits, environment=environment
+            host,
+            _CHILD,
+            request,
+            scratch=scratch,
+            limits=limits,
+            environment=environment,
+            confinement=confinement,
         )
 
 

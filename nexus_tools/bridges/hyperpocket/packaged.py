@@ -11,7 +11,7 @@ from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
 from nexus_tools.bridges.hyperpocket.build import Build, BuildFailedError, Built, private_copy
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
-from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool, less
+from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
 from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
@@ -44,6 +44,7 @@ class PackagedTool(HyperpocketTool):
             source=str(build.source),
             profile=profile,
             health=lambda: {"built": build.built is not None},
+            confinement=host.confined(build.source),
         )
 
     async def run_with(
@@ -60,7 +61,7 @@ class PackagedTool(HyperpocketTool):
         built = self.build.built
         if built is None:
             return self._not_built()
-        limits = less(limits, began)
+        limits = limits.left_since(began)
         finished = redaction.finished(await self._run(built, call, credentials, limits))
         if finished.exit_code != 0:
             return error(finished.reason(), finished=finished)
@@ -77,6 +78,7 @@ class PackagedTool(HyperpocketTool):
                 scratch=scratch,
                 environment=environment_of(self.host, scratch=scratch, extra=given),
                 limits=limits,
+                confinement=self.host.confined(built.folder),
                 input=json.dumps(call.body, ensure_ascii=False).encode("utf-8", "replace"),
             )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.authorisation import Authorisation
-from nexus_tools.bridges.hyperpocket.description import ask_child
+from nexus_tools.bridges.hyperpocket.description import ask_child, confined_to
 from nexus_tools.bridges.hyperpocket.interface import ToolCall
 from nexus_tools.bridges.hyperpocket.tool import HyperpocketTool
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
@@ -30,6 +30,7 @@ class PythonTool(HyperpocketTool):
         profile: bool,
     ) -> None:
         self._place = place
+        self._confined = confined_to(host, place)
         super().__init__(
             fqn,
             declaration,
@@ -38,6 +39,7 @@ class PythonTool(HyperpocketTool):
             source=f"{place}#{declaration.name}",
             profile=profile,
             health=lambda: {"present": place.exists()},
+            confinement=self._confined,
         )
 
     async def run_with(
@@ -58,7 +60,7 @@ class PythonTool(HyperpocketTool):
             "thread_id": call.thread_id,
             "profile": call.profile,
         }
-        reply = await ask_child(self.host, request, limits)
+        reply = await ask_child(self.host, request, limits, self._confined)
         if reply.error is None:
             return {"ok": {"result": reply.value}}
         return failure(redaction.reply(reply), self.fqn)

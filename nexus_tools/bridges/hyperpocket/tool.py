@@ -3,7 +3,6 @@
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from anyio import move_on_after
@@ -14,7 +13,7 @@ from nexus_tools.bridges.hyperpocket.authorisation import Authorisation, auth_re
 from nexus_tools.bridges.hyperpocket.interface import Interface, ToolCall, output_of
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration
 from nexus_tools.bridges.redaction import Redaction
-from nexus_tools.bridges.sandbox import ProcessLimits
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits
 from nexus_tools.bridges.variants import described, process_limits
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Health
@@ -35,6 +34,7 @@ class HyperpocketTool(BridgedTool):
         source: str,
         profile: bool,
         health: Health,
+        confinement: Confinement,
     ) -> None:
         self.declaration = declaration
         self.host = host
@@ -49,6 +49,7 @@ class HyperpocketTool(BridgedTool):
             output_schema=output_of(needs_auth=declaration.auth is not None),
             timeout_ms=host.timeout_ms,
             health=health,
+            confinement=confinement,
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -62,7 +63,7 @@ class HyperpocketTool(BridgedTool):
             names = self._authorisation.names(self.declaration.name, auth)
             return auth_required(auth, names, given)
         redaction = Redaction.of(given.values())
-        limits = less(process_limits(self.host.limits, self.timeout_ms), began)
+        limits = process_limits(self.host.limits, self.timeout_ms).left_since(began)
         output = await self.run_with(call, given, redaction, limits)
         return {variant: redaction.value(ports) for variant, ports in output.items()}
 
@@ -82,9 +83,3 @@ class HyperpocketTool(BridgedTool):
         with move_on_after(self.timeout_ms / 2_000):
             return await self._authorisation.environment(declared.name, declared.auth, call)
         return AuthRequired("the authorization server does not respond in time")
-
-
-def less(limits: ProcessLimits, began: float) -> ProcessLimits:
-    """What is left of the limits of something that began then, by the monotonic clock."""
-    spent_ms = int((time.monotonic() - began) * 1_000)
-    return replace(limits, time_ms=max(limits.time_ms - spent_ms, 1))

@@ -1,7 +1,9 @@
 """Finds the tools of the servers that an `mcp.json` declares."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from nexus_tools.bridges.mcp.service import Patience, Service
 from nexus_tools.bridges.mcp.tool import McpTool
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.toolkit import Tool
 
 if TYPE_CHECKING:
     from nexus_tools.bridges.mcp.connection import Generation
@@ -30,7 +33,8 @@ class McpBridge:
 
     With `pins`, a tool that is not what it was when it was first seen is refused, unless
     `accept_changes`: then it is pinned as it is now. `generation` `legacy` is for servers that
-    break when they are asked for the newest protocol. Needs the extra `nexus-tools[mcp]`.
+    break when they are asked for the newest protocol. With `per_call` each call has a server of its
+    own, for those that keep what callers told them. Needs the extra `nexus-tools[mcp]`.
     """
 
     system = SYSTEM
@@ -42,11 +46,13 @@ class McpBridge:
         accept_changes: bool = False,
         generation: "Generation" = "auto",
         patience: Patience | None = None,
+        per_call: bool = False,
     ) -> None:
         self._pins = pins
         self._accept_changes = accept_changes
         self._generation: Generation = generation
         self._patience = patience
+        self._per_call = per_call
 
     def recognises(self, place: Path) -> bool:
         """Whether it is an `mcp.json` with `mcpServers`, or a folder that has one."""
@@ -88,6 +94,7 @@ class McpBridge:
             listing.fingerprints(),
             generation=self._generation,
             patience=self._patience,
+            is_per_call=self._per_call,
         )
         return self._of_listing(source, listing, service, naming)
 
@@ -113,7 +120,9 @@ class McpBridge:
                 tools.append(McpTool(fqn, listed, service, place))
             except NexusError as error:
                 refused.append(Refusal.of(SYSTEM, place, error))
-        return Discovery(tuple(tools), tuple(refused), (service.running,) if tools else ())
+        return Discovery(
+            tuple(tools), tuple(refused), (partial(_serving, service),) if tools else ()
+        )
 
     def _changed(
         self, source: str, tools: Mapping[str, Fingerprint]
@@ -123,6 +132,16 @@ class McpBridge:
         if self._accept_changes:
             self._pins.accept(source, tools)
         return self._pins.check(source, tools)
+
+
+@asynccontextmanager
+async def _serving(service: Service, tools: Collection[Tool]) -> AsyncIterator[None]:
+    """The time in which tools are served: the server runs if any of them is one of its own."""
+    if any(isinstance(tool, McpTool) and tool.service is service for tool in tools):
+        async with service.running():
+            yield
+    else:
+        yield
 
 
 def _files(place: Path) -> list[Path]:

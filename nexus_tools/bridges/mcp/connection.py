@@ -160,6 +160,15 @@ class Connection:
             result = await self._session.send_request(request, _AsSent)
         return result.root
 
+    async def ping(self, seconds: float) -> None:
+        """Have the server say anything at all, a refusal too; raises `CallFailedError` if not."""
+        try:
+            async with explained(self.link, seconds):
+                await self._session.send_ping()
+        except CallFailedError as failed:
+            if failed.code is None:
+                raise
+
     async def watch(self) -> None:
         """Have the server tell of changes, where it has to be asked to; until it stops."""
         with suppress(SubscriptionLost, MCPError):

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from nexus_tools.bridges.base import Host
+from nexus_tools.bridges.sandbox import Confinement, is_too_wide
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import parse_json
 
@@ -41,6 +43,13 @@ class StdioServer:
     command: tuple[str, ...] = field(repr=False)
     environment: Mapping[str, str] = field(repr=False)
     directory: Path | None
+
+    def confinement(self, host: Host) -> Confinement:
+        """Its directory, and the folders of the files that its arguments name."""
+        words = [Path(word) for word in self.command[1:] if word.startswith("/")]
+        files = [word for word in words if word.is_file()]
+        beside = [file if is_too_wide(file.parent) else file.parent for file in files]
+        return host.confined(*([self.directory] if self.directory else []), *beside)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,11 @@ class CallFailedError(Exception):
         """The way to the server is closed."""
         return cls(link.reason, limit=link.limit, log=link.log)
 
-    def as_output(self) -> dict[str, Any]:
-        """The output `{"err": {…}}` of the tool that was called."""
+    def as_output(self, *, is_shared: bool) -> dict[str, Any]:
+        """The output `{"err": {…}}` of the tool that was called.
+
+        What a server printed that others called as well may be theirs, and is kept back.
+        """
         limit = None if self.limit is None else self.limit.value
-        return error(self.reason, code=self.code, limit=limit, log=self.log or None)
+        log = None if is_shared else self.log or None
+        return error(self.reason, code=self.code, limit=limit, log=log)

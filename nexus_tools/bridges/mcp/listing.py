@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nexus_tools.tool import canonical_json, measure
+from nexus_tools.tool import canonical_json, known_annotations, measure
 
 # How a field of an entry is called where a change of it is reported.
 _IN_WORDS = {
@@ -63,6 +63,12 @@ class ListedTool:
         titles = (self.entry.get("title"), annotations.get("title"))
         found = (self.entry.get("description"), *titles, "")
         return next(str(text) for text in found if text is not None)
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """Its hints and its title, which stands in either of two places."""
+        annotations = known_annotations(self.entry.get("annotations"))
+        return annotations | known_annotations({"title": self.entry.get("title")})
 
     @property
     def input_schema(self) -> dict[str, Any]:

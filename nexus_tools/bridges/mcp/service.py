@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.mcp.declaration import ServerDeclaration
+from nexus_tools.bridges.mcp.declaration import ServerDeclaration, StdioServer
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint
-from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.bridges.sandbox import Confinement, Limit
 from nexus_tools.logs import get_logger
+from nexus_tools.toolkit import NotReadyError
 
 if TYPE_CHECKING:
     from nexus_tools.bridges.mcp.connection import Connection, Generation
@@ -41,6 +42,11 @@ class Patience:
 class Service:
     """One server. `expected` is what its tools were when they were discovered, `timeout_ms` theirs.
 
+    All calls share it, unless `is_per_call`: then it is only listed, and each call has a server of
+    its own, which knows nothing of others. A shared one can be held up by a call, as when a tool
+    blocks its event loop: so a call is not sent while another one runs unless the server responds,
+    and one that takes too long makes us look whether it still does.
+
     Nothing of it belongs to an event loop until `running`, which is entered once at a time.
     """
 
@@ -53,8 +59,10 @@ class Service:
         *,
         generation: "Generation" = "auto",
         patience: Patience | None = None,
+        is_per_call: bool = False,
     ) -> None:
         self.name = name
+        self.is_per_call = is_per_call
         self.timeout_ms = host.timeout_ms
         self._server = server
         self._host = host
@@ -65,8 +73,16 @@ class Service:
         self._changes: dict[str, tuple[str, ...]] = {}
         self._compared_at = 0.0
         self._late = 0
+        self._calls = 0
+        self._doubts: set[asyncio.Task[None]] = set()
         self._is_wanted = False
         self._problem = CallFailedError("the server is not running")
+
+    @property
+    def confinement(self) -> Confinement | None:
+        """What the server's processes may touch; None if it runs elsewhere."""
+        server = self._server
+        return server.confinement(self._host) if isinstance(server, StdioServer) else None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -83,6 +99,8 @@ class Service:
             # A cancellation that comes while the server is being stopped ends there.
             self._is_wanted = False
             keeper.cancel()
+            for doubt in self._doubts:
+                doubt.cancel()
             with suppress(asyncio.CancelledError):
                 await keeper
 
@@ -95,15 +113,69 @@ class Service:
         await self._up.wait()
 
     async def call(self, tool: str, arguments: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The result of a call; raises `CallFailedError`, as for a tool that has changed."""
-        connection = self._alive()
+        """The result of a call; raises `CallFailedError`, as for a tool that has changed.
+
+        Raises `NotReadyError` if it was not sent, since the server does not run or not respond.
+        """
+        connection = self._ready()
         changes = self._changes.get(tool)
         if changes:
             raise CallFailedError(
                 f"the tool has changed since it was discovered: {', '.join(changes)}; "
                 "it is called again when it is as it was, or is discovered anew"
             )
-        return await connection.call(tool, arguments, seconds)
+        if self.is_per_call:
+            return await self._call_alone(tool, arguments, seconds)
+        if self._calls or self._doubts:
+            await self._responding(connection, seconds)
+        self._calls += 1
+        try:
+            return await connection.call(tool, arguments, seconds)
+        except CallFailedError as failed:
+            if failed.limit is Limit.TIME:
+                self._doubt(connection)
+            raise
+        finally:
+            self._calls -= 1
+
+    async def _call_alone(
+        self, tool: str, arguments: dict[str, Any], seconds: float
+    ) -> dict[str, Any]:
+        """The result of a call of a server that is started for it, within the time of the call."""
+        from nexus_tools.bridges.mcp.connection import connected  # noqa: PLC0415 - an extra
+
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                connected(self._server, self._host, self._generation) as connection,
+            ):
+                return await connection.call(tool, arguments, seconds)
+        except TimeoutError as error:
+            raise CallFailedError.late(seconds) from error
+
+    def _ready(self) -> "Connection":
+        try:
+            return self._alive()
+        except CallFailedError as failed:
+            raise NotReadyError(f"the call was not sent: {failed.reason}") from failed
+
+    async def _responding(self, connection: "Connection", seconds: float) -> None:
+        try:
+            await connection.ping(min(seconds, self._patience.listing_s))
+        except CallFailedError as failed:
+            raise NotReadyError(f"the call was not sent: {failed.reason}") from failed
+
+    def _doubt(self, connection: "Connection") -> None:
+        """Have the server started again unless it still responds."""
+        doubt = asyncio.create_task(self._give_up_unless_it_responds(connection))
+        self._doubts.add(doubt)
+        doubt.add_done_callback(self._doubts.discard)
+
+    async def _give_up_unless_it_responds(self, connection: "Connection") -> None:
+        try:
+            await connection.ping(self._patience.listing_s)
+        except CallFailedError as failed:
+            connection.link.close(failed.reason, failed.limit)
 
     async def health(self, tool: str) -> dict[str, bool]:
         """Whether the server runs, and whether the tool is as it was when it was discovered."""

@@ -20,7 +20,12 @@ from mcp.shared.message import SessionMessage
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.mcp.declaration import StdioServer
 from nexus_tools.bridges.mcp.link import Link
-from nexus_tools.bridges.sandbox import Limit, Scratch, environment_of, launcher
+from nexus_tools.bridges.sandbox import (
+    Limit,
+    Scratch,
+    environment_of,
+    launcher,
+)
 from nexus_tools.bridges.sandbox.scratch import outlast
 from nexus_tools.logs import get_logger
 
@@ -80,13 +85,23 @@ async def stdio_link(name: str | None, server: StdioServer, host: Host) -> Async
     What it prints goes to the log under `name`, or nowhere.
     """
     async with Scratch(host.scratch) as scratch:
+        command = _command(server, host)
+        environment = environment_of(host, scratch=scratch, extra=server.environment)
+        confinement = server.confinement(host)
+        confinement.check()
         process = await asyncio.create_subprocess_exec(
-            *launcher(_command(server, host), scratch=scratch, limits=host.limits),
+            *launcher(
+                command,
+                scratch=scratch,
+                limits=host.limits,
+                environment=environment,
+                confinement=confinement,
+            ),
             stdin=PIPE,
             stdout=PIPE,
             stderr=PIPE,
-            cwd=server.directory or scratch.work,
-            env=environment_of(host, scratch=scratch, extra=server.environment),
+            cwd=server.directory or confinement.workspace or scratch.work,
+            env=environment,
             limit=host.limits.output_bytes,
             start_new_session=True,
         )

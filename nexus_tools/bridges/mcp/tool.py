@@ -11,7 +11,7 @@ from nexus_tools.bridges.mcp.service import Service
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.bridges.variants import described, error, process_limits
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import Answer, ToolFqn
+from nexus_tools.tool import Answer, ToolFqn, with_annotations
 
 
 class McpTool(BridgedTool):
@@ -25,27 +25,31 @@ class McpTool(BridgedTool):
         source: str,
     ) -> None:
         self.name = listed.name
-        self._service = service
+        self.service = service
         self._interface = Interface.of(listed)
         super().__init__(
             fqn,
             system="mcp",
             source=source,
             description=described(listed.description),
-            input_schema=self._interface.inputs.schema,
+            input_schema=with_annotations(self._interface.inputs.schema, listed.annotations),
             output_schema=self._interface.output_schema,
             timeout_ms=service.timeout_ms,
             health=self._check_health,
+            confinement=service.confinement,
         )
         self._seconds = process_limits(ProcessLimits(), service.timeout_ms).time_ms / 1_000
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Call the tool; whatever the server does wrong is the variant `err`."""
+        """Call the tool; whatever the server does wrong is the variant `err`.
+
+        Raises `NotReadyError` if the call could not be sent.
+        """
         sent = self._interface.inputs.to_arguments(arguments)
         try:
-            result = await self._service.call(self.name, sent, self._seconds)
+            result = await self.service.call(self.name, sent, self._seconds)
         except CallFailedError as failed:
-            return failed.as_output()
+            return failed.as_output(is_shared=not self.service.is_per_call)
         return self._interface.output(result)
 
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
@@ -59,4 +63,4 @@ class McpTool(BridgedTool):
             return self._validator.check_output(error(reason))
 
     async def _check_health(self) -> dict[str, bool]:
-        return await self._service.health(self.name)
+        return await self.service.health(self.name)

@@ -11,16 +11,21 @@ from nexus_tools.bridges.nora.manifest import Manifest, has_manifest
 from nexus_tools.bridges.nora.tool import SYSTEM, NoraTool, SoftError
 from nexus_tools.errors import NexusError, NotAllowedError
 
+ERROR_PATTERN = "^Error( |:)"
+"""How NORA's own tools begin the text that they return instead of failing."""
+
 
 class NoraBridge:
     """NORA's tools, each run in a process of its own.
 
     `error_pattern` makes a result in which it is found an `err`: a regular expression for an engine
-    in linear time, or `UsageError` with code `pattern_invalid`. `allow_dangerous` takes tools that
-    run any command.
+    in linear time, or `UsageError` with code `pattern_invalid`; None leaves all texts answers.
+    `allow_dangerous` takes tools that run any command.
     """
 
-    def __init__(self, error_pattern: str | None = None, allow_dangerous: bool = False) -> None:
+    def __init__(
+        self, error_pattern: str | None = ERROR_PATTERN, allow_dangerous: bool = False
+    ) -> None:
         self._soft_error = None if error_pattern is None else SoftError(error_pattern)
         self._allow_dangerous = allow_dangerous
 

@@ -15,7 +15,10 @@ from nexus_tools.bridges.worker.child import json_text
 
 
 def reply(request: "dict[str, Any]") -> Any:
-    """What `run` returns for the request's `params`; as text if JSON cannot express it."""
+    """What `run` returns for the request's `params`; as text if it is no value of JSON's kinds.
+
+    Raises `ValueError` for a number that JSON has no word for, as every bridge does.
+    """
     # As for a script that is started: what lies beside it can be imported.
     for folder in (request["folder"], os.path.dirname(request["script"])):  # noqa: PTH120 - as sys.path
         if folder not in sys.path:
@@ -49,6 +52,6 @@ def _identifier(name: str) -> str:
 def _expressible(value: Any) -> Any:
     try:
         json_text(value)
-    except (TypeError, ValueError):
+    except TypeError:
         return str(value).encode("utf-8", "replace").decode("utf-8")
     return value

@@ -66,6 +66,7 @@ class NoraTool(BridgedTool):
     ) -> None:
         self._manifest = manifest
         self._host = host
+        self._confined = host.confined(manifest.folder)
         self._soft_error = soft_error
         self._ports = map_ports(as_2020_12({"additionalProperties": False} | manifest.parameters))
         super().__init__(
@@ -79,6 +80,7 @@ class NoraTool(BridgedTool):
             ),
             timeout_ms=host.timeout_ms,
             health=self._checks,
+            confinement=self._confined,
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -98,6 +100,7 @@ class NoraTool(BridgedTool):
                 scratch=scratch,
                 limits=process_limits(host.limits, self.timeout_ms),
                 environment=environment_of(host, scratch=scratch),
+                confinement=self._confined,
             )
         return self._outcome(reply)
 

@@ -1,5 +1,13 @@
-"""Run a stranger's program: scrubbed environment, own directories, limits, killed as a group."""
+"""Run a stranger's program: confined, with limits and a scrubbed environment, killed as a group."""
 
+from nexus_tools.bridges.sandbox.confinement import (
+    NAMES_PORT,
+    OWN_PLACES,
+    UNCONFINED,
+    Confinement,
+    interpreter_places,
+    is_too_wide,
+)
 from nexus_tools.bridges.sandbox.environment import environment_of
 from nexus_tools.bridges.sandbox.finished import Finished
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
@@ -10,13 +18,19 @@ from nexus_tools.bridges.sandbox.watch.starting import REPLY_DESCRIPTOR
 from nexus_tools.bridges.sandbox.watcher import launcher
 
 __all__ = [
+    "NAMES_PORT",
+    "OWN_PLACES",
     "REPLY_DESCRIPTOR",
+    "UNCONFINED",
+    "Confinement",
     "Finished",
     "Limit",
     "ProcessLimits",
     "Scratch",
     "environment_of",
     "hide_environment",
+    "interpreter_places",
+    "is_too_wide",
     "launcher",
     "run",
 ]

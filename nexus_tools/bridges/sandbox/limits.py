@@ -1,7 +1,8 @@
 """How much of a machine one run of a tool may take."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from time import monotonic
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,11 @@ class ProcessLimits:
     disk_bytes: int = 256 * 2**20
     files: int = 10_000
     processes: int = 64
+
+    def left_since(self, began: float) -> "ProcessLimits":
+        """What is left of them for something that `began` then, by the monotonic clock."""
+        spent_ms = int((monotonic() - began) * 1_000)
+        return replace(self, time_ms=max(self.time_ms - spent_ms, 1))
 
 
 class Limit(StrEnum):

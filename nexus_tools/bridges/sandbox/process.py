@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from nexus_tools.bridges.sandbox.confinement import Confinement
 from nexus_tools.bridges.sandbox.finished import Finished
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.pipes import Budget, Inlet, Outlet
@@ -24,6 +25,7 @@ async def run(
     scratch: Scratch,
     environment: Mapping[str, str],
     limits: ProcessLimits,
+    confinement: Confinement | None = None,
     directory: Path | None = None,
     input: bytes = b"",  # noqa: A002 - what the standard library calls it
     takes_reply: bool = False,
@@ -31,6 +33,7 @@ async def run(
 ) -> Finished:
     """Run `command` in `directory` (the scratch's `work`) until all that it starts has ended.
 
+    It may touch what `confinement` says, with none given its scratch and the system's libraries.
     It has `environment` and nothing else of ours: standard streams, and with `takes_reply` the
     descriptor `REPLY_DESCRIPTOR` to write a reply to. `input` is what it may read. `on_stdout` is
     called with its output as it comes; what it raises ends the run and is raised here. A program
@@ -38,14 +41,17 @@ async def run(
 
     What it starts is killed when it ends, when it passes a limit, and when `run` is cancelled.
     Raises `NotFoundError` with code `program_missing` or `directory_missing`, `UsageError` with
-    `program_not_started` for what the system cannot execute, `sandbox_unsupported` on Windows.
+    `program_not_started` for what the system cannot execute, `sandbox_unsupported` on Windows,
+    `confinement_unavailable` where the system cannot confine.
     """
     check_platform()
+    confined = confinement or Confinement()
+    confined.check()
     place = (directory or scratch.work).absolute()
     process = _Run(scratch, limits, on_stdout)
     try:
         process.open(input)
-        process.start(command, environment, place, takes_reply=takes_reply)
+        process.start(command, environment, confined, place, takes_reply=takes_reply)
         await outlast(process.watching.ended, process.watching.stop)
     finally:
         process.close()
@@ -83,6 +89,7 @@ class _Run:
         self,
         command: Sequence[str],
         environment: Mapping[str, str],
+        confinement: Confinement,
         place: Path,
         *,
         takes_reply: bool,
@@ -94,6 +101,7 @@ class _Run:
             command,
             scratch=self._scratch,
             limits=self._limits,
+            confined=confinement.words(command, environment, self._scratch.folder),
             time_ms=max(self._limits.time_ms, 1),
             directory=place,
             report=self.watching.descriptor,
@@ -182,6 +190,12 @@ def not_started(number: int, stage: str, command: Sequence[str], directory: Path
     if stage == "directory":
         return NotFoundError(
             "directory_missing", f"a tool cannot be run in the directory {directory}: {problem}"
+        )
+    if stage == "confinement":
+        return UsageError(
+            "confinement_failed",
+            f"the kernel does not confine a tool as it promised to: {problem}",
+            hint="a folder of --write or --workspace that is gone, or a container that forbids it",
         )
     program = command[0] if command else ""
     if number in _MISSING:

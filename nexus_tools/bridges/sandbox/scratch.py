@@ -92,13 +92,14 @@ class Scratch:
     """A fresh directory under `root` that only its owner may enter, removed with all in it.
 
     Used as `with Scratch(root) as scratch:` or `async with`, which removes in a thread. `home`,
-    `work` and `temporary` are in `folder`, and are there only inside. `root` is made if need be.
+    `work`, `temporary` and `shared_memory` are in `folder`, and are there only inside. `root` is
+    made if need be.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self.folder = Path()
-        self.home = self.work = self.temporary = self.folder
+        self.home = self.work = self.temporary = self.shared_memory = self.folder
 
     def __enter__(self) -> Self:
         self._root.mkdir(parents=True, exist_ok=True)
@@ -106,7 +107,8 @@ class Scratch:
         self.home = self.folder / "home"
         self.work = self.folder / "work"
         self.temporary = self.folder / "tmp"
-        for each in (self.home, self.work, self.temporary):
+        self.shared_memory = self.folder / "shm"
+        for each in (self.home, self.work, self.temporary, self.shared_memory):
             each.mkdir(mode=0o700)
         return self
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nexus_tools.bridges.sandbox import detached
+from nexus_tools.bridges.sandbox.confinement import Confinement
 from nexus_tools.bridges.sandbox.limits import Limit, ProcessLimits
 from nexus_tools.bridges.sandbox.pipes import Outlet
 from nexus_tools.bridges.sandbox.scratch import Scratch
@@ -20,14 +21,22 @@ from nexus_tools.bridges.sandbox.scratch import Scratch
 _WATCH = "nexus_tools.bridges.sandbox.watch.main"
 
 
-def launcher(command: Sequence[str], *, scratch: Scratch, limits: ProcessLimits) -> list[str]:
+def launcher(
+    command: Sequence[str],
+    *,
+    scratch: Scratch,
+    limits: ProcessLimits,
+    environment: Mapping[str, str],
+    confinement: Confinement,
+) -> list[str]:
     """The command line that runs a long-lived program under the same watch as `run`.
 
-    Its standard streams, environment and working directory are those that the line is started
+    Its standard streams, `environment` and working directory are those that the line is started
     with. It may live as long as it likes and write as much; the other bounds hold. When it ends,
     or the process that started the line does, or SIGTERM comes, all that it started is killed.
     """
-    return watch_command(command, scratch=scratch, limits=limits)
+    confined = confinement.words(command, environment, scratch.folder)
+    return watch_command(command, scratch=scratch, limits=limits, confined=confined)
 
 
 def watch_command(
@@ -35,12 +44,16 @@ def watch_command(
     *,
     scratch: Scratch,
     limits: ProcessLimits,
+    confined: Sequence[str],
     time_ms: int = 0,
     directory: Path | None = None,
     report: int = -1,
     reply: int = -1,
 ) -> list[str]:
-    """The whole command line; descriptors are -1 where there is none, the time 0."""
+    """The whole command line; descriptors are -1 where there is none, the time 0.
+
+    `confined` are the words of a `Confinement`.
+    """
     order = {
         "directory": directory or "",
         "disk_bytes": limits.disk_bytes,
@@ -52,7 +65,7 @@ def watch_command(
         "scratch": scratch.folder,
         "time_ms": time_ms,
     }
-    words = [f"{name}={value}" for name, value in order.items()]
+    words = [*(f"{name}={value}" for name, value in order.items()), *confined]
     return [sys.executable, "-I", "-S", detached.__file__, _WATCH, *words, "--", *command]
 
 

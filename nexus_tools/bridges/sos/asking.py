@@ -7,7 +7,13 @@ from types import MappingProxyType
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import ProcessLimits, Scratch, environment_of
+from nexus_tools.bridges.sandbox import (
+    Confinement,
+    ProcessLimits,
+    Scratch,
+    environment_of,
+    is_too_wide,
+)
 from nexus_tools.bridges.worker import WorkerReply, ask, failure
 from nexus_tools.tool import ToolFqn
 
@@ -51,12 +57,30 @@ class Options:
         return frozenset() if self.allow_dangerous else frozenset(DANGEROUS)
 
 
-async def ask_child(host: Host, request: Mapping[str, Any], limits: ProcessLimits) -> WorkerReply:
+def confined_to(host: Host, options: Options, *own: Path) -> Confinement:
+    """What a child may touch that loads files of these folders, and tools that the operator adds.
+
+    A namespace is a folder beside others, whose tools it may call: they are read too, unless they
+    lie in the operator's home itself.
+    """
+    beside = [folder.parent for folder in own if not is_too_wide(folder.parent)]
+    return host.confined(*own, *options.tools).reading(*beside)
+
+
+async def ask_child(
+    host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
+) -> WorkerReply:
     """The reply of a fresh child, in a scratch directory of its own."""
     async with Scratch(host.scratch) as scratch:
         environment = environment_of(host, scratch=scratch)
         return await ask(
-            host, _CHILD, request, scratch=scratch, limits=limits, environment=environment
+            host,
+            _CHILD,
+            request,
+            scratch=scratch,
+            limits=limits,
+            environment=environment,
+            confinement=confinement,
         )
 
 

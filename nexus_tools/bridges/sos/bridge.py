@@ -10,12 +10,19 @@ import anyio.to_thread
 
 from nexus_tools.bridges.base import BridgedTool, Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
-from nexus_tools.bridges.sos.asking import DANGEROUS, HINT, PLUGIN_TOOL, Options, ask_child
+from nexus_tools.bridges.sos.asking import (
+    DANGEROUS,
+    HINT,
+    PLUGIN_TOOL,
+    Options,
+    ask_child,
+    confined_to,
+)
 from nexus_tools.bridges.sos.description import ToolDescription
 from nexus_tools.bridges.sos.system_file import System, may_run, tools_in
 from nexus_tools.bridges.sos.tool import SYSTEM, SosChain, SosTool
 from nexus_tools.bridges.worker import WorkerError
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 
 SYSTEM_FILE = "sos-system.yaml"
 
@@ -95,15 +102,22 @@ class SosBridge:
     async def discover(self, place: Path, host: Host, naming: Naming) -> Discovery:
         """The tools of each namespace, read in a process of its own, and the system's actions."""
         found = await anyio.to_thread.run_sync(Place.read, place)
-        parts = [await self._namespace(files, host, naming) for files in found.namespaces]
+        parts = [await self._read(files, host, naming) for files in found.namespaces]
         if found.system:
             parts.append(await self._system(found.system, host, naming))
         return Discovery.joined(parts)
 
+    async def _read(self, files: Sequence[Path], host: Host, naming: Naming) -> Discovery:
+        try:
+            return await self._namespace(files, host, naming)
+        except UsageError as error:
+            return Discovery(refused=(Refusal.of(SYSTEM, files[0].parent, error),))
+
     async def _namespace(self, files: Sequence[Path], host: Host, naming: Naming) -> Discovery:
         """One process for all files; if it does not survive one of them, one for each."""
         request = {"verb": "describe", "files": [str(file) for file in files], "denied": []}
-        reply = await ask_child(host, request, host.limits)
+        confined = confined_to(host, self._options, *(file.parent for file in files))
+        reply = await ask_child(host, request, host.limits, confined)
         if reply.error is None:
             assert isinstance(reply.value, dict)
             return self._described(reply.value, host, naming)
@@ -153,7 +167,7 @@ class SosBridge:
         try:
             fqn = naming.fqn(SYSTEM, system.name, action)
             return SosChain(fqn, system, action, host=host, options=self._options)
-        except ValidationError as error:
+        except (ValidationError, UsageError) as error:
             return Refusal.of(SYSTEM, source, error)
 
 
@@ -164,6 +178,7 @@ def _source(file: object, name: str) -> str:
 def _broken(file: Path, error: WorkerError, host: Host) -> Refusal:
     """The refusal of a file that cannot even be asked what is in it."""
     if error.type == "ModuleNotFoundError" and "pydantic" in error.message:
-        hint = "install pydantic 2 there, or name another interpreter"
-        return Refusal(SYSTEM, str(file), f"{host.python} has no pydantic, which tools need", hint)
-    return Refusal(SYSTEM, str(file), f"loading it fails: {error.message}")
+        reason = f"{host.python} has no pydantic 2, which tools need"
+    else:
+        reason = f"loading it fails: {error.message}"
+    return Refusal(SYSTEM, str(file), reason, error.hint(host))

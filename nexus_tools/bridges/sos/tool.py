@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nexus_tools.bridges.base import BridgedTool, Host
-from nexus_tools.bridges.sos.asking import PLUGIN_TOOL, Options, ask_child, outcome
+from nexus_tools.bridges.sos.asking import PLUGIN_TOOL, Options, ask_child, confined_to, outcome
 from nexus_tools.bridges.sos.description import Interface, ToolDescription
 from nexus_tools.bridges.sos.system_file import System, tools_in
 from nexus_tools.bridges.variants import (
@@ -29,6 +29,7 @@ class SosTool(BridgedTool):
         self._host = host
         self._options = options
         self._interface = Interface.of(tool)
+        self._confined = confined_to(host, options, tool.file.parent)
         super().__init__(
             fqn,
             system=SYSTEM,
@@ -37,12 +38,15 @@ class SosTool(BridgedTool):
             input_schema=self._interface.mapping.schema,
             output_schema=self._interface.output_schema,
             timeout_ms=host.timeout_ms,
+            confinement=self._confined,
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Call the function: `ok` with what it returned, `err` with what it raised."""
         limits = process_limits(self._host.limits, self.timeout_ms)
-        return outcome(await ask_child(self._host, self._request(arguments), limits), self.fqn)
+        request = self._request(arguments)
+        reply = await ask_child(self._host, request, limits, self._confined)
+        return outcome(reply, self.fqn)
 
     def _request(self, ports: Mapping[str, Any]) -> dict[str, Any]:
         given = self._interface.mapping.to_arguments(ports)
@@ -105,6 +109,7 @@ class SosChain(BridgedTool):
         self._action = action
         self._host = host
         self._options = options
+        self._confined = confined_to(host, options, system.file.parent)
         super().__init__(
             fqn,
             system=SYSTEM,
@@ -113,6 +118,7 @@ class SosChain(BridgedTool):
             input_schema=_INPUT,
             output_schema=output_schema({"ok": _OK, "err": error_ports()}),
             timeout_ms=host.timeout_ms,
+            confinement=self._confined,
         )
 
     async def run(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -127,7 +133,8 @@ class SosChain(BridgedTool):
             "keep_result": self._options.keep_result,
         }
         limits = process_limits(self._host.limits, self.timeout_ms)
-        return outcome(await ask_child(self._host, request, limits), self.fqn)
+        reply = await ask_child(self._host, request, limits, self._confined)
+        return outcome(reply, self.fqn)
 
 
 def _description(system: System, action: str) -> str:

@@ -36,12 +36,12 @@ class UnstractBridge:
         entrypoint: Sequence[str] = (),
         storage: str = "auto",
         strict_error_logs: bool = False,
-        log_level: str = LogLevel.INFO.value,
+        log_level: str | None = None,
         params_argument: bool = False,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         """Raises `UsageError` with code `option_invalid` for an option that there is not."""
-        if log_level not in LogLevel.__members__:
+        if log_level is not None and log_level not in LogLevel.__members__:
             raise UsageError("option_invalid", f"log level is none of {', '.join(LogLevel)}")
         if image is not None and (image.startswith("-") or not image.strip()):
             raise UsageError("option_invalid", f"{image!r} is no name of an image")
@@ -50,7 +50,7 @@ class UnstractBridge:
         self._options = RunOptions(
             _storage_mode(storage),
             strict_error_logs,
-            LogLevel(log_level),
+            None if log_level is None else LogLevel(log_level),
             params_argument,
             dict(variables or {}),
         )

@@ -30,7 +30,8 @@ def tool_output_schema(properties: ToolProperties) -> dict[str, Any]:
             "workflow_id": _TEXT,
             **said,
         },
-        required=["output", "files", "elapsed_time", *said],
+        # Logs are there if the operator wants them.
+        required=["output", "files", "elapsed_time", *(said.keys() - {"logs"})],
     )
     return output_schema({"ok": ok, "err": error_ports(**said)})
 
@@ -45,10 +46,11 @@ def output_of(value: Any, properties: ToolProperties) -> Any:
         return value
 
 
-def said_ports(transcript: Transcript) -> dict[str, Any]:
+def said_ports(transcript: Transcript, *, with_logs: bool) -> dict[str, Any]:
     """The ports that both variants have: what was said in a run beside its result."""
+    logs = {"logs": [_log(log) for log in transcript.logs]} if with_logs else {}
     return {
-        "logs": [_log(log) for log in transcript.logs],
+        **logs,
         "costs": [_cost(cost) for cost in transcript.costs],
         "messages": [_message(message) for message in transcript.messages],
         "updates": [_update(update) for update in transcript.updates],
@@ -150,11 +152,12 @@ class ToolException:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The process as it finished, and all that it said."""
+    """The process as it finished, and all that it said; its logs are told `with_logs`."""
 
     finished: Finished
     transcript: Transcript
     redaction: Redaction
+    with_logs: bool = True
 
     def problem(self, *, strict_error_logs: bool) -> str:
         """Why the run failed, in one sentence; empty if it gave a result.
@@ -182,7 +185,7 @@ class Ending:
             "output": output_of(result.output, properties),
             "files": [file.as_json() for file in files],
             "elapsed_time": elapsed_s if result.elapsed_s is None else result.elapsed_s,
-            **self.redaction.value(said_ports(self.transcript)),
+            **self._said(),
         }
         return {"ok": ports | ({"workflow_id": result.workflow_id} if result.workflow_id else {})}
 
@@ -195,8 +198,11 @@ class Ending:
             type=exception.type if exception else None,
             # In place of the process's own: messages stand in ports of their own.
             log=self.log or None,
-            **self.redaction.value(said_ports(self.transcript)),
+            **self._said(),
         )
+
+    def _said(self) -> Any:
+        return self.redaction.value(said_ports(self.transcript, with_logs=self.with_logs))
 
     @property
     def log(self) -> str:

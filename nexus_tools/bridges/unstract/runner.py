@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,7 +10,15 @@ from typing import Protocol
 from uuid import uuid4
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, environment_of, run
+from nexus_tools.bridges.sandbox import (
+    UNCONFINED,
+    Confinement,
+    Finished,
+    ProcessLimits,
+    Scratch,
+    environment_of,
+    run,
+)
 from nexus_tools.bridges.sandbox.scratch import outlast
 from nexus_tools.bridges.unstract.program import Program, copy_tool
 from nexus_tools.bridges.unstract.storage import BUCKET, Storage
@@ -40,6 +49,10 @@ class Runner(Protocol):
         """Run it to its end; cancelling ends everything that was started."""
         ...
 
+    def confinement(self) -> Confinement | None:
+        """What its processes may touch of this machine; None if they are not confined by us."""
+        ...
+
     def data_path(self, storage: Storage) -> str:
         """The data directory of a run as the tool sees it."""
         ...
@@ -66,6 +79,7 @@ class LocalRunner:
 
     async def run(self, command: Command) -> Finished:
         """Run the program in a fresh copy; raises `program_missing` if it cannot be started."""
+        began = time.monotonic()
         copying = asyncio.ensure_future(asyncio.to_thread(self._copy, command))
         # A thread goes on when the run is cancelled, and the scratch directory must not then.
         await outlast(copying)
@@ -74,11 +88,17 @@ class LocalRunner:
             [*self.program.command(folder, self.host.python), *command.arguments],
             scratch=command.scratch,
             environment=self._environment(command),
-            limits=command.limits,
+            # To copy a large tool takes of its time.
+            limits=command.limits.left_since(began),
+            confinement=self._confinement(command.storage),
             directory=folder,
             input=command.input,
             on_stdout=command.on_stdout,
         )
+
+    def confinement(self) -> Confinement:
+        """Its own folder, with all that its copy leaves out."""
+        return self.host.confined(self.place)
 
     def data_path(self, storage: Storage) -> str:
         """The folder itself."""
@@ -87,6 +107,11 @@ class LocalRunner:
     async def checks(self) -> dict[str, bool]:
         """The folder may be gone since the tool was found."""
         return {"program": (self.place / self.subfolder).is_dir()}
+
+    def _confinement(self, storage: Storage | None) -> Confinement:
+        """With its S3, if it has one, which is a port of this machine."""
+        ports = [] if storage is None or storage.port is None else [storage.port]
+        return self.confinement().connecting(*ports)
 
     def _copy(self, command: Command) -> Path:
         copy = command.scratch.work / "tool"
@@ -141,7 +166,14 @@ class DockerRunner:
         """Run a container; raises `UnreachableError` with code `docker_unreachable`."""
         name = f"nexus-tools-{uuid4().hex}"
         variables = {**self._shared(), **command.variables}
-        line = docker_run(self.image, name, command, tuple(variables), _user())
+        line = docker_run(
+            self.image,
+            name,
+            command,
+            tuple(variables),
+            _user(),
+            has_network=bool(self.host.confinement.ports) or not self.host.confinement.is_on,
+        )
         ended = False
         try:
             finished = await run(
@@ -149,6 +181,7 @@ class DockerRunner:
                 scratch=command.scratch,
                 environment=self._environment(command.scratch) | variables,
                 limits=replace(command.limits, memory_bytes=_ASKING.memory_bytes),
+                confinement=UNCONFINED,
                 input=command.input,
                 on_stdout=command.on_stdout,
             )
@@ -160,6 +193,9 @@ class DockerRunner:
         if finished.exit_code == _DAEMON_FAILED:
             raise _unreachable(self.image, finished)
         return finished
+
+    def confinement(self) -> None:
+        """The container confines; what we run is the client of Docker, the operator's own."""
 
     def data_path(self, storage: Storage) -> str:  # noqa: ARG002 - the same for every run
         """Where the data directory is mounted."""
@@ -173,6 +209,7 @@ class DockerRunner:
                 scratch=scratch,
                 environment=self._environment(scratch),
                 limits=_ASKING,
+                confinement=UNCONFINED,
             )
         return {"docker": finished.exit_code == 0}
 
@@ -182,6 +219,7 @@ class DockerRunner:
             scratch=scratch,
             environment=self._environment(scratch),
             limits=_REMOVING,
+            confinement=UNCONFINED,
         )
 
     def _environment(self, scratch: Scratch) -> dict[str, str]:
@@ -193,14 +231,22 @@ class DockerRunner:
 
 
 def docker_run(
-    image: str, name: str, command: Command, variables: Sequence[str], user: str
+    image: str,
+    name: str,
+    command: Command,
+    variables: Sequence[str],
+    user: str,
+    *,
+    has_network: bool = False,
 ) -> list[str]:
     """The command line; the values of `variables` are taken from the environment it runs in.
 
-    `user` is `uid:gid`, so that what the tool writes can be read and removed.
+    `user` is `uid:gid`, so that what the tool writes can be read and removed. Its network is this
+    machine's where its S3 is, one of its own with `has_network`, and else none.
     """
     storage = command.storage
-    network = "host" if storage is not None and storage.has_bucket else "bridge"
+    own = "bridge" if has_network else "none"
+    network = "host" if storage is not None and storage.has_bucket else own
     options = [
         *("--name", name),
         *("--network", network),

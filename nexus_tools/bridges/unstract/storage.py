@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from nexus_tools.bridges.sandbox import ProcessLimits
@@ -29,11 +30,12 @@ _RUN = "run"
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The storage of one run below `root`; `credentials` are those of its S3, if it has one."""
+    """The storage of one run below `root`; `credentials` and `port` are its S3's, if it has one."""
 
     root: Path
     mode: StorageMode
     credentials: str = field(default="", repr=False)
+    port: int | None = None
 
     @property
     def bucket(self) -> Path:
@@ -82,7 +84,8 @@ async def storage_in(
             # Clients sign with it; the key is what lets them in.
             "secret": store.access_key,
         }
-        yield Storage(root, mode, json.dumps({"provider": "minio", "credentials": credentials}))
+        provider = json.dumps({"provider": "minio", "credentials": credentials})
+        yield Storage(root, mode, provider, urlsplit(store.endpoint_url).port)
 
 
 _NO_FILE = InputFile("none", b"")

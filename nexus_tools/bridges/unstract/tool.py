@@ -28,14 +28,15 @@ class RunOptions:
     """How tools are run.
 
     `strict_error_logs` fails a run that logs an ERROR or FATAL, as the platform does. `log_level`
-    is the least that the tool is asked to log. `params_argument` gives `parameters` as the
+    is the least that the tool is asked to log; with None what it logs is in no outcome, which is
+    paid for by the byte and read by everybody. `params_argument` gives `parameters` as the
     arguments `--params` and `--workflow-id` besides, which the first tools of the system read.
     `variables` are environment variables of the operator's choice.
     """
 
     storage: StorageMode = "auto"
     strict_error_logs: bool = False
-    log_level: LogLevel = LogLevel.INFO
+    log_level: LogLevel | None = None
     params_argument: bool = False
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -68,6 +69,7 @@ class UnstractTool(BridgedTool):
             output_schema=tool_output_schema(declarations.properties),
             timeout_ms=host.timeout_ms,
             health=self._checks,
+            confinement=runner.confinement(),
         )
         self.variables = declarations.variables.names
 
@@ -101,7 +103,8 @@ class UnstractTool(BridgedTool):
                 self._command(scratch, storage, run, data, transcript)
             )
         transcript.close()
-        return self._outcome(Ending(finished, transcript, redaction), data)
+        with_logs = self._options.log_level is not None
+        return self._outcome(Ending(finished, transcript, redaction, with_logs), data)
 
     def _command(
         self,
@@ -116,7 +119,7 @@ class UnstractTool(BridgedTool):
         if self._input.takes_path and run.file is not None:
             parameters = {INPUT_FILE_PARAMETER: f"{data_path}/INFILE", **parameters}
         arguments = ["--command", "RUN", "--settings", run.settings_argument]
-        arguments += ["--log-level", self._options.log_level.value]
+        arguments += ["--log-level", (self._options.log_level or LogLevel.ERROR).value]
         text = json.dumps(parameters)
         if self._options.params_argument:
             arguments += ["--params", text, "--workflow-id", data.metadata["workflow_id"]]

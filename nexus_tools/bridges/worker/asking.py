@@ -3,11 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import Finished, ProcessLimits, Scratch, detached, run
+from nexus_tools.bridges.sandbox import Confinement, Finished, ProcessLimits, Scratch, detached, run
 from nexus_tools.bridges.variants import error
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
@@ -28,6 +27,12 @@ class WorkerError:
     type: str
     message: str
     traceback: str = field(default="", repr=False, compare=False)
+
+    def hint(self, host: Host) -> str:
+        """What the operator may do about it; empty if there is nothing to say."""
+        if self.type != ModuleNotFoundError.__name__:
+            return ""
+        return f"install it for {host.python}, or name another interpreter with --python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +96,14 @@ async def ask(
     scratch: Scratch,
     limits: ProcessLimits,
     environment: Mapping[str, str],
-    directory: Path | None = None,
+    confinement: Confinement,
 ) -> WorkerReply:
     """Call `reply(request)` of `module` in a fresh interpreter, and wait for its JSON value.
 
     `module` is one of this package, such as `nexus_tools.bridges.nora.child`; of the packages above
     it nothing is executed. It runs in `host.python`, isolated, so that there need be nothing but
-    the standard library. What it prints goes to the log; its standard input is empty.
+    the standard library; in the workspace, if there is one. What it prints goes to
+    the log; its standard input is empty.
 
     Whatever happens in there is in the reply. Raises what `run` raises for a program that cannot
     be started, here the interpreter.
@@ -107,7 +113,8 @@ async def ask(
         scratch=scratch,
         environment=environment,
         limits=limits,
-        directory=directory,
+        confinement=confinement,
+        directory=confinement.workspace,
         input=json.dumps(dict(request), allow_nan=False).encode(),
         takes_reply=True,
     )

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.bridge.systems import Systems, system_options
-from nexus_tools.cli.framework import DURATION, Session
+from nexus_tools.cli.framework import DURATION, Session, picks
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nexus_tools.bridges import Discovery, Host, ProcessLimits
+    from nexus_tools.bridges import Confinement, Discovery, Host, ProcessLimits
+    from nexus_tools.settings import Settings
+    from nexus_tools.tool import FqnPatterns
 
 _PLACE = click.Path(exists=True, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _OPTIONS = (
-    click.argument("places", metavar="PATH...", nargs=-1, required=True, type=_PLACE),
     click.option("--domain", help="The domain of the FQNs; `local.SYSTEM` by default."),
     click.option(
         "--tool-version",
@@ -37,6 +40,27 @@ _OPTIONS = (
         help="The interpreter that runs tools in Python, as of a virtual environment of theirs.",
     ),
     click.option("--share-env", multiple=True, metavar="NAME", help="Let tools see this variable."),
+    click.option(
+        "--workspace",
+        type=_FOLDER,
+        help="The folder that tools may change and that stays, where most of them begin.",
+    ),
+    click.option(
+        "--read", multiple=True, type=_PLACE, help="Let tools read this, and what is in it."
+    ),
+    click.option("--write", multiple=True, type=_FOLDER, help="Let tools change this folder."),
+    click.option(
+        "--connect",
+        multiple=True,
+        type=click.IntRange(1, 65_535),
+        metavar="PORT",
+        help="Let tools connect to this port of TCP, as 443, of any host; and look names up.",
+    ),
+    click.option(
+        "--no-confinement",
+        is_flag=True,
+        help="Let tools do all that you may: read your keys, change your files, reach any host.",
+    ),
     click.option(
         "--timeout",
         type=DURATION,
@@ -79,27 +103,34 @@ class Borrowing:
     tool_version: int
     python: Path | None
     share_env: tuple[str, ...]
+    workspace: Path | None
+    read: tuple[Path, ...]
+    write: tuple[Path, ...]
+    connect: tuple[int, ...]
+    no_confinement: bool
     timeout: int
     memory: int
     disk: int
     processes: int
     systems: Systems
+    patterns: "FqnPatterns"
 
     async def discover(self, session: Session, host: "Host") -> "Discovery":
-        """The tools in the places. Raises as `nexus_tools.bridges.discover` does."""
+        """The tools in the places that pass. Raises as `nexus_tools.bridges.discover` does."""
         from nexus_tools.bridges import Naming, discover
 
         bridges = self.systems.bridges(session.settings)
         with session.output.progress("looking for tools"):
-            return await discover(
-                self.places, bridges, host, Naming(self.domain, self.tool_version)
-            )
+            naming = Naming(self.domain, self.tool_version)
+            found = await discover(self.places, bridges, host, naming)
+        return found.chosen(self.patterns)
 
     @contextmanager
     def host(self, session: Session) -> "Iterator[Host]":
         """This machine, with a scratch directory that is removed in the end."""
         from nexus_tools.bridges import Host
 
+        confinement = self._confinement(session.settings)
         with tempfile.TemporaryDirectory(prefix="nexus-tools-bridge-") as scratch:
             yield Host(
                 # Not resolved: an interpreter of a virtual environment is a link.
@@ -110,7 +141,25 @@ class Borrowing:
                 shared=frozenset(self.share_env),
                 limits=self._limits(),
                 timeout_ms=self.timeout,
+                confinement=confinement,
             )
+
+    def _confinement(self, settings: "Settings") -> "Confinement":
+        """Raises `keys_opened` for a folder with keys, and `confinement_unavailable`."""
+        from nexus_tools.bridges import NAMES_PORT, Confinement
+
+        confinement = Confinement(
+            reads=tuple(place.resolve() for place in self.read),
+            writes=tuple(place.resolve() for place in self.write),
+            ports=(NAMES_PORT, *self.connect) if self.connect else (),
+            workspace=self.workspace.resolve() if self.workspace else None,
+            is_on=not self.no_confinement,
+        )
+        if confinement.is_on:
+            for place in (*confinement.reads, *confinement.may_change):
+                _check_keys(place, settings)
+        confinement.check()
+        return confinement
 
     def _limits(self) -> "ProcessLimits":
         from nexus_tools.bridges import ProcessLimits
@@ -123,9 +172,34 @@ class Borrowing:
         )
 
 
+def _check_keys(place: Path, settings: "Settings") -> None:
+    for keys in (settings.keystore, settings.data_directory):
+        if keys.resolve().is_relative_to(place) or place.is_relative_to(keys.resolve()):
+            raise UsageError(
+                "keys_opened",
+                f"your keys are in {keys}, which tools may not touch: {place} opens it",
+                hint="name a folder that has no keys in it",
+            )
+
+
 def borrows(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command on tools of other systems: gets a `Borrowing` as `borrowing`."""
+    return _places(required=True)(_borrowing(command))
 
+
+def may_borrow(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, of a command that needs no place."""
+    return _places(required=False)(_borrowing(command))
+
+
+def _places(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    metavar = "PATH..." if required else "[PATH]..."
+    return click.argument("places", metavar=metavar, nargs=-1, required=required, type=_PLACE)
+
+
+def _borrowing(command: Callable[..., Any]) -> Callable[..., Any]:
+
+    @picks
     @system_options
     @functools.wraps(command)
     def wrapped(*args: Any, systems: Systems, **kwargs: Any) -> Any:

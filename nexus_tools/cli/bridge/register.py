@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
+from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
 from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
 from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, writes
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.tool import ToolDefinition
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
 @CA_FILE
-@borrows
+@may_borrow
 @writes
 async def command(
     session: Session,
@@ -30,33 +30,60 @@ async def command(
     ca_file: Path | None,
     unchecked: bool,
 ) -> None:
-    """Register the tools in PATH..., all in one transaction, and lock the collateral of each.
+    """Register the tools that are served at URL, and lock the collateral of each.
 
-    They have to be served at URL already, with the same options. None of them is invoked for it.
+    They are registered as the server there describes them: none is invoked, and nothing is started.
+    With PATH... the tools there are looked for anew, as `bridge show` does, and they have to be
+    served at URL with the same options. After an interruption the same command registers the rest.
     """
     from nexus_tools.cli.tool.register import register
+
+    if not borrowing.places:
+        _check_options(borrowing, unchecked=unchecked)
+        served = await _served(session, url, ca_file)
+        definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
+        if not definitions:
+            raise UsageError("no_tools", f"no tool at {url} passes --only and --exclude")
+    else:
+        definitions = await _found(session, borrowing, url)
+        if not unchecked:
+            _check_served(url, definitions, await _served(session, url, ca_file))
+    await register(session, definitions, price)
+
+
+def _check_options(borrowing: Borrowing, *, unchecked: bool) -> None:
+    """Options that say something of tools in a place say nothing without one."""
+    given = "--unchecked" if unchecked else "--domain" if borrowing.domain is not None else None
+    if given is not None:
+        hint = "name the PATH of the tools, too"
+        raise UsageError("option_unfit", f"{given} is for tools in a place", hint=hint)
+
+
+async def _found(session: Session, borrowing: Borrowing, url: str) -> "list[ToolDefinition]":
+    """The definitions of the tools in the places, as they are served at a URL."""
     from nexus_tools.toolkit import ToolServer
 
     with borrowing.host(session) as host:
         found = await borrowing.discover(session, host)
     warn_of_refusals(session.output, found)
     require_tools(found)
-    definitions = ToolServer(found.tools).definitions(url)
-    if not unchecked:
-        await _check_served(session, url, definitions, ca_file)
-    await register(session, definitions, price)
+    return ToolServer(found.tools).definitions(url)
 
 
-async def _check_served(
-    session: Session, url: str, definitions: "list[ToolDefinition]", ca_file: Path | None
-) -> None:
-    """Raises `tool_unreachable`, `not_a_tool`, or `served_otherwise`."""
+async def _served(session: Session, url: str, ca_file: Path | None) -> "list[ToolDefinition]":
+    """The definitions of all tools at a URL. Raises `tool_unreachable` or `not_a_tool`."""
     from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
 
     async with open_http(ca_file) as http:
         with session.output.progress(f"reading definitions from {url}"):
-            served = await served_definitions(http, url, every=True)
-    known = {definition.fqn: definition for definition in served.values()}
+            return list((await served_definitions(http, url, every=True)).values())
+
+
+def _check_served(
+    url: str, definitions: "list[ToolDefinition]", served: "list[ToolDefinition]"
+) -> None:
+    """Raises `served_otherwise`."""
+    known = {definition.fqn: definition for definition in served}
     for definition in definitions:
         other = known.get(definition.fqn)
         if other is None or other.as_json() != definition.as_json():

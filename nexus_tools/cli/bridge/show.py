@@ -6,11 +6,10 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.framework import Output, Session, local, plain
-from nexus_tools.cli.ports import ports_in_words
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.bridges import BridgedTool, Discovery, Refusal
+    from nexus_tools.bridges import BridgedTool, Confinement, Discovery, Refusal
 
 
 @click.command()
@@ -38,7 +37,7 @@ def require_tools(found: "Discovery") -> None:
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
-            hint="`nexus-tools bridge show` says why",
+            hint="`nexus-tools bridge show` says why; look at --only and --exclude, too",
             details={"refused": [_refusal(refusal) for refusal in found.refused]},
         )
 
@@ -66,9 +65,33 @@ def _tool(tool: "BridgedTool") -> dict[str, Any]:
         "variables": list(tool.variables),
         "description": tool.description,
         "timeout": tool.timeout_ms,
+        "may_touch": None if tool.confinement is None else _may_touch(tool.confinement),
         "input_schema": tool.input_schema,
         "output_schema": tool.output_schema,
     }
+
+
+def _may_touch(confinement: "Confinement") -> dict[str, Any]:
+    return {
+        "confined": confinement.is_on,
+        "reads": [str(place) for place in confinement.reads],
+        "writes": [str(place) for place in confinement.may_change],
+        "workspace": str(confinement.workspace) if confinement.workspace else None,
+        "ports": list(confinement.ports),
+    }
+
+
+def _may_touch_in_words(confinement: "Confinement | None") -> str:
+    if confinement is None:
+        return "nothing here: it runs elsewhere"
+    if not confinement.is_on:
+        return "all that you may: it is not confined"
+    parts = [
+        *(f"read {place}" for place in confinement.reads),
+        *(f"change {place}" for place in confinement.may_change),
+        *(f"connect to port {port}" for port in confinement.ports),
+    ]
+    return ", ".join(parts) or "nothing of yours"
 
 
 def _refusal(refusal: "Refusal") -> dict[str, str]:
@@ -81,17 +104,18 @@ def _refusal(refusal: "Refusal") -> dict[str, str]:
 
 
 def _print(output: Output, found: "Discovery", *, schemas: bool) -> None:
-    from nexus_tools.tool import variants
+    from nexus_tools.tool import port_summary, variants
 
     for tool in found.tools:
         summary = plain(tool.description.partition("\n")[0]) or None
         record: dict[str, Any] = {"system": tool.system, "source": tool.source, "does": summary}
+        record["may touch"] = _may_touch_in_words(tool.confinement)
         record["gets"] = ", ".join(tool.variables) or None
         if schemas:
             record |= {"input": tool.input_schema, "output": tool.output_schema}
         else:
-            record |= {"input": ports_in_words(tool.input_schema)}
+            record |= {"input": port_summary(tool.input_schema)}
             for name, ports in variants(tool.output_schema).items():
-                record[name] = ports_in_words(ports)
+                record[name] = port_summary(ports)
         output.record(record, {name: name for name in record}, title=str(tool.fqn))
     warn_of_refusals(output, found)

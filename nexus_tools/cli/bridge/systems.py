@@ -70,9 +70,7 @@ UNSTRACT = System(
         click.option(
             "--log-level",
             type=Choice(["DEBUG", "INFO", "WARN", "ERROR", "FATAL"]),
-            default="INFO",
-            show_default=True,
-            help="Unstract: the least that a tool is asked to log.",
+            help="Unstract: give what a tool logs from this level on; without it, no logs.",
         ),
         click.option(
             "--params-argument",
@@ -138,9 +136,8 @@ SOS = System(
 def _nora(given: Given, _: "Settings") -> "Bridge":
     from nexus_tools.bridges import NoraBridge
 
-    return NoraBridge(
-        error_pattern=given["error_pattern"], allow_dangerous=given["allow_dangerous"]
-    )
+    pattern = None if given["strings_are_answers"] else given["error_pattern"]
+    return NoraBridge(error_pattern=pattern, allow_dangerous=given["allow_dangerous"])
 
 
 NORA = System(
@@ -149,7 +146,14 @@ NORA = System(
         click.option(
             "--error-pattern",
             metavar="REGEX",
-            help="NORA: a text that matches is the variant `err`, as in ^Error.",
+            default="^Error( |:)",
+            show_default=True,
+            help="NORA: a text that matches is the variant `err`.",
+        ),
+        click.option(
+            "--strings-are-answers",
+            is_flag=True,
+            help="NORA: no text is the variant `err`, as for tools that give what is in files.",
         ),
     ),
     _nora,
@@ -201,7 +205,9 @@ def _mcp(given: Given, settings: "Settings") -> "Bridge":
     from nexus_tools.bridges import McpBridge, Pins
 
     pins = Pins(settings.data_directory / "mcp-pins.json")
-    return McpBridge(pins, accept_changes=given["accept_changes"])
+    return McpBridge(
+        pins, accept_changes=given["accept_changes"], per_call=given["session"] == "per-call"
+    )
 
 
 MCP = System(
@@ -211,6 +217,13 @@ MCP = System(
             "--accept-changes",
             is_flag=True,
             help="MCP: take tools that have changed since they were seen first.",
+        ),
+        click.option(
+            "--session",
+            type=Choice(["shared", "per-call"]),
+            default="shared",
+            show_default=True,
+            help="MCP: one server for all calls, or one for each, which knows nothing of others.",
         ),
     ),
     _mcp,

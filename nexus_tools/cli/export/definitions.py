@@ -26,7 +26,7 @@ async def registered(
         raise UsageError(
             "selection_unclear",
             "it is not clear which tools are meant",
-            hint="name FQNs, or choose by --domain, --owner and --search, or pass --all",
+            hint="name FQNs, or choose by --domain, --only and the like, or pass --all",
         )
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
@@ -45,13 +45,15 @@ def file_definitions(
 
     Raises as `ToolDefinition.parse` does, or `tool_unknown`.
     """
-    if selection:
-        hint = "name FQNs, or leave the options away for all"
+    if selection.asks_the_registry or (fqns and selection):
+        hint = "name FQNs, or choose by --only and --exclude, or leave both away for all"
         raise UsageError("selection_unclear", "a file is not searched by options", hint=hint)
     document = read_json(name)
     documents = document if isinstance(document, list) else [document]
     definitions = {each.fqn: each for each in map(ToolDefinition.parse, documents)}
-    wanted = [ToolFqn.parse(fqn) for fqn in fqns] or list(definitions)
+    wanted = [ToolFqn.parse(fqn) for fqn in fqns] or list(
+        filter(selection.patterns.admit, definitions)
+    )
     missing = [str(fqn) for fqn in wanted if fqn not in definitions]
     if missing:
         raise NotFoundError("tool_unknown", f"{name} does not define {', '.join(missing)}")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         Choice,
     )
     from nexus_tools.cli.framework.reaching import reach, reaches
-    from nexus_tools.cli.framework.selection import Selection, selects
+    from nexus_tools.cli.framework.selection import Selection, picks, selects
     from nexus_tools.cli.framework.sent import asked, carry_out, report, sent_record
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
@@ -53,6 +53,7 @@ __all__ = [
     "complete_networks",
     "complete_settings",
     "local",
+    "picks",
     "plain",
     "print_tree",
     "reach",
@@ -87,7 +88,7 @@ __getattr__ = late_names(
         "output": ("Output", "plain", "print_tree"),
         "parameters": ("AMOUNT", "CA_FILE", "DURATION", "FRAMEWORK_FROM", "LOG_FORMAT", "Choice"),
         "reaching": ("reach", "reaches"),
-        "selection": ("Selection", "selects"),
+        "selection": ("Selection", "picks", "selects"),
         "sent": ("asked", "carry_out", "report", "sent_record"),
         "serving": ("Serving", "serves"),
         "session": ("Session",),

@@ -22,7 +22,7 @@ class Output:
 
     def document(self, document: Any) -> None:
         """Print a JSON document."""
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
+        click.echo(json_text(document))
 
     def table(
         self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str
@@ -124,6 +124,16 @@ def _cell(value: Any) -> str:
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, default=str)
     return "" if value is None else plain(str(value))
+
+
+def json_text(document: Any) -> str:
+    """A document for people and programs: what could control a terminal is escaped (RFC 8259)."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, default=str)
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text
+    )
 
 
 def plain(text: str, *, lines: bool = False) -> str:

@@ -1,6 +1,6 @@
 """What a verb did on chain, or would do: in words, with its digest and what it cost."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from nexus_tools import units
@@ -23,12 +23,18 @@ T = TypeVar("T")
 Service = TypeVar("Service", bound=Rehearsable)
 
 
-def report(output: Output, sent: "Sent", done: str, record: Mapping[str, Any]) -> None:
+def report(
+    output: Output, sent: "Sent | Sequence[Sent]", done: str, record: Mapping[str, Any]
+) -> None:
     """Say what was `done`, and print `record` with the digest, the cost and the effects.
 
-    People see amounts in SUI, and no lists. In a dry run it says that nothing was signed.
+    What took several transactions has the digest of the last, the cost of all of them, and each as
+    one of `transactions`. People see amounts in SUI, and no lists. In a dry run it says that
+    nothing was signed.
     """
-    document = sent_record(sent)
+    document = _of_all(
+        [sent_record(each) for each in (sent if isinstance(sent, Sequence) else [sent])]
+    )
     if document["dry_run"]:
         output.note(f"simulated, nothing was signed: {done}")
     else:
@@ -39,6 +45,25 @@ def report(output: Output, sent: "Sent", done: str, record: Mapping[str, Any]) -
     shown = {key: value for key, value in record.items() if not isinstance(value, dict | list)}
     words = units.in_words(shown) | _for_people(document)
     output.record(words, {key: key if "." in key else key.replace("_", " ") for key in words})
+
+
+def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
+    if len(documents) == 1:
+        return documents[0]
+    names = documents[0]["effects"]
+    return documents[-1] | {
+        "cost_mist": sum(document["cost_mist"] for document in documents),
+        "gas": {
+            name: sum(document["gas"][name] for document in documents)
+            for name in documents[0]["gas"]
+        },
+        "effects": {
+            name: [each for document in documents for each in document["effects"][name]]
+            for name in names
+        },
+        "events": [event for document in documents for event in document["events"]],
+        "transactions": documents,
+    }
 
 
 def asked(done: str, rehearsed: "Sent") -> str:

@@ -1,7 +1,6 @@
 """A server of tools on a socket: options and run, shared by `tool serve` and `bridge serve`."""
 
 import functools
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -88,7 +87,7 @@ class Serving:
         if self.meta:
             root = self.public_url or f"{'https' if self.tls_cert else 'http'}://{self.bind}"
             definitions = [definition.as_json() for definition in server.definitions(root)]
-            click.echo(json.dumps(definitions, indent=2, ensure_ascii=False))
+            output.document(definitions)
             return
 
         def ready(url: str) -> None:

@@ -14,6 +14,20 @@ from nexus_tools.cli.framework import AMOUNT, Selection, Session, reaches, reads
 @click.option(
     "--allow-host", multiple=True, metavar="NAME", help="A name by which clients reach --http."
 )
+@click.option(
+    "--mode",
+    type=click.Choice(["list", "search"]),
+    default="list",
+    show_default=True,
+    help="List every tool, or serve three that find, describe and call the others.",
+)
+@click.option(
+    "--page-size",
+    type=click.IntRange(1, 10_000),
+    default=200,
+    show_default=True,
+    help="How many tools a page of the list has; some clients read the first alone.",
+)
 @selects
 @click.option("--max-price", type=AMOUNT, help="Only tools that cost so many SUI at most.")
 @click.option(

@@ -50,6 +50,10 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
                 name=_NAME,
                 version=__version__,
                 instructions=_instructions(session, options),
+                page_size=options["page_size"],
+                mode=options["mode"],
+                domain=selection.domains[0] if len(selection.domains) == 1 else None,
+                is_paid=options["on_chain"],
             )
             if place is None:
                 await _on_stdio(session, server)
@@ -133,7 +137,9 @@ def _ending() -> str:
 def _instructions(session: Session, options: Options) -> str:
     """What a model is told of all these tools."""
     how = "its outcome is written on chain, and paid for" if options["on_chain"] else "not paid for"
+    searched = options["mode"] == "search"
+    way = " Find tools by find_tools, then describe_tool, then call_tool." if searched else ""
     return (
-        f"Tools of the registry on Sui ({session.network().name}). A call is {how}."
+        f"Tools of the registry on Sui ({session.network().name}). A call is {how}.{way}"
         " A result is one variant with its ports; variants that start with err are failures."
     )

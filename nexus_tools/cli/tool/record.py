@@ -3,7 +3,6 @@
 from typing import Any
 
 from nexus_tools import units
-from nexus_tools.cli.ports import ports_in_words
 from nexus_tools.errors import ValidationError
 from nexus_tools.package.move.tool import Tool
 
@@ -70,15 +69,15 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
 
 def ports(document: dict[str, Any]) -> dict[str, str]:
     """A line for the inputs, and one for each variant; none where a stranger's schemas are none."""
-    from nexus_tools.tool import variants
+    from nexus_tools.tool import port_summary, variants
 
     try:
         answers = variants(document["output_schema"])
-        inputs = {"inputs": ports_in_words(document["input_schema"]) or "none"}
+        inputs = {"inputs": port_summary(document["input_schema"]) or "none"}
     except (ValidationError, AttributeError):
         return {}
     return inputs | {
-        f"variant {name}": ports_in_words(schema) or "no ports" for name, schema in answers.items()
+        f"variant {name}": port_summary(schema) or "no ports" for name, schema in answers.items()
     }
 
 

@@ -1,6 +1,7 @@
 """`nexus-tools tool register`: tools into the registry."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from nexus_tools.cli.framework import AMOUNT, CA_FILE, Output, Session, carry_ou
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
+    from nexus_tools.package import Sent
     from nexus_tools.package.move.tool_registry import ToolSettings
-    from nexus_tools.registry import RegisterResult
+    from nexus_tools.registry import RegisteredTool, RegisterResult, Registration, ToolRegistry
     from nexus_tools.tool import ToolDefinition
 
 
@@ -38,9 +40,10 @@ async def command(
     every: bool,
     unchecked: bool,
 ) -> None:
-    """Register tools, all in one transaction, and lock the collateral of each.
+    """Register tools, and lock the collateral of each.
 
-    What is registered already with the same definition is left as it is, with its price.
+    Many take several transactions. What is registered already with the same definition is left as
+    it is, with its price: after an interruption the same command registers the rest.
     """
     if (url is None) == (from_meta is None):
         raise UsageError("source_missing", "name one source: --url URL or --from-meta FILE")
@@ -49,6 +52,29 @@ async def command(
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
     await register(session, definitions, price)
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    """What became of all tools, and each transaction that it took."""
+
+    tools: "tuple[RegisteredTool, ...]"
+    sent: "tuple[Sent, ...]"
+
+    @property
+    def new(self) -> "list[RegisteredTool]":
+        """Those that were not registered before."""
+        return [tool for tool in self.tools if tool.new]
+
+    @property
+    def cost_mist(self) -> int:
+        """What the transactions cost, collateral left aside."""
+        return sum(sent.cost.net for sent in self.sent)
+
+    def and_then(self, result: "RegisterResult") -> "_Registered":
+        """This, and what the next transaction did."""
+        sent = self.sent if result.sent is None else (*self.sent, result.sent)
+        return _Registered(self.tools + result.tools, sent)
 
 
 async def register(
@@ -60,19 +86,44 @@ async def register(
     async with session.nexus() as nexus:
         settings = await nexus.tools.settings()
         registrations = [Registration(definition, price or 0) for definition in definitions]
-        result = await carry_out(
+        done = await carry_out(
             session,
             nexus.tools,
-            lambda service: service.register(*registrations),
+            lambda service: _in_steps(session.output, service, registrations),
             question=lambda rehearsed: _question(rehearsed, settings),
         )
-    _report(session, result, settings)
-    _warn_of_prices(session.output, result, price)
+    _report(session.output, done, settings)
+    _warn_of_prices(session.output, done, price)
 
 
-def _warn_of_prices(output: Output, result: "RegisterResult", price: int | None) -> None:
+async def _in_steps(
+    output: Output, service: "ToolRegistry", registrations: "Sequence[Registration]"
+) -> _Registered:
+    """Register in as many transactions as it takes, and say after each how far it is."""
+    done = _Registered((), ())
+    try:
+        async for result in service.register_all(*registrations):
+            done = done.and_then(result)
+            if result.sent is not None and not service.dry_run:
+                _tell_progress(output, len(done.tools), len(registrations))
+    except BaseException:
+        if done.sent and not service.dry_run:
+            output.note(
+                f"{len(done.tools)} of {len(registrations)} are registered: the same command"
+                " registers the rest"
+            )
+        raise
+    return done
+
+
+def _tell_progress(output: Output, done: int, total: int) -> None:
+    if done < total:
+        output.note(f"registered {done} of {total}")
+
+
+def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> None:
     """Warn of prices that are not what one would think: kept ones, and those of new versions."""
-    for tool in result.tools:
+    for tool in done.tools:
         change = f"`nexus-tools tool update {tool.fqn} --price SUI` changes it"
         cost = units.sui(tool.price_mist)
         if not tool.new and price not in (None, tool.price_mist):
@@ -81,29 +132,33 @@ def _warn_of_prices(output: Output, result: "RegisterResult", price: int | None)
             output.warn(f"{tool.fqn} costs {cost}, whatever earlier versions cost: {change}")
 
 
-def _question(rehearsed: "RegisterResult", settings: "ToolSettings") -> str:
+def _question(rehearsed: _Registered, settings: "ToolSettings") -> str:
     """What is going to be locked; empty if nothing is."""
-    new = [str(tool.fqn) for tool in rehearsed.tools if tool.new]
-    if rehearsed.sent is None:
+    if not rehearsed.sent:
         return ""
-    locked = units.sui(len(new) * settings.collateral_mist)
+    locked = units.sui(len(rehearsed.new) * settings.collateral_mist)
     delay = units.duration(settings.unregister_delay_ms)
+    count = len(rehearsed.sent)
+    how_often = "" if count == 1 else f" in {count} transactions"
     return (
-        f"Register {', '.join(new)}, {_cost(rehearsed)}: lock {locked}, which can be claimed"
-        f" {delay} after unregistering, and pay {units.sui(rehearsed.sent.cost.net)} for gas and"
-        " storage?"
+        f"Register {_named(rehearsed)}: lock {locked}, which can be claimed"
+        f" {delay} after unregistering, and pay {units.sui(rehearsed.cost_mist)} for gas and"
+        f" storage{how_often}?"
     )
 
 
-def _cost(result: "RegisterResult") -> str:
-    """What an invocation of the new tools costs, which all have the same price."""
-    return (
-        f"at {units.sui(next(tool.price_mist for tool in result.tools if tool.new))} an invocation"
-    )
+_NAMED = 10
 
 
-def _report(session: Session, result: "RegisterResult", settings: "ToolSettings") -> None:
-    output = session.output
+def _named(done: _Registered) -> str:
+    """The new tools, and what an invocation of them costs: they all have the same price."""
+    names = [str(tool.fqn) for tool in done.new]
+    more = len(names) - _NAMED
+    listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{listed}, at {units.sui(done.new[0].price_mist)} an invocation"
+
+
+def _report(output: Output, done: _Registered, settings: "ToolSettings") -> None:
     rows: list[dict[str, Any]] = [
         {
             "fqn": str(tool.fqn),
@@ -112,24 +167,21 @@ def _report(session: Session, result: "RegisterResult", settings: "ToolSettings"
             "registered": tool.new,
             "price_mist": tool.price_mist,
         }
-        for tool in result.tools
+        for tool in done.tools
     ]
     for row in rows:
         if not row["registered"]:
             output.done(f"{row['fqn']} is registered already, with the same definition")
-    new = [row for row in rows if row["registered"]]
-    locked = len(new) * settings.collateral_mist
+    locked = len(done.new) * settings.collateral_mist
     record: dict[str, Any] = {"tools": rows, "collateral_mist": locked}
-    if result.sent is None:
+    if not done.sent:
         if output.as_json:
             output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
         return
-    names = ", ".join(row["fqn"] for row in new)
-    done = f"registered {names}, {_cost(result)}: {units.sui(locked)} locked"
-    if output.as_json:
-        report(output, result.sent, done, record)
-    else:
-        report(output, result.sent, done, {row["fqn"]: row["tool"] for row in new})
+    what = f"registered {_named(done)}: {units.sui(locked)} locked"
+    if not output.as_json:
+        record = {str(tool.fqn): str(tool.tool) for tool in done.new}
+    report(output, done.sent, what, record)
 
 
 def _from_file(name: str) -> "tuple[ToolDefinition, ...]":

@@ -13,7 +13,7 @@ from nexus_tools.errors import UnreachableError, UsageError, ValidationError
 from nexus_tools.tool import ToolDefinition, protocol
 from nexus_tools.toolkit import FailedError, Probe
 
-_MAX_TOOLS = 1_000
+_MAX_TOOLS = 10_000
 
 
 @asynccontextmanager

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import SchemaDocument, ToolDefinition, relocated
+from nexus_tools.tool import ANNOTATIONS, SchemaDocument, ToolDefinition, relocated
 
 WRAPPED = "ports"
 """The one argument that holds all ports, where they cannot be arguments themselves."""
 
 _REFERENCES = frozenset(("$ref", "$dynamicRef"))
-# They say something of a whole document; each of these systems takes 2020-12 for granted.
-_OF_DOCUMENTS = ("$schema", "$id")
+# They say something of a whole document; each of these systems takes 2020-12 for granted, and
+# those that know annotations have a place of their own for them.
+_OF_DOCUMENTS = ("$schema", "$id", ANNOTATIONS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from nexus_tools.lending.export.exported import Arguments, Export, ExportedTool,
 from nexus_tools.lending.export.names import export_names
 from nexus_tools.lending.export.openapi import openapi
 from nexus_tools.lending.export.strict import NotStrictError, strict_arguments
-from nexus_tools.tool import ToolDefinition, ToolFqn
+from nexus_tools.tool import ANNOTATIONS, ToolDefinition, ToolFqn, annotations_of
 
 Names = dict[ToolFqn, str]
 
@@ -128,13 +128,18 @@ def anthropic_tool(definition: ToolDefinition, name: str) -> ExportedTool:
 
 def mcp_tool(definition: ToolDefinition, name: str) -> ExportedTool:
     """The tool as an entry of `tools/list`; `_meta` keeps what the name cannot say."""
-    arguments = Arguments(_of_type_object(definition.input_schema))
+    annotations = annotations_of(definition.input_schema)
+    schema = {key: value for key, value in definition.input_schema.items() if key != ANNOTATIONS}
+    # There are clients that take `properties` for granted, though it may be absent.
+    arguments = Arguments({"properties": {}} | _of_type_object(schema))
+    title = annotations.get("title")
     document = {
         "name": name,
-        "title": str(definition.fqn),
+        "title": f"{title} ({definition.fqn})" if title else str(definition.fqn),
         "description": definition.description,
         "inputSchema": arguments.schema,
         "outputSchema": _of_type_object(definition.output_schema),
+        **({"annotations": annotations} if annotations else {}),
         "_meta": {
             "nexus/fqn": str(definition.fqn),
             "nexus/type": definition.type.value,

@@ -45,15 +45,47 @@ MAX_MCP_NAME = LONGEST_NAMES["mcp"]
 _MCP_DIGITS = 16
 
 
-def mcp_name(fqn: ToolFqn) -> str:
-    """The name of a tool: its FQN with `_` for dots and `_v` for `@`, as in `xyz_math_add_v1`.
+def mcp_name(fqn: ToolFqn, domain: str | None = None) -> str:
+    """The name of a tool, in a list of tools that are all in `domain` or below it.
 
-    One FQN has one name whatever else is listed, and no two have the same: a name that is too
-    long, or whose labels have a `_` of their own, ends in sixteen digits of the FQN's SHA-256:
-    fewer could be had by somebody who registers a tool to be called in another one's place.
+    `xyz.example.math.add@1` is `xyz_example_math_add_v1`, and in the domain `xyz.example`
+    `math_add_v1`. One FQN has one name whatever else is listed, and no two have the same, for
+    somebody could register a tool to be called in another one's place. So labels are joined by what
+    they do not have: `_`, else `-`, else `--`. Where each would be ambiguous, or the name too long,
+    its end is kept, and sixteen digits of the FQN's SHA-256 follow: fewer could be met on purpose.
     """
-    plain = f"{fqn.unversioned.replace('.', '_')}_v{fqn.version}"
-    if len(plain) <= MAX_MCP_NAME and "_" not in fqn.unversioned:
+    labels = [*_labels(fqn, domain), f"v{fqn.version}"]
+    separator = _separator(labels)
+    plain = (separator or "_").join(labels)
+    if separator is not None and len(plain) <= MAX_MCP_NAME:
         return plain
     digest = hashlib.sha256(str(fqn).encode()).hexdigest()[:_MCP_DIGITS]
-    return f"{plain[: MAX_MCP_NAME - _MCP_DIGITS - 1]}_{digest}"
+    return f"{_end_of(labels, separator or '_', MAX_MCP_NAME - _MCP_DIGITS - 1)}_{digest}"
+
+
+def _labels(fqn: ToolFqn, domain: str | None) -> list[str]:
+    """The labels behind the domain."""
+    prefix = f"{domain}."
+    return fqn.unversioned.removeprefix(prefix).split(".")
+
+
+def _separator(labels: list[str]) -> str | None:
+    """What joins labels so that they can be told apart again; None if nothing does.
+
+    The version, which ends in no such character, tells the three kinds of names apart: `a-b_c_v1`
+    is made of two labels, `a-b_c-v1` of `a` and `b_c`.
+    """
+    joined = ".".join(labels)
+    if "_" not in joined:
+        return "_"
+    if "-" not in joined:
+        return "-"
+    return None if "--" in joined or "-." in joined else "--"
+
+
+def _end_of(labels: list[str], separator: str, length: int) -> str:
+    """As many of the last labels as there is room for; of a name that is too long its end."""
+    kept = list(labels)
+    while len(kept) > 2 and len(separator.join(kept)) > length:  # the name and the version
+        del kept[0]
+    return separator.join(kept)[-length:].lstrip("_-")

@@ -5,6 +5,7 @@ What a copy cannot say is left out, so that it allows more: a call is checked ag
 schema all the same. Source: OpenAI's guide to structured outputs, "Supported schemas".
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -15,6 +16,9 @@ from nexus_tools.tool import SchemaDocument, linear_time, pointer_of
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
+
+_DEFINITION = re.compile(r"/\$defs/[^/]+")
+_OTHER = re.compile(r"[^A-Za-z0-9_]")
 
 _STRING_FORMATS = frozenset(
     ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
@@ -52,11 +56,33 @@ class NotStrictError(Exception):
 def strict_arguments(arguments: Arguments) -> Arguments:
     """The same arguments under a strict schema. Raises `NotStrictError`."""
     original = arguments.schema
-    copy = _root(original)
+    copy = _root(_with_definitions(original))
     problem = broken_limit(copy)
     if problem:
         raise NotStrictError(problem)
     return Arguments(copy, arguments.wrapped, Fillers(original).taken_away)
+
+
+def _with_definitions(schema: Schema) -> Schema:
+    """The same schema, in which what is referred to elsewhere stands in `$defs` as well.
+
+    `{"properties": {"a": …, "b": {"$ref": "#/properties/a"}}}` has `#/$defs/a_0` for `b` then.
+    """
+    document = SchemaDocument.parse(schema)
+    referred = {
+        pointer for each in document.subschemas.values() for pointer in document.references(each)
+    }
+    elsewhere = sorted(each for each in referred if each and not _DEFINITION.fullmatch(each))
+    if not elsewhere:
+        return schema
+    names = {
+        pointer: f"{_OTHER.sub('_', pointer.rpartition('/')[2])}_{number}"
+        for number, pointer in enumerate(elsewhere)
+    }
+    # Where the targets stand does not change: the copy of each is found where the original is.
+    targets = {names[pointer]: document.subschemas[pointer] for pointer in elsewhere}
+    whole = schema | {"$defs": schema.get("$defs", {}) | targets}
+    return moved(whole, lambda pointer: f"/$defs/{names[pointer]}" if pointer in names else pointer)
 
 
 def _root(schema: Schema) -> Schema:

@@ -4,7 +4,7 @@ LONGEST_NAMES = {
     "openai": 64,
     "openai-responses": 64,
     "anthropic": 64,  # its own API takes 128 by now, those that pass calls on to it 64
-    "mcp": 64,  # the models behind MCP clients; MCP itself takes 128
+    "mcp": 48,  # models take 64, of which clients use some: `mcp__nexus__` in front of a name
     "openapi": 128,
     "unstract": 64,
 }

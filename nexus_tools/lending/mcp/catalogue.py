@@ -2,11 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from nexus_tools.lending.export.names import mcp_name
 from nexus_tools.tool import Outcome, ToolDefinition, ToolFqn
 
 # How many pages are read to find a name that was not listed here.
@@ -19,10 +18,14 @@ Progress = Callable[[str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class CataloguePage:
-    """Some definitions, and the cursor of the next page; None if this is the last."""
+    """Some definitions, and the cursor of the next page; None if this is the last.
+
+    `prices_mist` is what an invocation of each costs, where that is known.
+    """
 
     definitions: tuple[ToolDefinition, ...]
     next_cursor: str | None = None
+    prices_mist: Mapping[ToolFqn, int] = field(default_factory=dict)
 
 
 class Catalogue(Protocol):
@@ -60,8 +63,16 @@ class ToolNames:
     after a reading that did not meet its name not again for `patience_s`.
     """
 
-    def __init__(self, catalogue: Catalogue, *, page_size: int, patience_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        name: Callable[[ToolFqn], str],
+        *,
+        page_size: int,
+        patience_s: float = 10.0,
+    ) -> None:
         self._catalogue = catalogue
+        self._name = name
         self._page_size = page_size
         self._patience_s = patience_s
         self._fqns: dict[str, ToolFqn] = {}
@@ -71,7 +82,7 @@ class ToolNames:
     def give(self, definitions: Iterable[ToolDefinition]) -> None:
         """Remember the names of what is listed; a name keeps the FQN that it had first."""
         for definition in definitions:
-            self._fqns.setdefault(mcp_name(definition.fqn), definition.fqn)
+            self._fqns.setdefault(self._name(definition.fqn), definition.fqn)
 
     async def find(self, name: str) -> ToolFqn | None:
         """The FQN behind a name; None if nothing in the catalogue has it."""

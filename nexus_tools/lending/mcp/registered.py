@@ -168,7 +168,8 @@ class RegistryCatalogue:
 
 def _page(offers: list[Offer], following: int | None) -> CataloguePage:
     definitions = tuple(offer.definition for offer in offers)
-    return CataloguePage(definitions, None if following is None else str(following))
+    prices_mist = {offer.definition.fqn: offer.found.tool.price_mist for offer in offers}
+    return CataloguePage(definitions, None if following is None else str(following), prices_mist)
 
 
 def _place(cursor: str | None) -> int:

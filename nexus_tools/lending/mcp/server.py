@@ -7,10 +7,9 @@ Both generations of the protocol are spoken, by the SDK: those that begin with `
 import asyncio
 import base64
 import binascii
-import json
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import mcp_types as types
 from mcp.server import Server
@@ -21,16 +20,18 @@ from mcp.shared.exceptions import MCPError
 
 from nexus_tools.embedded_server import embedded, listening_socket, url_of
 from nexus_tools.errors import NexusError, ValidationError
-from nexus_tools.lending.export.formats import mcp_tool
-from nexus_tools.lending.export.names import mcp_name
-from nexus_tools.lending.mcp.catalogue import Catalogue, Progress, ToolNames
+from nexus_tools.lending.mcp.catalogue import Catalogue, ToolNames
+from nexus_tools.lending.mcp.presentation import Annotate, Presentation, declared
+from nexus_tools.lending.mcp.progress import progress_to
+from nexus_tools.lending.mcp.results import call_result, error_result
+from nexus_tools.lending.mcp.search_desk import SearchDesk
 from nexus_tools.logs import get_logger
-from nexus_tools.tool import Failure, InterfaceValidator, Outcome, ToolDefinition
+from nexus_tools.tool import InterfaceValidator, ToolDefinition
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-Annotate = Callable[[ToolDefinition], types.ToolAnnotations | None]
+Mode = Literal["list", "search"]
 Context = ServerRequestContext[Any, Any]
 
 _Params = TypeVar("_Params")
@@ -38,7 +39,8 @@ _Result = TypeVar("_Result")
 
 _log = get_logger("nexus_tools.lending.mcp.server")
 
-DEFAULT_PAGE_SIZE = 50
+DEFAULT_PAGE_SIZE = 200
+"""Not few: there are clients that read the first page and no other."""
 HTTP_PATH = "/mcp"
 
 _GRACE_S = 5
@@ -53,14 +55,24 @@ def mcp_server(
     version: str,
     instructions: str | None = None,
     page_size: int = DEFAULT_PAGE_SIZE,
-    annotate: Annotate | None = None,
+    mode: Mode = "list",
+    domain: str | None = None,
+    annotate: Annotate = declared,
+    is_paid: bool = False,
 ) -> Server[Any]:
     """An MCP server of all tools of a catalogue, for `serve_stdio`, `http_app` or a `Client`.
 
-    `page_size` is how many tools a `tools/list` answers at most. `annotate` says what is known of a
-    tool beyond its definition, as whether it only reads.
+    In the mode `list` each tool is one of MCP, and `page_size` is how many a `tools/list` answers
+    at most; in the mode `search` there are three, which find, describe and call the others. Tools
+    that are all in `domain` have names without it. `annotate` says what is known of a tool, which
+    is what its author says. Where calls are paid by whoever makes them, tools tell what they cost.
     """
-    desk = _Desk(catalogue, page_size, annotate)
+    presentation = Presentation(domain, annotate, is_paid)
+    desk = (
+        SearchDesk(catalogue, presentation)
+        if mode == "search"
+        else _Desk(catalogue, page_size, presentation)
+    )
     return Server(
         name,
         version=version,
@@ -119,23 +131,14 @@ async def serve_http(
         await asyncio.Event().wait()
 
 
-def tool_document(
-    definition: ToolDefinition, annotations: types.ToolAnnotations | None = None
-) -> types.Tool:
-    """The entry of a tool in `tools/list`, as it is exported for MCP."""
-    document = mcp_tool(definition, mcp_name(definition.fqn)).document
-    tool = types.Tool.model_validate(document, by_name=False)
-    return tool.model_copy(update={"annotations": annotations})
-
-
 class _Desk:
     """Answers the two requests; it holds nothing of a client, so all clients share it."""
 
-    def __init__(self, catalogue: Catalogue, page_size: int, annotate: Annotate | None) -> None:
+    def __init__(self, catalogue: Catalogue, page_size: int, presentation: Presentation) -> None:
         self._catalogue = catalogue
         self._page_size = page_size
-        self._annotate = annotate or (lambda _: None)
-        self._names = ToolNames(catalogue, page_size=page_size)
+        self._present = presentation.document
+        self._names = ToolNames(catalogue, presentation.name, page_size=page_size)
 
     async def list_tools(
         self, _: Context, params: types.PaginatedRequestParams | None
@@ -150,7 +153,9 @@ class _Desk:
             raise MCPError(code, str(error), data={"code": error.code}) from error
         self._names.give(page.definitions)
         return types.ListToolsResult(
-            tools=[tool_document(each, self._annotate(each)) for each in page.definitions],
+            tools=[
+                self._present(each, page.prices_mist.get(each.fqn)) for each in page.definitions
+            ],
             next_cursor=_opaque_cursor(page.next_cursor),
         )
 
@@ -162,7 +167,7 @@ class _Desk:
             definition = await self._definition(params.name)
             ports = params.arguments or {}
             InterfaceValidator(definition).check_input(ports)
-            outcome = await self._catalogue.call(definition, ports, _progress(context))
+            outcome = await self._catalogue.call(definition, ports, progress_to(context))
         except NexusError as error:
             return error_result(error)
         return call_result(outcome)
@@ -192,18 +197,6 @@ def _guarded(handler: Callable[[Context, _Params], Awaitable[_Result]]) -> Any:
     return guarded
 
 
-def _progress(context: Context) -> Progress:
-    """Progress notifications, which the SDK sends if the client gave a token; each counts one."""
-    steps = 0
-
-    async def tell(message: str) -> None:
-        nonlocal steps
-        steps += 1
-        await context.session.report_progress(steps, message=message)
-
-    return tell
-
-
 def _opaque_cursor(cursor: str | None) -> str | None:
     return None if cursor is None else base64.urlsafe_b64encode(cursor.encode()).decode()
 
@@ -227,40 +220,3 @@ def _rebinding_protection(
         allowed_hosts=[*loopback, *hosts],
         allowed_origins=[*(f"http://{host}" for host in loopback), *origins],
     )
-
-
-# --- What came of a call, as the result of `tools/call`
-
-
-def call_result(outcome: Outcome) -> types.CallToolResult:
-    """The result of a call that was made.
-
-    A variant is the structured content, `{variant: {port: value}}`, and the same as text; an `err…`
-    variant is an error that still matches the output schema. A failure has no structured content,
-    because there is no schema for it.
-    """
-    if isinstance(outcome, Failure):
-        return _error(f"{outcome.reason.value}: {outcome.detail}")
-    document = outcome.as_json()
-    return types.CallToolResult(
-        content=[_text(json.dumps(document, ensure_ascii=False))],
-        structured_content=document,
-        is_error=outcome.is_error,
-    )
-
-
-def error_result(error: NexusError) -> types.CallToolResult:
-    """The result of a call that was not made; each place that is wrong has a line of its own."""
-    places = [
-        f"- {failure.get('pointer') or 'the root'}: {failure.get('message', '')}"
-        for failure in error.details.get("failures", ())
-    ]
-    return _error("\n".join([f"{error.code}: {error}", *places]))
-
-
-def _error(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[_text(text)], is_error=True)
-
-
-def _text(text: str) -> Any:
-    return types.TextContent(type="text", text=text)

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges import Confinement, Host, Naming
 from nexus_tools.bridges.credentials import CredentialStore
 from nexus_tools.bridges.hyperpocket.auth import Clock
 from nexus_tools.bridges.hyperpocket.bridge import HyperpocketBridge
@@ -29,12 +29,15 @@ def host(tmp_path):
         "LANG": "C.UTF-8",
         "OPERATORS_SECRET": "not-for-tools",
     }
+    counted = tmp_path / "counted"
+    counted.mkdir()
     return Host(
         Path(sys.executable),
         tmp_path / "scratch",
         tmp_path / "cache",
         environment,
         timeout_ms=60_000,
+        confinement=Confinement(writes=(counted,)),
     )
 
 

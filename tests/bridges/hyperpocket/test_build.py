@@ -21,17 +21,17 @@ def built(found, tmp_path):
         [tool] = discovery.tools
         async with discovery.running():
             await tool.build.ended()
-        count = tmp_path / "count"
+        count = tmp_path / "counted" / "count"
         return tool, len(count.read_text().splitlines()) if count.exists() else 0
 
     return built
 
 
 async def test_discovery_builds_nothing(packaged, found, tmp_path, host):
-    folder = packaged(build=COUNTED.format(tmp_path / "count"))
+    folder = packaged(build=COUNTED.format(tmp_path / "counted" / "count"))
     [tool] = (await found(folder)).tools
     assert await tool.check_health() == {"built": False}
-    assert not (tmp_path / "count").exists()
+    assert not (tmp_path / "counted" / "count").exists()
     assert not host.cache.exists()
 
 
@@ -41,14 +41,14 @@ async def test_a_tool_is_healthy_when_it_is_built(packaged, built):
 
 
 async def test_the_same_content_is_built_once(packaged, built, tmp_path):
-    folder = packaged({"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "count"))
+    folder = packaged({"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "counted" / "count"))
     await built(folder)
     _, count = await built(folder)
     assert count == 1
 
 
 async def test_a_changed_content_is_built_anew(packaged, built, tmp_path):
-    folder = packaged({"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "count"))
+    folder = packaged({"main.sh": "echo 1"}, build=COUNTED.format(tmp_path / "counted" / "count"))
     await built(folder)
     (folder / "main.sh").write_text("echo 2")
     _, count = await built(folder)

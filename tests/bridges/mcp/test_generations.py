@@ -89,7 +89,7 @@ async def test_headers_are_sent_with_their_placeholders_filled(address, served, 
 
 async def test_a_change_that_is_announced_to_subscribers_is_seen(address, served, modern):
     tools = await served(address)
-    service = tools["add"]._service
+    service = tools["add"].service
     seen = asyncio.Event()
     compare = service._compare
 

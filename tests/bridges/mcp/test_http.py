@@ -189,5 +189,5 @@ async def test_a_session_that_the_server_forgot_is_begun_again(plain, host, serv
         [tool] = discovery.tools
         known.clear()
         assert (await tool.invoke({})).is_error
-        await tool._service.up()
+        await tool.service.up()
         assert (await tool.invoke({})).variant == "ok"

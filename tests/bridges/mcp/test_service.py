@@ -1,13 +1,19 @@
 """A server while it is served: started again, watched for changes."""
 
 import asyncio
+import json
+import os
+import signal
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 import structlog
 
 from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge, Patience
+from nexus_tools.toolkit import NotReadyError, ToolServer
+from nexus_tools.toolkit.testing import client
 
 TEXT = {"content": [{"type": "text", "text": "hello"}]}
 HEALTHY = {"running": True, "unchanged": True}
@@ -22,8 +28,8 @@ async def serve(plain, host):
         async def serve(patience=AT_ONCE):
             discovery = await McpBridge(patience=patience).discover(plain.file, host, Naming())
             await stack.enter_async_context(discovery.running())
-            [lifespan] = discovery.lifespans
-            return lifespan.__self__, {tool.name: tool for tool in discovery.tools}
+            tools = {tool.name: tool for tool in discovery.tools}
+            return next(iter(tools.values())).service, tools
 
         yield serve
 
@@ -49,8 +55,26 @@ async def test_a_server_is_not_healthy_until_it_is_started_again(plain, serve):
     _, tools = await serve(Patience(first_pause_s=3_600))
     assert (await tools["end"].invoke({})).is_error
     assert await tools["end"].check_health() == {"running": False, "unchanged": True}
-    again = await tools["end"].invoke({})
-    assert again.ports["reason"] == "the server ended with exit code 3"
+    with pytest.raises(NotReadyError, match="not sent: the server ended with exit code 3"):
+        await tools["end"].invoke({})
+
+
+async def test_a_call_that_blocks_the_server_has_it_started_again_and_others_are_503(plain, serve):
+    plain.tell("freeze", "read_no_more")
+    plain.tell("greet", TEXT)
+    service, tools = await serve(replace(AT_ONCE, listing_s=0.2))
+    tools["freeze"]._seconds = 1
+    link = service._connection.link
+    async with client(ToolServer(list(tools.values()))) as http:
+        blocking = asyncio.create_task(tools["freeze"].invoke({}))
+        await asyncio.sleep(0)
+        other = await http.post("/greet/invoke", json={}, headers={"idempotency-key": "a"})
+        assert (other.status_code, other.json()["code"]) == (503, "not_ready")
+        assert (await blocking).ports["limit"] == "time"
+        await link.closed.wait()
+        await service.up()
+        again = await http.post("/greet/invoke", json={}, headers={"idempotency-key": "a"})
+    assert "ok" in again.json()
 
 
 async def test_the_pause_before_a_start_doubles_up_to_the_longest(plain, serve, monkeypatch):
@@ -173,13 +197,13 @@ async def test_what_a_server_prints_is_in_the_log(plain, serve):
 
 
 async def test_a_server_that_is_late_is_not_healthy_and_given_up_after_the_third_time(plain, serve):
-    plain.tell("freeze", "read_no_more")
+    plain.tell("look", "surroundings")
     service, tools = await serve(Patience(relist_s=0, listing_s=0.1, first_pause_s=3_600))
-    tools["freeze"]._seconds = 0.1
-    assert (await tools["freeze"].invoke({})).ports["limit"] == "time"
+    pid = json.loads((await tools["look"].invoke({})).ports["text"])["pid"]
+    os.kill(pid, signal.SIGSTOP)
     link = service._connection.link
     closed = []
     for _ in range(3):
-        assert await tools["freeze"].check_health() == {"running": False, "unchanged": True}
+        assert await tools["look"].check_health() == {"running": False, "unchanged": True}
         closed.append(link.closed.is_set())
     assert closed == [False, False, True]

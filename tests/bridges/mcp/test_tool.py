@@ -11,6 +11,8 @@ from nexus_tools.bridges import Naming
 from nexus_tools.bridges.mcp import McpBridge
 from nexus_tools.bridges.sandbox import ProcessLimits
 from nexus_tools.errors import ValidationError
+from nexus_tools.tool import FqnPatterns
+from nexus_tools.toolkit import NotReadyError
 
 TEXT = {"content": [{"type": "text", "text": "hello"}]}
 
@@ -168,18 +170,53 @@ async def test_a_server_that_reads_no_more_keeps_nobody_waiting(plain, served, h
     tools = await served(plain.file, host=replace(host, timeout_ms=1_000))
     large = {"text": "x" * 200_000}  # more than a pipe holds
     async with asyncio.timeout(4):
-        outcomes = [await tools["freeze"].invoke(large) for _ in range(2)]
-    assert [outcome.ports["limit"] for outcome in outcomes] == ["time", "time"]
+        outcome = await tools["freeze"].invoke(large)
+        with pytest.raises(NotReadyError, match="was not sent"):
+            await tools["freeze"].invoke(large)
+    assert outcome.ports["limit"] == "time"
 
 
-async def test_a_server_that_ends_is_err_with_what_it_printed(plain, served):
+async def test_a_server_that_ends_is_err(plain, served):
     plain.tell("end", "end")
     tools = await served(plain.file)
+    outcome = await tools["end"].invoke({})
+    assert outcome.ports == {"reason": "the server ended with exit code 3"}
+
+
+async def test_what_a_server_printed_is_told_where_it_was_there_for_this_call_alone(plain, served):
+    plain.tell("end", "end")
+    tools = await served(plain.file, per_call=True)
     outcome = await tools["end"].invoke({})
     assert outcome.ports == {
         "reason": "the server ended with exit code 3",
         "log": "there is no way on",
     }
+
+
+async def test_a_caller_does_not_learn_what_the_server_printed_for_another(plain, served):
+    plain.tell("whisper", "whisper")
+    plain.tell("end", "end")
+    tools = await served(plain.file)
+    await tools["whisper"].invoke({"password": "hunter2"})
+    outcome = await tools["end"].invoke({})
+    assert outcome.is_error
+    assert "hunter2" not in str(outcome.as_json())
+
+
+async def test_a_server_for_each_call_knows_nothing_of_others(plain, served):
+    plain.tell("look", "surroundings")
+    shared, alone = [
+        [json.loads((await tools["look"].invoke({})).ports["text"])["pid"] for _ in range(2)]
+        for tools in (await served(plain.file), await served(plain.file, per_call=True))
+    ]
+    assert len(set(shared)) == 1
+    assert len(set(alone)) == 2
+
+
+async def test_a_server_for_one_call_has_the_time_of_the_call(plain, served, host):
+    plain.tell("hang", "say_nothing")
+    tools = await served(plain.file, host=replace(host, timeout_ms=1_000), per_call=True)
+    assert (await tools["hang"].invoke({})).ports["limit"] == "time"
 
 
 async def test_a_message_that_is_too_long_stops_the_server(plain, served, host):
@@ -196,7 +233,7 @@ async def test_memory_beyond_the_limit_stops_the_server(plain, served, host):
     tools = await served(plain.file, host=replace(host, limits=limits))
     outcome = await tools["big"].invoke({})
     assert outcome.is_error
-    assert outcome.ports.get("limit") == "memory" or "MemoryError" in outcome.ports["log"]
+    assert outcome.ports.get("limit") == "memory" or "exit code" in outcome.ports["reason"]
 
 
 async def test_what_is_no_message_on_stdout_is_passed_over(plain, served):
@@ -255,5 +292,28 @@ async def test_all_that_a_server_started_ends_with_it(plain, host):
 async def test_a_tool_is_not_called_before_it_is_served(plain, host):
     plain.tell("greet", TEXT)
     discovery = await McpBridge().discover(plain.file, host, Naming())
-    outcome = await discovery.tools[0].invoke({})
-    assert outcome.ports == {"reason": "the server is not running"}
+    with pytest.raises(NotReadyError, match="the server is not running"):
+        await discovery.tools[0].invoke({})
+
+
+async def test_hints_and_title_are_kept_in_the_input_schema(plain, served):
+    hints = {"readOnlyHint": True, "destructiveHint": False}
+    plain.tell("greet", TEXT, title="Say hello", annotations=hints)
+    tools = await served(plain.file)
+    assert tools["greet"].input_schema["x-mcp-annotations"] == {
+        "title": "Say hello",
+        "readOnlyHint": True,
+        "destructiveHint": False,
+    }
+    assert (await tools["greet"].invoke({})).variant == "ok"
+
+
+async def test_a_server_of_which_no_tool_is_served_is_not_kept_running(plain, host):
+    plain.tell("greet", TEXT)
+    found = await McpBridge().discover(plain.file, host, Naming())
+    none, all_ = found.chosen(FqnPatterns(exclude=("greet",))), found.chosen(FqnPatterns())
+    [tool] = found.tools
+    async with none.running():
+        assert (await tool.check_health())["running"] is False
+    async with all_.running():
+        assert (await tool.check_health())["running"] is True

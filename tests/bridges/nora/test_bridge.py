@@ -69,7 +69,12 @@ def test_a_wrong_manifest_is_refused_with_its_places_and_the_others_are_found(wr
             "description": "",
             "required": True,
         },
-        {"pattern": "(?=a)b", "type": "string", "description": "", "required": False},
+        {
+            "not": {"pattern": "(?=a)b"},
+            "type": "string",
+            "description": "",
+            "required": False,
+        },
     ],
 )
 def test_parameters_that_are_no_schema_of_the_house_are_refused(write, discover, schema):

@@ -8,7 +8,7 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
-from nexus_tools.bridges.sandbox import ProcessLimits, launcher
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, launcher
 
 
 @pytest.fixture
@@ -20,6 +20,8 @@ def start(scratch):
             [sys.executable, "-I", "-S", "-c", code],
             scratch=scratch,
             limits=ProcessLimits(**limits),
+            environment=os.environ,
+            confinement=Confinement(),
         )
         return await asyncio.create_subprocess_exec(*line, stdin=PIPE, stdout=PIPE, stderr=PIPE)
 
@@ -70,7 +72,13 @@ async def test_a_bound_that_is_passed_ends_it_with_a_word(start, scratch, left_o
 
 
 async def test_a_program_that_is_not_there_is_told(scratch):
-    line = launcher(["no-such-program"], scratch=scratch, limits=ProcessLimits())
+    line = launcher(
+        ["no-such-program"],
+        scratch=scratch,
+        limits=ProcessLimits(),
+        environment=os.environ,
+        confinement=Confinement(),
+    )
 
     process = await asyncio.create_subprocess_exec(*line, stderr=PIPE)
     _, errors = await process.communicate()
@@ -100,7 +108,11 @@ async def test_when_it_is_told_to_stop_everything_dies(start, is_alive):
 async def test_when_its_parent_dies_everything_dies(scratch):
     """A process descriptor becomes readable when its process has ended."""
     line = launcher(
-        [sys.executable, "-I", "-S", "-c", DAEMON], scratch=scratch, limits=ProcessLimits()
+        [sys.executable, "-I", "-S", "-c", DAEMON],
+        scratch=scratch,
+        limits=ProcessLimits(),
+        environment=os.environ,
+        confinement=Confinement(),
     )
     parent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", f"import subprocess; subprocess.run({line!r})", stdout=PIPE

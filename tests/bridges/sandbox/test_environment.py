@@ -1,10 +1,10 @@
 """What a tool gets of the operator's environment."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
-from nexus_tools.bridges.sandbox import environment_of
+from nexus_tools.bridges.sandbox import Confinement, environment_of
 
 HOSTILE = {
     "AWS_ACCESS_KEY_ID": "AKIA",
@@ -39,6 +39,7 @@ OWN = {
 class Operator:
     environment: dict
     shared: frozenset = frozenset()
+    confinement: Confinement = field(default_factory=Confinement)
 
 
 @pytest.fixture

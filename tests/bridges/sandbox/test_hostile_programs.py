@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.bridges.sandbox import UNCONFINED, Limit
 
 ESCAPE = """
 import os, signal
@@ -107,7 +107,7 @@ async def test_a_program_that_kills_its_own_group_is_killed_by_that(run_python):
 async def test_a_program_that_kills_its_parent_dies_with_it(run_python):
     code = "import os, signal; os.kill(os.getppid(), signal.SIGKILL); signal.pause()"
 
-    finished = await run_python(code)
+    finished = await run_python(code, confinement=UNCONFINED)
 
     assert (finished.exit_code, finished.limit) == (-signal.SIGKILL, None)
 
@@ -115,7 +115,7 @@ async def test_a_program_that_kills_its_parent_dies_with_it(run_python):
 async def test_a_program_that_tells_its_parent_to_stop_is_killed(run_python):
     code = "import os, signal; os.kill(os.getppid(), signal.SIGTERM); signal.pause()"
 
-    finished = await run_python(code)
+    finished = await run_python(code, confinement=UNCONFINED)
 
     assert (finished.exit_code, finished.limit) == (-signal.SIGKILL, None)
 
@@ -123,7 +123,7 @@ async def test_a_program_that_tells_its_parent_to_stop_is_killed(run_python):
 async def test_a_daemon_dies_though_its_watch_was_killed(run_python, is_alive):
     code = f"parent = __import__('os').getppid()\n{ESCAPE}\nos.kill(parent, signal.SIGKILL)"
 
-    finished = await run_python(code)
+    finished = await run_python(code, confinement=UNCONFINED)
 
     assert finished.exit_code == -signal.SIGKILL
     assert not is_alive(finished.stdout)
@@ -134,7 +134,7 @@ async def test_a_daemon_has_ended_for_good_when_the_run_is_over(run_python, is_a
     large = ESCAPE.replace("print(os", "memory = b'1' * 300_000_000\n    print(os")
     code = f"parent = __import__('os').getppid()\n{large}\nos.kill(parent, signal.SIGKILL)"
 
-    finished = await run_python(code)
+    finished = await run_python(code, confinement=UNCONFINED)
 
     assert not is_alive(finished.stdout)
 
@@ -142,7 +142,7 @@ async def test_a_daemon_has_ended_for_good_when_the_run_is_over(run_python, is_a
 async def test_a_program_that_halts_its_watch_is_stopped_for_time(run_python):
     code = "import os, signal; os.kill(os.getppid(), signal.SIGSTOP); signal.pause()"
 
-    finished = await run_python(code, limits={"time_ms": 100})
+    finished = await run_python(code, limits={"time_ms": 100}, confinement=UNCONFINED)
 
     assert (finished.limit, finished.exit_code) == (Limit.TIME, None)
 

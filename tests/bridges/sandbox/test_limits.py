@@ -2,7 +2,7 @@
 
 import pytest
 
-from nexus_tools.bridges.sandbox import Limit
+from nexus_tools.bridges.sandbox import Confinement, Limit
 
 MIB = 2**20
 
@@ -144,7 +144,8 @@ signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 with open({str(tmp_path / "big")!r}, 'wb', 0) as big:
     while True: big.write(b'x' * 2**20)
 """
-    finished = await run_python(code, limits={"disk_bytes": MIB})
+    confinement = Confinement().writing(tmp_path)
+    finished = await run_python(code, limits={"disk_bytes": MIB}, confinement=confinement)
 
     assert finished.limit is Limit.DISK
 

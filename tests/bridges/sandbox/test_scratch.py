@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from nexus_tools.bridges.sandbox import Scratch
+from nexus_tools.bridges.sandbox import Confinement, Scratch
 
 
 def test_a_run_has_a_home_a_working_directory_and_a_place_for_temporary_files(tmp_path):
@@ -69,7 +69,8 @@ os.makedirs("a/b/c")
 open("a/b/file", "w").close()
 for place in ("a/b/c", "a/b/file", "a/b", "a", "."): os.chmod(place, {mode})
 """
-        finished = await run_python(code, directory=scratch.work)
+        confinement = Confinement().writing(scratch.folder)
+        finished = await run_python(code, directory=scratch.work, confinement=confinement)
         assert finished.exit_code == 0
 
     assert list((tmp_path / "other").iterdir()) == []

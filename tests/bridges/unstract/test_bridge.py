@@ -113,7 +113,7 @@ async def test_a_huge_file_is_refused(refusal):
         {"type": "string"},
         {"properties": {"a": {"$ref": "http://example.com/a.json"}}},
         {"properties": {"a": {"type": "nothing"}}},
-        {"properties": {"a": {"pattern": "(a)\\1"}}},
+        {"properties": {"a": {"not": {"pattern": "(a)\\1"}}}},
     ],
 )
 async def test_settings_that_are_no_schema_of_the_house_are_refused(refusal, spec):

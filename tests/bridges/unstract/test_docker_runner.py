@@ -42,9 +42,10 @@ def command_with(scratch, storage=None, **how):
     return Command(arguments, scratch, LIMITS, {"KEY": "secret"}, storage, **how)
 
 
-def line_of(tmp_path, storage=None, **how):
+def line_of(tmp_path, storage=None, *, has_network=False, **how):
     command = command_with(Scratch(tmp_path), storage, **how)
-    return docker_run("unstract/sorter:1", "the-name", command, ("KEY",), "7:8")
+    image, variables = "unstract/sorter:1", ("KEY",)
+    return docker_run(image, "the-name", command, variables, "7:8", has_network=has_network)
 
 
 def after(line, option):
@@ -81,11 +82,14 @@ def test_the_data_directory_is_the_only_volume(tmp_path):
     assert "--volume" not in line
 
 
-@pytest.mark.parametrize(
-    ("mode", "network"), [("local", "bridge"), ("s3", "host"), ("auto", "host")]
-)
+@pytest.mark.parametrize(("mode", "network"), [("local", "none"), ("s3", "host"), ("auto", "host")])
 def test_only_a_tool_with_a_bucket_is_on_the_network_of_the_host(tmp_path, mode, network):
     assert after(line_of(tmp_path, Storage(tmp_path, mode)), "--network") == network
+
+
+def test_a_container_has_a_network_of_its_own_where_a_port_is_open(tmp_path):
+    line = line_of(tmp_path, Storage(tmp_path, "local"), has_network=True)
+    assert after(line, "--network") == "bridge"
 
 
 def test_standard_input_is_open_only_if_there_is_something_to_read(tmp_path):

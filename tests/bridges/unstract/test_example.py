@@ -24,7 +24,7 @@ async def test_the_example_counts_words(host_with):
         {"path": "words.json", "text": '{"to": 2, "be": 2, "or": 1, "not": 1}'}
     ]
     assert [cost["cost"] for cost in ports["costs"]] == [6.0]
-    assert [log["log"] for log in ports["logs"]] == ["6 words in a.txt"]
+    assert "logs" not in ports
 
 
 @pytest.mark.parametrize(

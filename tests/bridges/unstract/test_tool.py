@@ -48,11 +48,15 @@ async def test_a_result_is_the_output(serve):
         "files": [],
         "elapsed_time": 1.5,
         "workflow_id": "w",
-        "logs": [],
         "costs": [],
         "messages": [],
         "updates": [],
     }
+
+
+async def test_what_a_tool_logs_is_in_no_outcome_unless_a_level_is_named(serve):
+    program = sh(says(type="LOG", level="FATAL", log="secret"), result("x"))
+    assert "logs" not in await ports_of(await serve(program))
 
 
 async def test_what_is_said_beside_the_result_is_in_the_outcome(serve):
@@ -63,7 +67,7 @@ async def test_what_is_said_beside_the_result_is_in_the_outcome(serve):
         says(type="UPDATE", state="INPUT_UPDATE", message="new", emitted_at=AT),
         result("x"),
     )
-    ports = await ports_of(await serve(program))
+    ports = await ports_of(await serve(program, options={"log_level": "INFO"}))
     log = {"level": "WARN", "log": "slow", "stage": "TOOL_RUN", "emitted_at": AT}
     assert ports["logs"] == [log]
     assert ports["costs"] == [{"cost": 0.25, "cost_units": "USD", "emitted_at": AT}]
@@ -226,7 +230,9 @@ async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_wi
         'echo "$KEY" >&2; exit 1',
     )
     config = {"runtime_variables.json": {"required": ["KEY"]}}
-    tool = await serve(program, host=host_with(KEY="sk-12345"), config=config)
+    tool = await serve(
+        program, host=host_with(KEY="sk-12345"), config=config, options={"log_level": "INFO"}
+    )
     with capture_logs() as lines:
         ports = await ports_of(tool, variant="err")
     assert ports["logs"] == [{"level": "INFO", "log": "key is [redacted]"}]
@@ -236,7 +242,8 @@ async def test_values_of_variables_are_masked_in_what_a_tool_logs(serve, host_wi
 async def test_secret_settings_are_masked_in_what_a_tool_logs(serve):
     echo = r"""printf '{"type": "LOG", "log": "with %s"}\n' "$(echo "$4" | tr -d '{}"')" """
     program = sh(echo, result("x"))
-    tool = await serve(program, config={"spec.json": {"properties": {"apiKey": {}}}})
+    config = {"spec.json": {"properties": {"apiKey": {}}}}
+    tool = await serve(program, config=config, options={"log_level": "INFO"})
     with capture_logs() as lines:
         ports = await ports_of(tool, settings={"apiKey": "sk-12345"})
     assert ports["logs"] == [{"level": "INFO", "log": "with apiKey:[redacted]"}]
@@ -309,7 +316,7 @@ async def test_an_import_that_fails_is_shown(serve):
 @pytest.mark.parametrize(("strict", "variant"), [(False, "ok"), (True, "err")])
 async def test_logged_errors_fail_a_run_only_where_that_is_wanted(serve, strict, variant):
     program = sh(says(type="LOG", level="ERROR", log="no page usage"), result("x"))
-    tool = await serve(program, options={"strict_error_logs": strict})
+    tool = await serve(program, options={"strict_error_logs": strict, "log_level": "INFO"})
     ports = await ports_of(tool, variant=variant)
     assert ports["logs"] == [{"level": "ERROR", "log": "no page usage"}]
 
@@ -333,7 +340,9 @@ async def test_noise_around_messages_does_no_harm(serve):
 
 async def test_a_tool_that_is_too_slow_is_stopped(serve, host_with):
     program = sh(says(type="LOG", level="INFO", log="begun"), "sleep 600")
-    ports = await ports_of(await serve(program, host=host_with(timeout_ms=1_000)), variant="err")
+    host = host_with(timeout_ms=1_000)
+    tool = await serve(program, host=host, options={"log_level": "INFO"})
+    ports = await ports_of(tool, variant="err")
     assert ports["limit"] == "time"
     assert ports["logs"] == [{"level": "INFO", "log": "begun"}]
 
@@ -423,7 +432,7 @@ async def test_a_tool_that_logs_without_end_does_not_flood_the_log_of_the_server
     program = sh(
         """yes '{"type": "LOG", "level": "INFO", "log": "again"}' | head -n 1500""", result("x")
     )
-    tool = await serve(program)
+    tool = await serve(program, options={"log_level": "INFO"})
     with capture_logs() as lines:
         ports = await ports_of(tool)
     assert len(ports["logs"]) == 100

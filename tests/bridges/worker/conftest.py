@@ -44,6 +44,7 @@ def ask_module(interpreter, scratch, tmp_path):
             scratch=scratch,
             limits=ProcessLimits(**{"time_ms": 30_000, **limits}),
             environment=environment_of(host, scratch=scratch),
+            confinement=host.confined(),
         )
 
     return ask_module

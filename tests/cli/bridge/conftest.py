@@ -35,13 +35,13 @@ def make_tool(tmp_path):
 
 @pytest.fixture
 def serve_bridge(home):
-    """Starts `bridge serve` on a free port; gives the URL of the one tool there, and the daemon."""
+    """Starts `bridge serve` on a free port; gives the URL of the server, and the daemon."""
 
     def serve(*arguments, **environment):
         daemon = home.daemon(
             "@1 at ", "bridge", "serve", *arguments, BIND_ADDR="127.0.0.1:0", **environment
         )
-        return daemon.line.strip().split(" at ")[1].rstrip("/"), daemon
+        return daemon.line.strip().split(" at ")[1].rpartition("/")[0], daemon
 
     return serve
 

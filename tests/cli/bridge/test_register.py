@@ -1,3 +1,10 @@
+import json
+import re
+import sys
+
+import pytest
+
+
 def test_served_tools_are_registered_with_what_was_found(author, nora, serve_bridge):
     url, _ = serve_bridge(nora, "--domain", "org.example.one")
     done = author.json(
@@ -5,7 +12,7 @@ def test_served_tools_are_registered_with_what_was_found(author, nora, serve_bri
     )
     assert [tool["fqn"] for tool in done["tools"]] == ["org.example.one.word_count@1"]
     shown = author.json("tool", "show", "org.example.one.word_count@1")
-    assert (shown["url"], shown["state"]) == (url, "active")
+    assert (shown["url"], shown["state"]) == (f"{url}/org.example.one.word_count@1", "active")
 
 
 def test_tools_that_are_not_served_so_are_not_registered(author, nora, serve_bridge):
@@ -26,3 +33,90 @@ def test_a_dry_run_registers_nothing(author, nora, free_url):
     done = author.json("bridge", "register", nora, *arguments, "--dry-run")
     assert done["dry_run"]
     assert author.fails("tool", "show", "org.example.four.word_count@1")[0] == 3
+
+
+SERVER = """
+import json, pathlib, sys
+from mcp.server.mcpserver import MCPServer
+
+with pathlib.Path(sys.argv[1]).open("a") as starts:
+    starts.write("started\\n")
+server = MCPServer("many")
+for number in range(int(sys.argv[2])):
+    server.add_tool(lambda: "done", name=f"t{number:03}", description="Does a thing.")
+server.run("stdio")
+"""
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Writes an `mcp.json` with a server of many tools; gives it, and the file of its starts."""
+
+    def many(count):
+        starts = tmp_path / "starts"
+        (tmp_path / "server.py").write_text(SERVER)
+        program = [str(tmp_path / "server.py"), str(starts), str(count)]
+        server = {"command": sys.executable, "args": program}
+        (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": {"many": server}}))
+        return tmp_path / "mcp.json", starts
+
+    return many
+
+
+@pytest.fixture
+def serve_many(many, serve_bridge):
+    """Serves so many tools in a domain; gives the URL, and the file of the server's starts."""
+
+    def serve(count, domain):
+        place, starts = many(count)
+        url, _ = serve_bridge(place, "--domain", domain)
+        return url, starts
+
+    return serve
+
+
+def test_to_register_what_is_served_starts_nothing(author, serve_many):
+    url, starts = serve_many(3, "org.example.many")
+    before = starts.read_text()
+    done = author.json("bridge", "register", "--url", url, "--yes")
+    assert [tool["fqn"] for tool in done["tools"]] == [
+        f"org.example.many.many.t{number:03}@1" for number in range(3)
+    ]
+    assert starts.read_text() == before
+
+
+def test_more_tools_than_a_transaction_holds_are_registered_by_one_command(
+    author, chain, serve_many
+):
+    chain.fund(author.wallet.signer().address, 150 * 1_000_000_000)
+    url, _ = serve_many(130, "org.example.lots")
+    rehearsed = author.json("bridge", "register", "--url", url, "--dry-run")
+    assert 1 < len(rehearsed["transactions"]) < 10
+    assert len(rehearsed["events"]) == 130
+    result = author.run("bridge", "register", "--url", url, "--yes")
+    assert result.code == 0, result.stderr
+    assert re.search(r"registered [0-9]+ of 130\n", result.stderr)
+    again = author.run("bridge", "register", "--url", url, "--yes", "--json")
+    assert {tool["registered"] for tool in again.document["tools"]} == {False}
+    assert again.stderr.count("is registered already") == 130
+
+
+def test_only_the_tools_that_the_patterns_admit_are_registered(author, serve_many):
+    url, _ = serve_many(12, "org.example.some")
+    some = ("--only", "t00*", "--exclude", "*.t003@*", "--exclude", "t004")
+    done = author.json("bridge", "register", "--url", url, *some, "--yes")
+    assert [tool["fqn"][-6:] for tool in done["tools"]] == [
+        f"t00{number}@1" for number in (0, 1, 2, 5, 6, 7, 8, 9)
+    ]
+
+
+def test_patterns_that_admit_none_register_nothing(author, nora, serve_bridge):
+    url, _ = serve_bridge(nora, "--domain", "org.example.five")
+    arguments = ("bridge", "register", "--url", url, "--only", "nothing", "--yes")
+    assert author.fails(*arguments) == (2, "no_tools")
+
+
+@pytest.mark.parametrize("option", [("--unchecked",), ("--domain", "org.example")])
+def test_an_option_for_tools_in_a_place_needs_one(author, free_url, option):
+    result = author.fails("bridge", "register", "--url", free_url, *option, "--yes")
+    assert result == (2, "option_unfit")

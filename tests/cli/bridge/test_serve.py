@@ -56,7 +56,7 @@ def test_definitions_are_printed_instead_of_served(home, nora):
         "bridge", "serve", nora, "--meta", "--public-url", "https://tools.example.org"
     )
     [definition] = json.loads(printed.stdout)
-    assert definition["url"] == "https://tools.example.org"
+    assert definition["url"] == "https://tools.example.org/local.nora.word_count@1"
 
 
 def test_a_server_ends_with_ctrl_c(nora, serve_bridge):
@@ -69,3 +69,9 @@ def test_a_server_ends_with_ctrl_c(nora, serve_bridge):
 @pytest.mark.parametrize("bind", ["nonsense", "127.0.0.1:99999"])
 def test_an_address_that_is_none_is_wrong_usage(home, nora, bind):
     assert home.fails("bridge", "serve", nora, "--bind", bind) == (2, "address_invalid")
+
+
+def test_the_tools_that_the_patterns_admit_are_served(make_tool, serve_bridge):
+    make_tool("first", "")
+    url, _ = serve_bridge(make_tool("second", ""), "--only", "f*")
+    assert httpx.get(f"{url}/tools").json() == ["/local.nora.first@1"]

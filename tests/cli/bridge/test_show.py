@@ -1,3 +1,6 @@
+from nexus_tools.bridges.sandbox.watch import confining
+
+
 def test_a_tool_is_shown_with_its_schemas(home, nora):
     [tool] = home.json("bridge", "show", nora, "--domain", "org.example.words")["tools"]
     assert (tool["fqn"], tool["system"]) == ("org.example.words.word_count@1", "nora")
@@ -61,16 +64,83 @@ def test_a_file_of_settings_that_is_wrong_says_where(home, nora, tmp_path):
 
 
 def test_the_variables_that_a_tool_asks_for_are_shown_by_name(home, tmp_path):
-    (tmp_path / "config").mkdir()
-    (tmp_path / "main.py").write_text("")
+    place = tmp_path / "translate"
+    (place / "config").mkdir(parents=True)
+    (place / "main.py").write_text("")
     for name, document in {
         "properties": '{"function_name": "translate", "description": "Translates."}',
         "spec": '{"type": "object"}',
         "runtime_variables": '{"required": ["TRANSLATE_KEY"], "properties": {}}',
     }.items():
-        (tmp_path / "config" / f"{name}.json").write_text(document)
-    [tool] = home.json("bridge", "show", tmp_path, TRANSLATE_KEY="s3cr3t")["tools"]
+        (place / "config" / f"{name}.json").write_text(document)
+    [tool] = home.json("bridge", "show", place, TRANSLATE_KEY="s3cr3t")["tools"]
     assert tool["variables"] == ["TRANSLATE_KEY"]
-    shown = home.run("bridge", "show", tmp_path, TRANSLATE_KEY="s3cr3t").stdout
+    shown = home.run("bridge", "show", place, TRANSLATE_KEY="s3cr3t").stdout
     assert "TRANSLATE_KEY" in shown
     assert "s3cr3t" not in shown
+
+
+def test_the_tools_that_the_patterns_admit_are_shown(home, make_tool):
+    tools = make_tool("read_file", "")
+    make_tool("read_folder", "")
+    make_tool("write_file", "")
+    shown = home.json("bridge", "show", tools, "--only", "read_*", "--exclude", "*.read_folder@1")
+    assert [tool["fqn"] for tool in shown["tools"]] == ["local.nora.read_file@1"]
+
+
+def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool):
+    tools = make_tool("reader", "def run(params): return 'yes'")
+    [tool] = home.json("bridge", "show", tools)["tools"]
+    assert tool["may_touch"] == {
+        "confined": True,
+        "reads": [str(tools / "reader")],
+        "writes": [],
+        "workspace": None,
+        "ports": [],
+    }
+    shown = home.run("bridge", "show", tools).stdout
+    assert f"may touch  read {tools / 'reader'}\n" in shown
+
+
+def test_what_is_opened_to_a_tool_is_shown(home, make_tool, tmp_path):
+    tools = make_tool("reader", "def run(params): return 'yes'")
+    for name in ("texts", "work", "made"):
+        (tmp_path / name).mkdir()
+    opened = ["--read", tmp_path / "texts", "--write", tmp_path / "made", "--connect", 443]
+    opened += ["--workspace", tmp_path / "work"]
+
+    [tool] = home.json("bridge", "show", tools, *opened)["tools"]
+
+    assert tool["may_touch"] == {
+        "confined": True,
+        "reads": [str(tmp_path / "texts"), str(tools / "reader")],
+        "writes": [str(tmp_path / "made"), str(tmp_path / "work")],
+        "workspace": str(tmp_path / "work"),
+        "ports": [53, 443],
+    }
+    shown = home.run("bridge", "show", tools, *opened).stdout
+    assert f"change {tmp_path / 'work'}, connect to port 53, connect to port 443" in shown
+
+
+def test_a_tool_that_is_not_confined_is_shown_as_that(home, make_tool):
+    tools = make_tool("reader", "def run(params): return 'yes'")
+    [tool] = home.json("bridge", "show", tools, "--no-confinement")["tools"]
+    assert tool["may_touch"]["confined"] is False
+    shown = home.run("bridge", "show", tools, "--no-confinement").stdout
+    assert "may touch  all that you may: it is not confined" in shown
+
+
+def test_a_folder_with_keys_is_not_opened(home, make_tool):
+    tools = make_tool("reader", "def run(params): return 'yes'")
+    home.data.mkdir(parents=True)
+    for option in ("--read", "--write", "--workspace"):
+        assert home.fails("bridge", "show", tools, option, home.data) == (2, "keys_opened")
+
+
+def test_where_nothing_can_be_confined_tools_are_refused_until_it_is_typed(
+    home, make_tool, monkeypatch
+):
+    monkeypatch.setattr(confining, "is_there", lambda: False)
+    tools = make_tool("reader", "def run(params): return 'yes'")
+    assert home.fails("bridge", "show", tools) == (2, "confinement_unavailable")
+    assert home.json("bridge", "show", tools, "--no-confinement")["refused"] == []

@@ -68,6 +68,26 @@ def test_a_tool_is_exported_by_its_fqn(user):
     ]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--domain", "xyz.test.text", "--domain", "xyz.test.math"),
+        ("--only", "cut", "--only", "xyz.test.math.*"),
+        ("--exclude", "old"),
+    ],
+)
+def test_every_value_of_a_repeated_option_counts(user, options):
+    exported = user.json("export", "--format", "mcp", *options)
+    assert fqns(exported) == [ADD, "xyz.test.text.cut@1"]
+
+
+@pytest.mark.parametrize("option", ["--owner", "--search"])
+def test_an_option_that_counts_once_is_not_dropped_in_silence(user, option):
+    result = user.run("export", "--format", "mcp", option, "one", option, "two")
+    assert result.code == 2
+    assert "more than once" in result.stderr
+
+
 def test_all_active_tools_are_exported(user):
     exported = user.json("export", "--format", "mcp", "--all")
     assert fqns(exported) == [ADD, "xyz.test.text.cut@1"]

@@ -119,14 +119,14 @@ async def test_a_tool_that_is_taken_out_of_use_is_neither_found_nor_called(regis
 
 
 async def test_a_tool_that_the_filter_does_not_let_pass_is_not_found(registry):
-    others = catalogue(registry, ToolFilter(domain="xyz.test.other", state=ToolState.ACTIVE))
+    others = catalogue(registry, ToolFilter(domains=("xyz.test.other",), state=ToolState.ACTIVE))
     assert await others.find(ToolFqn.parse(NAMES[0])) is None
     assert await others.find(ToolFqn.parse(CUT)) is not None
 
 
 async def test_tools_of_one_owner_are_on_offer(registry, seller):
     for owner, found in ((registry.client.address, [CUT]), (Address(bytes(32)), [])):
-        only = ToolFilter(owner=owner, domain="xyz.test.other", state=ToolState.ACTIVE)
+        only = ToolFilter(owner=owner, domains=("xyz.test.other",), state=ToolState.ACTIVE)
         assert await pages(catalogue(registry, only), 9) == [found]
         assert (await catalogue(registry, only).find(ToolFqn.parse(CUT)) is None) is not bool(found)
 
@@ -134,7 +134,7 @@ async def test_tools_of_one_owner_are_on_offer(registry, seller):
 async def test_dearer_tools_are_neither_listed_nor_found(registry):
     fqn = ToolFqn.parse("xyz.test.dear.tool@1")
     await registry.register(Registration(definition(str(fqn)), 100))
-    dear = ToolFilter(domain="xyz.test.dear", state=ToolState.ACTIVE)
+    dear = ToolFilter(domains=("xyz.test.dear",), state=ToolState.ACTIVE)
     for bound, found in ((100, [str(fqn)]), (99, [])):
         offered = catalogue(registry, dear, max_price_mist=bound)
         assert await pages(offered, 9) == [found]

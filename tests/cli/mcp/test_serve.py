@@ -27,10 +27,45 @@ def text(result):
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_any_number_of_tools_is_found_and_called_by_three(on_stdio, mode):
+    async with on_stdio("--allow-loopback", "--mode", "search", mode=mode) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        found = await client.call_tool("find_tools", {"query": "divide integers"})
+        fqn = found.structured_content["tools"][0]["fqn"]
+        described = await client.call_tool("describe_tool", {"fqn": fqn})
+        inputs = {"dividend": 84, "divisor": 2}
+        result = await client.call_tool("call_tool", {"fqn": fqn, "inputs": inputs})
+    assert listed == ["find_tools", "describe_tool", "call_tool"]
+    assert fqn == FQNS[0]
+    assert described.structured_content["nexus/price_mist"] == 10_000_000
+    assert (result.structured_content, result.is_error) == (QUOTIENT, False)
+
+
+async def test_only_tools_that_the_patterns_admit_are_on_offer(on_stdio):
+    async with on_stdio("--only", "xyz.example.*", "--exclude", "nap") as client:
+        listed = (await client.list_tools()).tools
+    assert sorted(tool.title for tool in listed) == FQNS[:2]
+
+
+async def test_a_page_has_as_many_tools_as_the_operator_says(on_stdio):
+    async with on_stdio("--page-size", "2", "--domain", "xyz.example") as client:
+        first = await client.list_tools()
+        second = await client.list_tools(cursor=first.next_cursor)
+    assert (len(first.tools), len(second.tools)) == (2, 1)
+
+
+async def test_a_tool_tells_its_price_to_who_pays_it(on_stdio):
+    async with on_stdio("--on-chain", "--budget", "1", "--only", "divide") as client:
+        [paid] = [tool for tool in (await client.list_tools()).tools if tool.name == DIVIDE]
+    assert paid.description.endswith("A call costs 0.01 SUI, and gas.")
+    assert paid.meta["nexus/price_mist"] == 10_000_000
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_registered_tools_are_listed_and_called(on_stdio, mode):
     async with on_stdio("--allow-loopback", "--domain", "xyz.example", mode=mode) as client:
         listed = (await client.list_tools()).tools
-        result = await client.call_tool(DIVIDE, {"dividend": 84, "divisor": 2})
+        result = await client.call_tool("math_divide_v1", {"dividend": 84, "divisor": 2})
     assert sorted(tool.title for tool in listed) == FQNS
     assert (result.structured_content, result.is_error) == (QUOTIENT, False)
     assert json.loads(text(result)) == QUOTIENT
@@ -88,7 +123,7 @@ async def test_only_tools_that_pass_the_filter_are_on_offer(on_stdio):
         [tool] = (await client.list_tools()).tools
         with pytest.raises(MCPError, match="no tool"):
             await client.call_tool(NAP, {"duration_ms": 0})
-    assert tool.name == DIVIDE
+    assert tool.name == "divide_v1"
 
 
 async def test_owner_and_price_choose_among_the_tools(on_stdio, seller):

@@ -35,9 +35,9 @@ def test_meta_prints_the_definitions_that_can_be_registered(home):
     result = home.run("tool", "serve", TOOLS, "--meta", "--public-url", "https://tools.example.com")
     definitions = json.loads(result.stdout)
     assert [one["url"] for one in definitions] == [
-        "https://tools.example.com/divide",
-        "https://tools.example.com/count_words",
-        "https://tools.example.com/nap",
+        "https://tools.example.com/xyz.example.math.divide@1",
+        "https://tools.example.com/xyz.example.text.count_words@1",
+        "https://tools.example.com/xyz.example.time.nap@1",
     ]
 
 
@@ -116,11 +116,11 @@ def test_with_reload_a_change_is_served_at_the_same_place(home, tmp_path):
     mine.write_text(DIVIDES)
     options = ("--bind", "127.0.0.1:0", "--reload")
     server = home.daemon("divide@1", "tool", "serve", mine, *options)
-    url = server.line.strip().split(" at ")[1]
+    url = server.line.strip().split(" at ")[1].rpartition("/")[0]
     mine.write_text(DIVIDES.replace("a // b", "a //"))
     server.wait_for("SyntaxError")
     mine.write_text(DIVIDES.replace("math.divide@1", "math.divide@2"))
-    assert server.wait_for("divide@2").strip().endswith(url)
+    assert server.wait_for("divide@2").strip().endswith(f"{url}/xyz.example.math.divide@2")
     assert httpx.get(f"{url}/meta").json()["fqn"] == "xyz.example.math.divide@2"
     ended = server.end(signal.SIGINT)
     assert ended.code == 0

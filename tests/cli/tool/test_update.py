@@ -58,7 +58,7 @@ def test_a_new_url_is_checked_as_at_the_registration(author, moved, served):
     update = ("tool", "update", moved, "--yes", "--url")
     assert author.fails(*update, "http://127.0.0.1:1") == (6, "tool_unreachable")
     assert author.fails(*update, f"{served}/nap") == (7, "served_otherwise")
-    assert author.json("tool", "show", moved)["url"] == "https://gone.example.com"
+    assert author.json("tool", "show", moved)["url"] == f"https://gone.example.com/{moved}"
     author.json(*update, url)
     assert author.json("tool", "show", moved)["url"] == url
 

@@ -57,7 +57,7 @@ def test_the_table_leads_from_every_name_to_its_tool(definitions, system):
     assert names["xyz_example_math_divide_v1"] == {
         "fqn": "xyz.example.math.divide@1",
         "type": "offchain",
-        "url": "https://tools.example.com/divide",
+        "url": "https://tools.example.com/xyz.example.math.divide@1",
         "wrapped": None,
         "nulls_filled_in": False,
     }

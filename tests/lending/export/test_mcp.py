@@ -2,7 +2,7 @@ import pytest
 from mcp_types import Tool
 
 from nexus_tools.lending import export_tools
-from nexus_tools.lending.mcp.server import tool_document
+from nexus_tools.lending.mcp.presentation import Presentation
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_tools_are_entries_of_tools_list(define):
 
 def test_an_entry_is_a_tool_to_the_sdk_and_the_one_that_our_server_lists(definition):
     [entry] = export_tools([definition], "mcp").document["tools"]
-    assert Tool.model_validate(entry) == tool_document(definition)
+    assert Tool.model_validate(entry) == Presentation().document(definition)
 
 
 def test_both_schemas_have_the_type_object_at_their_root(define):
@@ -43,5 +43,5 @@ def test_both_schemas_have_the_type_object_at_their_root(define):
         output_schema={"oneOf": [branch]},
     )
     [entry] = export_tools([definition], "mcp").document["tools"]
-    assert entry["inputSchema"] == definition.input_schema
+    assert entry["inputSchema"] == {"properties": {}} | definition.input_schema
     assert entry["outputSchema"] == {"type": "object", "oneOf": [branch]}

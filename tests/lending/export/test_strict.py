@@ -170,11 +170,27 @@ def test_a_tool_without_ports_takes_no_arguments(root):
             {"type": "object", "properties": {"x": {"type": "string"}}, "anyOf": [True]},
             "/properties/p: it has anyOf and properties together",
         ),
-        ({"$ref": "#/properties/p"}, "/properties/p: it refers to #/properties/p"),
     ],
 )
 def test_what_no_strict_schema_says_is_refused_with_its_place(schema, reason):
     assert refusal(schema).startswith(reason)
+
+
+def test_what_is_referred_to_elsewhere_becomes_a_definition():
+    point = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
+    copy = strict(
+        {
+            "from": point,
+            "to": {"$ref": "#/properties/from"},
+            "at": {"type": "array", "items": {"$ref": "#/properties/from/properties/x"}},
+        }
+    )
+    assert copy["properties"]["to"] == {"$ref": "#/$defs/from_0"}
+    assert copy["properties"]["at"]["items"] == {"$ref": "#/$defs/x_1"}
+    assert copy["$defs"] == {
+        "from_0": point | {"additionalProperties": False},
+        "x_1": {"type": "number"},
+    }
 
 
 def nested(depth):

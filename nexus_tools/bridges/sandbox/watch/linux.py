@@ -2,6 +2,8 @@
 
 import os
 import sys
+from functools import cache
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
@@ -53,8 +55,52 @@ def hide_environment() -> bool:
 
 
 def _prctl(option: int, value: int) -> bool:
-    if not IS_LINUX:
-        return False
+    return IS_LINUX and bool(_library().prctl(option, value, 0, 0, 0) == 0)
+
+
+# --- Calls that the C library may not have a name for
+
+
+def system_call(number: int, *arguments: Any) -> int:
+    """What syscall(2) gives; raises `OSError`. An integer is a register, bytes are a pointer."""
+    import ctypes  # noqa: PLC0415 - as below
+
+    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return _checked(int(_library().syscall(ctypes.c_long(number), *words)))
+
+
+def mount(source: str, target: str, flags: int) -> None:
+    """Change what is mounted where, without a type and without data; raises `OSError`."""
+    import ctypes  # noqa: PLC0415 - as below
+
+    names = source.encode(), target.encode()
+    _checked(_library().mount(*names, None, ctypes.c_ulong(flags), None))
+
+
+def unshare(flags: int) -> None:
+    """Leave what is shared with other processes; raises `OSError`."""
+    _checked(_library().unshare(flags))
+
+
+def set_process(option: int, *values: int) -> None:
+    """Set what prctl(2) sets; raises `OSError`."""
+    import ctypes  # noqa: PLC0415 - as below
+
+    padded = (*values, 0, 0, 0, 0)[:4]
+    _checked(_library().prctl(option, *(ctypes.c_ulong(value) for value in padded)))
+
+
+def _checked(result: int) -> int:
+    import ctypes  # noqa: PLC0415 - as below
+
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+@cache
+def _library() -> Any:
     import ctypes  # noqa: PLC0415 - costs 5 ms, and has no use elsewhere
 
-    return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
+    return ctypes.CDLL(None, use_errno=True)

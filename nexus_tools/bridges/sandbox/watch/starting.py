@@ -6,7 +6,7 @@ import resource
 import signal
 from contextlib import suppress
 
-from nexus_tools.bridges.sandbox.watch import linux
+from nexus_tools.bridges.sandbox.watch import confining, linux
 
 # The number under which a program has the descriptor for its reply.
 REPLY_DESCRIPTOR = 3
@@ -17,6 +17,7 @@ class Order:
 
     Bounds are as in `ProcessLimits`, `time_ms` is 0 where there is none. `report` and `reply` are
     descriptors, -1 for none; `directory` is empty for the one that the program is started in.
+    `is_confined` is 0 or 1; then each of `reads`, `writes` and `ports` may stand several times.
     """
 
     __slots__ = (
@@ -24,17 +25,22 @@ class Order:
         "directory",
         "disk_bytes",
         "files",
+        "is_confined",
         "memory_bytes",
+        "ports",
         "processes",
+        "reads",
         "reply",
         "report",
         "scratch",
         "time_ms",
+        "writes",
     )
 
     def __init__(self, arguments: list[str]) -> None:
         end = arguments.index("--")
-        given = dict(argument.split("=", 1) for argument in arguments[:end])
+        pairs = [argument.split("=", 1) for argument in arguments[:end]]
+        given = dict(pairs)
         self.command: list[str] = arguments[end + 1 :]
         self.directory: str = given["directory"]
         self.scratch: str = given["scratch"]
@@ -45,6 +51,10 @@ class Order:
         self.reply = int(given["reply"])
         self.report = int(given["report"])
         self.time_ms = int(given["time_ms"])
+        self.is_confined = given["is_confined"] == "1"
+        self.reads = [value for name, value in pairs if name == "reads"]
+        self.writes = [value for name, value in pairs if name == "writes"]
+        self.ports = [int(value) for name, value in pairs if name == "ports"]
 
 
 _DESCRIPTORS = 1024
@@ -89,18 +99,27 @@ def _become(order: Order, parent: int, problems: int) -> None:
     stage = "setup"
     try:
         os.setpgid(0, 0)
-        linux.die_with_parent(signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(1)
         _volunteer_for_out_of_memory()
+        environment = _environment()
         _set_bounds(order)
         _set_descriptors(order)
         _reset_signals()
+        stage = "confinement"
+        has_view = order.is_confined and confining.view(order.writes, order.scratch)
+        # Not before: an owner of users, as one may be from here on, is not told of such an end.
+        linux.die_with_parent(signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
         if order.directory:
             stage = "directory"
             os.chdir(order.directory)
+        if order.is_confined:
+            stage = "confinement"
+            confining.confine(
+                reads=order.reads, writes=order.writes, ports=order.ports, has_view=has_view
+            )
         stage = "command"
-        os.execvpe(order.command[0], order.command, _environment())  # noqa: S606 - that is what it is for
+        os.execvpe(order.command[0], order.command, environment)  # noqa: S606 - that is what it is for
     except (OSError, ValueError) as error:
         os.write(problems, f"{getattr(error, 'errno', None) or 0} {stage}".encode())
     finally:

@@ -1,18 +1,21 @@
-"""The ports of a schema, for people."""
+"""Ports on one line, for people and for models that look for a tool."""
 
 from typing import Any
 
 
-def ports_in_words(schema: dict[str, Any]) -> str:
-    """Names and types on a line, with `?` behind what may be absent: `a: string, b?: integer`."""
+def port_summary(schema: dict[str, Any]) -> str:
+    """Names and types of the ports of a schema, with `?` where one may be absent.
+
+    So `text: string, word?: string`.
+    """
     required = schema.get("required", [])
     return ", ".join(
-        f"{name}{'' if name in required else '?'}: {_type_in_words(port)}"
+        f"{name}{'' if name in required else '?'}: {_kind(port)}"
         for name, port in schema.get("properties", {}).items()
     )
 
 
-def _type_in_words(port: Any) -> str:
+def _kind(port: Any) -> str:
     if not isinstance(port, dict):
         return "any"
     if "enum" in port:
@@ -21,5 +24,5 @@ def _type_in_words(port: Any) -> str:
         return str(port["$ref"]).rpartition("/")[2]
     kind = port.get("type", "any")
     if kind == "array" and "items" in port:
-        return f"array of {_type_in_words(port['items'])}"
+        return f"array of {_kind(port['items'])}"
     return " | ".join(kind) if isinstance(kind, list) else str(kind)

@@ -1,0 +1,95 @@
+"""Landlock: a process gives up every file, port and signal but those that it names.
+
+The kernel's own description: https://docs.kernel.org/userspace-api/landlock.html. What it can
+restrict grows from version to version of its interface (`version`); we ask for all that it has.
+"""
+
+import os
+import struct
+from collections.abc import Iterable
+from contextlib import suppress
+
+from nexus_tools.bridges.sandbox.watch import linux
+
+_CREATE_RULESET = 444
+_ADD_RULE = 445
+_RESTRICT_SELF = 446
+
+_ASK_VERSION = 1
+_BENEATH_PATH = 1
+_AT_PORT = 2
+
+_EXECUTE = 1 << 0
+_WRITE_FILE = 1 << 1
+_READ_FILE = 1 << 2
+_READ_DIRECTORY = 1 << 3
+_MAKE_CHARACTER_DEVICE = 1 << 6
+_MAKE_BLOCK_DEVICE = 1 << 11
+_TRUNCATE = 1 << 14
+_CONTROL_DEVICE = 1 << 15
+
+# How many of the rights on files a version knows; the last one holds for those after it.
+_FILE_RIGHTS = (13, 14, 15, 15, 16)
+
+_CONNECT_TCP = 2
+_ALL_OF_TCP = 3
+_ALL_SCOPES = 3
+
+READ = _EXECUTE | _READ_FILE | _READ_DIRECTORY
+DEVICE = _READ_FILE | _WRITE_FILE
+_NEVER = _MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE | _CONTROL_DEVICE
+WRITE = (1 << 16) - 1 - _NEVER
+_FOR_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _CONTROL_DEVICE
+
+PORTS_SINCE = 4
+"""The version from which on ports of TCP are told apart (Linux 6.7)."""
+
+
+def version() -> int:
+    """The version of the kernel's interface; 0 where there is none, or it is switched off."""
+    if not linux.IS_LINUX:
+        return 0
+    try:
+        return linux.system_call(_CREATE_RULESET, None, 0, _ASK_VERSION)
+    except OSError:
+        return 0
+
+
+class Ruleset:
+    """Rights to be kept, one by one; `enforce` gives up all others, for good and for children."""
+
+    def __init__(self) -> None:
+        self._version = version()
+        self._files = (1 << _FILE_RIGHTS[min(self._version, len(_FILE_RIGHTS)) - 1]) - 1
+        # As many words as the version knows: files, TCP, and signals with abstract sockets.
+        words = [self._files, _ALL_OF_TCP, _ALL_SCOPES]
+        known = 1 + (self._version >= PORTS_SINCE) + (self._version >= 6)
+        attributes = struct.pack(f"={known}Q", *words[:known])
+        self._descriptor = linux.system_call(_CREATE_RULESET, attributes, len(attributes), 0)
+
+    def allow(self, paths: Iterable[str], rights: int) -> None:
+        """Keep rights on files, and on all that is beneath folders; what is not there is not."""
+        for path in paths:
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                self._allow(path, rights & self._files)
+
+    def _allow(self, path: str, rights: int) -> None:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            is_folder = os.path.isdir(path)  # noqa: PTH112 - pathlib costs 10 ms of every run
+            kept = rights if is_folder else rights & _FOR_FILES
+            rule = struct.pack("=Qi", kept, descriptor)
+            linux.system_call(_ADD_RULE, self._descriptor, _BENEATH_PATH, rule, 0)
+        finally:
+            os.close(descriptor)
+
+    def allow_ports(self, ports: Iterable[int]) -> None:
+        """Keep the right to connect to these ports of TCP, of any host."""
+        for port in ports:
+            rule = struct.pack("=QQ", _CONNECT_TCP, port)
+            linux.system_call(_ADD_RULE, self._descriptor, _AT_PORT, rule, 0)
+
+    def enforce(self) -> None:
+        """Give up the rest; new privileges must have been given up already."""
+        linux.system_call(_RESTRICT_SELF, self._descriptor, 0)
+        os.close(self._descriptor)

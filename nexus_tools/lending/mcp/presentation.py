@@ -1,0 +1,68 @@
+"""How a tool is presented to MCP clients: its name, its title and hints, and what a call costs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import mcp_types as types
+
+from nexus_tools import units
+from nexus_tools.lending.export.formats import mcp_tool
+from nexus_tools.lending.export.names import mcp_name
+from nexus_tools.tool import ToolDefinition, ToolFqn, annotations_of
+
+Annotate = Callable[[ToolDefinition], types.ToolAnnotations | None]
+
+PRICE = "nexus/price_mist"
+"""Where a price stands in `_meta`, and in what the tools of the search mode give."""
+
+
+def declared(definition: ToolDefinition) -> types.ToolAnnotations | None:
+    """The annotations that the tool's author gave."""
+    annotations = annotations_of(definition.input_schema)
+    return types.ToolAnnotations.model_validate(annotations, by_name=False) if annotations else None
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """What all tools of a server have in common.
+
+    All are in `domain` or below it, if it is given: their names leave it out. `annotate` says what
+    is known of a tool. Where a call `is_paid`, its caller pays the tool's price, and gas.
+    """
+
+    domain: str | None = None
+    annotate: Annotate = declared
+    is_paid: bool = False
+
+    def name(self, fqn: ToolFqn) -> str:
+        """What a tool is called."""
+        return mcp_name(fqn, self.domain)
+
+    def annotations(self, definition: ToolDefinition) -> types.ToolAnnotations | None:
+        """What is known of a tool; a call that is paid changes something: the caller's balance."""
+        known = self.annotate(definition)
+        if known is None or not self.is_paid:
+            return known
+        changes: dict[str, Any] = {"read_only_hint": False, "idempotent_hint": False}
+        if known.read_only_hint:
+            changes["destructive_hint"] = False
+        return known.model_copy(update=changes)
+
+    def cost(self, price_mist: int | None) -> str:
+        """What a call costs, in a sentence; empty if it costs nothing or is not known."""
+        if not self.is_paid or price_mist is None:
+            return ""
+        return f"A call costs {units.sui(price_mist)}, and gas."
+
+    def document(self, definition: ToolDefinition, price_mist: int | None = None) -> types.Tool:
+        """The entry of a tool in `tools/list`, as it is exported for MCP."""
+        exported = mcp_tool(definition, self.name(definition.fqn)).document
+        tool = types.Tool.model_validate(exported, by_name=False)
+        changes: dict[str, Any] = {"annotations": self.annotations(definition)}
+        if price_mist is not None:
+            changes["meta"] = {**(tool.meta or {}), PRICE: price_mist}
+        cost = self.cost(price_mist)
+        if cost:
+            changes["description"] = "\n\n".join(filter(None, (tool.description, cost)))
+        return tool.model_copy(update=changes)

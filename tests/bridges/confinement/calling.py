@@ -1,0 +1,122 @@
+"""Calls all tools of one system from a process that has secrets; prints what each gave, as JSON.
+
+    python calling.py SYSTEM PYTHON
+
+It is started as one user or another; its home is a fresh folder.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+import honest
+import hostile
+from systems import SYSTEMS
+
+from nexus_tools.bridges import Confinement, Host, Naming, ProcessLimits, discover
+
+
+async def page(_, writer):
+    """Responds to whatever is asked."""
+    body = b"a page\n"
+    writer.write(b"HTTP/1.0 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+    writer.close()
+
+
+def main(system, python):
+    with contextlib.ExitStack() as stack:
+        base = Path(stack.enter_context(tempfile.TemporaryDirectory())).resolve()
+        places = prepare(base, stack)
+        given = asyncio.run(call(system, python, base, places))
+        report = {
+            "honest": {each.__name__: given[each.__name__] for each in honest.EXPECTED},
+            "expected": {each.__name__: value for each, value in honest.EXPECTED.items()},
+            "hostile": {each.__name__: given[each.__name__] for each in hostile.TRIED},
+            "daemon lives": is_alive(base / "workspace" / "daemon"),
+            "key is as it was": places["secret"] in Path(places["keystore"]).read_text(),
+            "user": os.getuid(),
+        }
+        sys.stdout.write(json.dumps(report) + "\n")
+
+
+async def call(system, python, base, places):
+    """What each tool gave, by its name; a server runs meanwhile that one of them may reach."""
+    async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        places["page"] = f"http://127.0.0.1:{port}/"
+        write, bridge, ports, result = SYSTEMS[system]
+        write(base / "tools", [*honest.EXPECTED, *hostile.TRIED])
+        host = Host(
+            python=Path(python),
+            scratch=base / "scratch",
+            cache=base / "cache",
+            environment=dict(os.environ),
+            limits=ProcessLimits(time_ms=60_000),
+            timeout_ms=60_000,
+            confinement=Confinement(
+                reads=(base / "readable",), ports=(port,), workspace=base / "workspace"
+            ),
+        )
+        found = await discover([base / "tools"], [bridge()], host, Naming())
+        assert not found.refused, found.refused
+        tools = {tool.fqn.name.replace("-", "_").removeprefix("run_"): tool for tool in found.tools}
+        given = {}
+        async with found.running():
+            for name in (each.__name__ for each in (*honest.EXPECTED, *hostile.TRIED)):
+                outcome = await tools[name].invoke(ports(places))
+                is_ok = outcome.variant == "ok"
+                given[name] = result(outcome.ports) if is_ok else {"err": outcome.ports}
+        return given
+
+
+def prepare(base, stack):
+    """A home with keys and an environment with a secret, as an operator's; where all that is."""
+    secret = secrets.token_hex(16)
+    os.environ |= {"HOME": str(base / "home"), "OPERATORS_SECRET": secret}
+    for name in ("home", "workspace", "readable", "tools"):
+        (base / name).mkdir()
+    (base / "readable" / "pets.txt").write_text("a cat\n")
+    (base / "home" / ".bashrc").write_text("")
+    keystore = base / "home" / "sui.keystore"
+    keystore.write_text(f"key {secret}")
+    os.set_inheritable(os.open(keystore, os.O_RDONLY), True)
+    shared = Path("/dev/shm") / f"operators-{secret}"
+    shared.write_text(secret)
+    stack.callback(shared.unlink)
+    listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+    for address in (str(base / "socket"), f"\0{base / 'socket'}"):
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            with contextlib.suppress(OSError):
+                other = stack.enter_context(socket.socket(socket.AF_UNIX, kind))
+                other.bind(address)
+                if kind == socket.SOCK_STREAM:
+                    other.listen()
+    return {
+        "home": str(base / "home"),
+        "keystore": str(keystore),
+        "workspace": str(base / "workspace"),
+        "readable": str(base / "readable"),
+        "source": str(base / "tools"),
+        "socket": str(base / "socket"),
+        "server": os.getpid(),
+        "secret": secret,
+        "shared": shared.name,
+        "tcp": listener.getsockname()[1],
+    }
+
+
+def is_alive(file):
+    with contextlib.suppress(OSError):
+        os.kill(int(file.read_text()), 0)
+        return True
+    return False
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
