@@ -11,6 +11,7 @@ from nexus_tools.move_source.declarations import (
     SourceParameter,
     SourceStruct,
     SourceVariant,
+    is_unpublished,
 )
 from nexus_tools.move_source.reader import read_modules
 from nexus_tools.move_source.tokens import Token, closing, line_of, tokens_of
@@ -28,6 +29,7 @@ __all__ = [
     "SourceVariant",
     "Token",
     "closing",
+    "is_unpublished",
     "line_of",
     "read_modules",
     "tokens_of",

@@ -4,6 +4,8 @@ Types are text as it stands in the source, without spaces that mean nothing. Tok
 source, so that whoever rewrites it finds their places.
 """
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from nexus_tools.move_source.tokens import Token
@@ -23,6 +25,14 @@ class Attribute(Struct, frozen=True):
     def argument(self, key: str) -> tuple[str, ...] | None:
         """The value of a key, empty for a bare one."""
         return dict(self.arguments).get(key)
+
+
+_NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_only", "verify_only"})
+
+
+def is_unpublished(attributes: Iterable[Attribute]) -> bool:
+    """Whether what has these attributes is for tests or proofs alone, and never published."""
+    return any(attribute.name in _NOT_PUBLISHED for attribute in attributes)
 
 
 class SourceField(Struct, frozen=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from nexus_tools.cli.framework import Session, reads
-from nexus_tools.cli.package.compiler import FOLDER
+from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles
 
 
 @click.command()
@@ -33,6 +33,7 @@ from nexus_tools.cli.package.compiler import FOLDER
     multiple=True,
     help="Let the class of a struct inherit from this class of yours.",
 )
+@compiles
 @reads
 async def command(
     session: Session,
@@ -43,6 +44,7 @@ async def command(
     sources: Path | None,
     framework: Path | None,
     bases: tuple[str, ...],
+    compilation: Compilation,
 ) -> None:
     """Write a typed Python package for a Move package: its types, events, errors and functions.
 
@@ -51,14 +53,15 @@ async def command(
     from msgspec.structs import replace
 
     from nexus_tools.bindings.generator import generate, write_bindings
-    from nexus_tools.cli.package.reading import read_other, read_place, sources_in
+    from nexus_tools.cli.package.reading import PackageReader, sources_in
 
     with session.output.progress(f"reading {place}"):
-        found = await read_place(session, place, framework)
+        reader = PackageReader(session, compilation, framework)
+        found = await reader.read(place)
         package = found.package
         if sources is not None:
             package = replace(package, sources=sources_in(sources))
-        others = dict([await read_other(session, found, wanted, framework) for wanted in along])
+        others = dict([await reader.read_other(found, wanted) for wanted in along])
         named = dict(base.partition("=")[::2] for base in bases)
         bindings = generate(package, found.framework, others, named)
         write_bindings(output, bindings.files)

@@ -14,6 +14,7 @@ from nexus_tools.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.localnet.compiler import MoveBuilder
+    from nexus_tools.localnet.framework import Release
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -26,15 +27,24 @@ class Compilation:
     framework_from: str | None = None
     timeout_s: float | None = None
 
-    def builder(self, session: Session) -> "MoveBuilder":
-        """The compiler; the first time it is fetched with `npm`."""
+    def release(self, session: Session) -> "Release":
+        """The framework that packages are compiled for; not from within an event loop."""
         from nexus_tools.framework_source import find_release
+        from nexus_tools.localnet.framework import embedded_release
+
+        if self.framework_from is None:
+            return embedded_release()
+        return asyncio.run(find_release(self.framework_from, session.settings.cache_directory))
+
+    def builder(self, session: Session) -> "MoveBuilder":
+        """The compiler; the first time it is fetched with `npm`. Not from within an event loop."""
         from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S, MoveBuilder
 
-        cache, source = session.settings.cache_directory, self.framework_from
-        release = None if source is None else asyncio.run(find_release(source, cache))
-        timeout_s = self.timeout_s or BUILD_TIMEOUT_S
-        return MoveBuilder.installed(cache, release=release, timeout_s=timeout_s)
+        return MoveBuilder.installed(
+            session.settings.cache_directory,
+            release=self.release(session),
+            timeout_s=self.timeout_s or BUILD_TIMEOUT_S,
+        )
 
 
 def compiles(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,5 +1,6 @@
 """A Move package that is read to make bindings of it: from a folder, or from the network."""
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,41 +28,91 @@ class Found:
     framework: Callable[[Address], Sequence[bytes]]
 
 
-async def read_place(session: Session, place: str, framework: Path | None) -> Found:
-    """The package at a place, which is a folder or an id. Raises `package_not_found`."""
-    found = _read_folder(session, Path(place), framework)
-    if found is not None:
-        return found
-    if not _PUBLISHED.fullmatch(place):
-        raise UsageError(
-            "package_not_found",
-            f"{place} is neither a folder nor the id of a package",
-            hint="name a folder with Move.toml or .mv files, or an id that begins with 0x",
+@dataclass(frozen=True, slots=True)
+class PackageReader:
+    """Reads packages; those with sources it compiles, against those of the `framework` if given."""
+
+    session: Session
+    compilation: Compilation
+    framework: Path | None
+
+    async def read(self, place: str) -> Found:
+        """The package at a place, which is a folder or an id. Raises `package_not_found`."""
+        found = await asyncio.to_thread(self._read_folder, Path(place))
+        if found is not None:
+            return found
+        if not _PUBLISHED.fullmatch(place):
+            raise UsageError(
+                "package_not_found",
+                f"{place} is neither a folder nor the id of a package",
+                hint="name a folder with Move.toml or .mv files, or an id that begins with 0x",
+            )
+        async with self.session.client() as client:
+            return await _read_published(client, Address.parse(place))
+
+    async def read_other(self, found: Found, wanted: str) -> tuple[str, PackageSource]:
+        """What `--with NAME` or `--with NAME=PLACE` names. Raises `dependency_unknown`.
+
+        A place may be a dependency, too, whose own name Python cannot import.
+        """
+        name, _, place = wanted.partition("=")
+        known = found.package.dependencies
+        dependency = known.get(place or name)
+        if dependency is not None:
+            return name, dependency
+        if place:
+            return name, (await self.read(place)).package
+        raise NotFoundError(
+            "dependency_unknown",
+            f"the package depends on no {name} whose modules are here; known are:"
+            f" {', '.join(sorted(known)) or 'none'}",
+            hint="say where it is: --with NAME=FOLDER, or --with NAME=ID",
         )
-    async with session.client() as client:
-        return await _read_published(client, Address.parse(place))
 
+    def _read_folder(self, folder: Path) -> Found | None:
+        """Compile the package, or take what was compiled elsewhere; None if it is no folder."""
+        if not folder.is_dir():
+            return None
+        built = _built_folder(folder)
+        if not (folder / _MANIFEST).is_file():
+            if built is None:
+                raise NotFoundError(
+                    "package_not_found",
+                    f"{folder} has neither {_MANIFEST} nor modules",
+                    hint="name the folder of a Move package, or one with .mv files",
+                )
+            return self._found(_read_built(built))
+        try:
+            return self._found(self._compile(folder))
+        except (NexusError, ModuleNotFoundError) as error:
+            if built is None:
+                raise
+            warning = f"took what is compiled in {built}, for here it does not: {error}"
+            self.session.output.warn(warning)
+            return self._found(_read_built(built))
 
-async def read_other(
-    session: Session, found: Found, wanted: str, framework: Path | None
-) -> tuple[str, PackageSource]:
-    """What `--with NAME` or `--with NAME=PLACE` names. Raises `dependency_unknown`.
+    def _compile(self, folder: Path) -> PackageSource:
+        from nexus_tools.localnet.compiler import build_package
 
-    A place may be a dependency, too, whose own name Python cannot import.
-    """
-    name, _, place = wanted.partition("=")
-    known = found.package.dependencies
-    dependency = known.get(place or name)
-    if dependency is not None:
-        return name, dependency
-    if place:
-        return name, (await read_place(session, place, framework)).package
-    raise NotFoundError(
-        "dependency_unknown",
-        f"the package depends on no {name} whose modules are here; known are:"
-        f" {', '.join(sorted(known)) or 'none'}",
-        hint="say where it is: --with NAME=FOLDER, or --with NAME=ID",
-    )
+        builder, checkouts = self.compilation.builder(self.session), self.compilation.checkouts
+        compiled = build_package(builder, folder, self.framework, checkouts)
+        dependencies = {
+            name: PackageSource(_named(name), each.built.modules, each.sources)
+            for name, each in compiled.dependencies.items()
+        }
+        modules, sources = compiled.built.modules, compiled.sources
+        return PackageSource(_origin(folder), modules, sources, dependencies)
+
+    def _found(self, package: PackageSource) -> Found:
+        if self.compilation.framework_from is None:
+            return Found(package, self._framework_modules)
+        # Later there is an event loop, in which no node can be asked from here.
+        modules = {address: self._framework_modules(address) for address in FRAMEWORK_NAMES}
+        return Found(package, lambda address: modules.get(address, ()))
+
+    def _framework_modules(self, address: Address) -> Sequence[bytes]:
+        package = self.compilation.release(self.session).packages.get(bytes(address))
+        return package.modules if package else ()
 
 
 # --- Networks
@@ -94,47 +145,13 @@ def _modules(package: MovePackage) -> tuple[bytes, ...]:
 # --- Folders
 
 
-def _read_folder(session: Session, folder: Path, framework: Path | None) -> Found | None:
-    """Compile the package, or take what somebody else has compiled; None if it is no folder."""
-    if not folder.is_dir():
-        return None
-    built = _built_folder(folder)
-    if not (folder / _MANIFEST).is_file():
-        if built is None:
-            raise NotFoundError(
-                "package_not_found",
-                f"{folder} has neither {_MANIFEST} nor modules",
-                hint="name the folder of a Move package, or one with .mv files",
-            )
-        return _read_built(built)
-    try:
-        return _compile(session, folder, framework)
-    except (NexusError, ModuleNotFoundError) as error:
-        if built is None:
-            raise
-        session.output.warn(f"took what is compiled in {built}, for here it does not: {error}")
-        return _read_built(built)
-
-
-def _compile(session: Session, folder: Path, framework: Path | None) -> Found:
-    from nexus_tools.localnet.compiler import build_package
-
-    compiled = build_package(Compilation().builder(session), folder, framework)
-    dependencies = {
-        name: PackageSource(_named(name), each.built.modules, each.sources)
-        for name, each in compiled.dependencies.items()
-    }
-    package = PackageSource(_origin(folder), compiled.built.modules, compiled.sources, dependencies)
-    return Found(package, _framework)
-
-
 def _built_folder(folder: Path) -> Path | None:
     """Where the modules are: here, or where Sui's own compiler puts them."""
     candidates = [folder, folder / _BYTECODE, *sorted(folder.glob(f"build/*/{_BYTECODE}"))]
     return next((each for each in candidates if any(each.glob("*.mv"))), None)
 
 
-def _read_built(modules: Path) -> Found:
+def _read_built(modules: Path) -> PackageSource:
     root = modules.parent if modules.name == _BYTECODE else modules
     dependencies = {
         path.name: PackageSource(_named(path.name), _files(path), {})
@@ -142,8 +159,7 @@ def _read_built(modules: Path) -> Found:
         if path.is_dir()
     }
     name = _named(root.resolve().name)
-    package = PackageSource(name, _files(modules), sources_in(root), dependencies)
-    return Found(package, _framework)
+    return PackageSource(name, _files(modules), sources_in(root), dependencies)
 
 
 def _files(folder: Path) -> tuple[bytes, ...]:
@@ -168,10 +184,3 @@ def _origin(folder: Path) -> str:
 
 def _named(name: str) -> str:
     return f"the Move package `{name}`"
-
-
-def _framework(address: Address) -> Sequence[bytes]:
-    from nexus_tools.localnet.framework import load_framework
-
-    package = load_framework().get(bytes(address))
-    return package.modules if package else ()

@@ -13,9 +13,11 @@ from nexus_tools.localnet.compiler.package_sources import (
     NO_CHECKOUTS,
     Bundle,
     DependencySources,
+    PackageSources,
     read_package,
 )
 from nexus_tools.localnet.compiler.sources import MANIFEST, published_sources
+from nexus_tools.move_source import is_unpublished, read_modules
 
 
 class CompiledPackage(Struct, frozen=True):
@@ -58,13 +60,16 @@ def build_to_publish(
 ) -> BuiltPackage:
     """Compile the package in a folder as it can be published: what it depends on is published.
 
-    The modules of what `bundle` names become modules of the package; two of one name the compiler
-    refuses. Raises `dependency_unpublished`, and as `read_package` and `MoveBuilder.build` do.
+    The modules of what `bundle` names become modules of the package. Raises
+    `dependency_unpublished`, `module_names_equal` for two of one name, which no package can have
+    (nor by the `--with-unpublished-dependencies` of Sui's own command), and as `read_package` and
+    `MoveBuilder.build` do.
     """
     package = read_package(folder, checkouts=checkouts, bundle=bundle)
     unpublished = [each for each in package.dependencies if not each.is_published]
     if unpublished and bundle is None:
         raise _unpublished(folder, unpublished[0])
+    _check_module_names(folder, package, unpublished)
     given: dict[str, Mapping[str, str]] = {}
     modules: list[bytes] = []
     for each in package.dependencies:
@@ -73,6 +78,37 @@ def build_to_publish(
         given[each.location] = each.files
     built = builder.build(package.sources, framework, dependencies=given)
     return _with_modules_first(built, modules) if modules else built
+
+
+def _check_module_names(
+    folder: Path, package: PackageSources, bundled: Sequence[DependencySources]
+) -> None:
+    owners: dict[str, list[str]] = {}
+    for place, sources in [(each.name, each.sources) for each in bundled] + [
+        (str(folder), published_sources(package.sources))
+    ]:
+        for name in _module_names(sources):
+            owners.setdefault(name, []).append(place)
+    shared = {name: places for name, places in owners.items() if len(places) > 1}
+    if shared:
+        raise _equally_named(shared)
+
+
+def _module_names(sources: Mapping[str, str]) -> set[str]:
+    texts = (text for path, text in sources.items() if path.endswith(".move"))
+    modules = [module for text in texts for module in read_modules(text)]
+    return {module.name for module in modules if not is_unpublished(module.attributes)}
+
+
+def _equally_named(shared: Mapping[str, Sequence[str]]) -> ValidationError:
+    """The error for modules in more than one package: name -> where they are."""
+    found = [f"{name} (in {' and '.join(places)})" for name, places in sorted(shared.items())]
+    return ValidationError(
+        "module_names_equal",
+        f"one package cannot have two modules of one name: {', '.join(found)}",
+        hint="publish the dependency first, and write its id into [addresses] of its Move.toml;"
+        " then --bundle unpublished leaves it where it is",
+    )
 
 
 def _with_modules_first(built: BuiltPackage, modules: Sequence[bytes]) -> BuiltPackage:

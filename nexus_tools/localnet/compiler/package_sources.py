@@ -67,9 +67,7 @@ class DependencySources(Struct, frozen=True):
     @property
     def manifest_as_root(self) -> str:
         """The manifest to compile the package itself, with its address in the bytecode."""
-        package = {**self.manifest["package"], "name": _NAME_AS_ROOT}
-        package.pop("published-at", None)  # the compiler would take that for the address
-        return tomli_w.dumps({**self.manifest, "package": package})
+        return tomli_w.dumps(_with_own_address(self.manifest))
 
 
 class PackageSources(Struct, frozen=True):
@@ -106,7 +104,7 @@ def read_package(
     _check_checkouts(root, checkouts, reader.order)
     _assign_addresses(reader.order, bundle=bundle, for_tests=for_tests)
     return PackageSources(
-        {**root.sources, MANIFEST: tomli_w.dumps(_manifest(root, reader.order))},
+        {**root.sources, MANIFEST: tomli_w.dumps(_root_manifest(root, reader.order))},
         tuple(
             DependencySources(
                 node.location,
@@ -231,7 +229,8 @@ def _name(manifest: Manifest, sources: Mapping[str, str]) -> str:
 def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: bool) -> None:
     """Give all names their addresses, importing packages first: they may decide those of others.
 
-    The package itself is at 0x0, as everything that is published; in tests where it says.
+    The package itself is at 0x0, as everything that is published; in tests where it says: the
+    tests of Wormhole make an upgrade cap for `@wormhole`, which cannot be one for 0x0.
     """
     declared = {address for node in order for address in node.manifest.addresses.values()}
     free = repeat(_UNPUBLISHED) if bundle else _free_addresses(declared)
@@ -241,8 +240,10 @@ def _assign_addresses(order: list[_Node], *, bundle: Bundle | None, for_tests: b
         if node is not order[-1]:
             published = None if bundle == "all" else _published_address(node)
             resolved[node.name] = published or next(free)
-        elif node.name in resolved and not (for_tests and resolved[node.name]):
-            resolved[node.name] = _UNPUBLISHED
+        else:
+            own = _published_address(node) if for_tests else None
+            if own or node.name in resolved:
+                resolved[node.name] = own or _UNPUBLISHED
         node.addresses = {name: _settled(node, name, each) for name, each in resolved.items()}
         for dependency, child in node.children:
             given = {**node.given, **node.addresses, **dependency.assigned}
@@ -285,6 +286,19 @@ def _settled(node: _Node, name: str, address: bytes | None) -> bytes:
             " tests alone",
         )
     return address
+
+
+def _root_manifest(root: _Node, order: list[_Node]) -> Mapping[str, Any]:
+    """The manifest of the package that was asked for: it is at 0x0, or in tests where it says."""
+    manifest, own = _manifest(root, order), root.addresses.get(root.name, _UNPUBLISHED)
+    return manifest if own == _UNPUBLISHED else _with_own_address(manifest)
+
+
+def _with_own_address(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A manifest by which the compiler leaves the package at the address that it says."""
+    package = {**manifest["package"], "name": _NAME_AS_ROOT}
+    package.pop("published-at", None)  # the compiler would take that for the address
+    return {**manifest, "package": package}
 
 
 def _manifest(node: _Node, order: list[_Node]) -> Mapping[str, Any]:

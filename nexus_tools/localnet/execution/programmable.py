@@ -197,7 +197,12 @@ class ProgrammableExecution:
         )
         owners = {object_id: value.object.owner for object_id, value in inputs.objects.items()}
         return ObjectRuntime(
-            transaction, owners, self._store.get, self._machine.types.decode, gas.natives
+            transaction,
+            owners,
+            self._store.get,
+            self._machine.types.decode,
+            gas.natives,
+            limits=gas.limits,
         )
 
     def _forget(self, run: CommandsRun) -> None:

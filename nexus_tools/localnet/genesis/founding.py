@@ -6,7 +6,12 @@ What it creates has no transaction yet that made it.
 from collections.abc import Iterator, Sequence
 
 from nexus_tools.bytecode import Ability
-from nexus_tools.localnet.natives import NativeGas, ObjectRuntime, TransactionContext
+from nexus_tools.localnet.natives import (
+    UNMETERED_LIMITS,
+    NativeGas,
+    ObjectRuntime,
+    TransactionContext,
+)
 from nexus_tools.localnet.vm import Context, Machine, Meter, Reference, Value
 from nexus_tools.sui.address import SUI_FRAMEWORK, ZERO, Address
 from nexus_tools.sui.digest import Digest
@@ -42,7 +47,12 @@ class Founding:
         )
         self._machine = machine
         self._runtime = _FoundingRuntime(
-            transaction, {}, lambda _object_id: None, machine.types.decode, NativeGas(_UNMETERED)
+            transaction,
+            {},
+            lambda _object_id: None,
+            machine.types.decode,
+            NativeGas(_UNMETERED),
+            limits=UNMETERED_LIMITS,
         )
         self._context = Context(machine.types, Meter(_UNMETERED), self._runtime)
 

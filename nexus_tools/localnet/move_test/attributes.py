@@ -15,6 +15,7 @@ from nexus_tools.move_source import (
     SourceFunction,
     SourceModule,
     Token,
+    is_unpublished,
     line_of,
     read_modules,
 )
@@ -24,7 +25,6 @@ _NO_MODE = "never"  # nobody asks for it: what has it is not compiled
 
 _TESTS = frozenset({"test", "random_test"})
 _TEST_NAMES = _TESTS | {"test_only", "expected_failure"}
-_NOT_PUBLISHED = frozenset({"test", "random_test", "test_only", "mode", "spec_only", "verify_only"})
 
 Argument = tuple[str, ...]
 
@@ -103,7 +103,7 @@ class _Reader:
         return self._result
 
     def _module(self, module: SourceModule) -> None:
-        is_test_only = self._path.startswith("tests/") or _is_unpublished(module.attributes)
+        is_test_only = self._path.startswith("tests/") or is_unpublished(module.attributes)
         for constant in module.constants:
             self._result.constants[module.path, constant.name] = constant.value
         for each in module.imports:
@@ -117,7 +117,7 @@ class _Reader:
         line = line_of(self._source, function.name_token.start)
         self._result.functions[module, function.name] = line
         if function.body:
-            hidden = is_test_only or _is_unpublished(function.attributes)
+            hidden = is_test_only or is_unpublished(function.attributes)
             body = FunctionBody(module, function.name, line, hidden, function.body)
             self._result.bodies.append(body)
         named = {attribute.name: attribute for attribute in function.attributes}
@@ -172,10 +172,6 @@ def _in_order(mark: Attribute, function: SourceFunction) -> tuple[tuple[str, Arg
 def _on_lines(text: str, lines: int) -> str:
     """The text on so many lines more; a kept attribute may have line ends of its own."""
     return text + "\n" * (lines - text.count("\n"))
-
-
-def _is_unpublished(attributes: Iterable[Attribute]) -> bool:
-    return any(attribute.name in _NOT_PUBLISHED for attribute in attributes)
 
 
 def _is_only_entry(function: SourceFunction) -> bool:

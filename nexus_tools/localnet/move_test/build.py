@@ -25,8 +25,8 @@ _MANIFEST = """[package]
 name = "framework_tests"
 edition = "2024"
 
-[addresses]
-framework_tests = "0x0"
+[dependencies]
+sui_system = { system = "sui_system" }
 """
 
 

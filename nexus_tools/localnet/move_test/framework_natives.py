@@ -18,11 +18,17 @@ _RESERVED_LATER = (0x403, 0xDEE9)
 
 
 def call_framework(
-    context: Context, module: str, name: str, arguments: list[Value], types: TypeArguments = ()
+    context: Context,
+    module: str,
+    name: str,
+    arguments: list[Value],
+    types: TypeArguments = (),
+    *,
+    package: bytes = SUI_FRAMEWORK,
 ) -> Value:
-    """Call a function of 0x2, a private one, too: its result, or None."""
+    """Call a function of the framework, a private one, too: its result, or None."""
     machine = scenario_of(context).machine
-    function = machine.types.function(Address(SUI_FRAMEWORK), module, name)
+    function = machine.types.function(Address(package), module, name)
     assert function is not None  # the release has it
     results = machine.call(function, types, arguments, context)
     return results[0] if results else None

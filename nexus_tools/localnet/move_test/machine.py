@@ -11,6 +11,7 @@ from nexus_tools.localnet.move_test import (
     debug_natives,
     framework_natives,
     scenario_natives,
+    system_natives,
     testing_natives,
     tx_context_natives,
 )
@@ -25,6 +26,7 @@ TEST_NATIVES: NativeTable = {
     **debug_natives.NATIVES,
     **framework_natives.NATIVES,
     **scenario_natives.NATIVES,
+    **system_natives.NATIVES,
     **testing_natives.NATIVES,
     **tx_context_natives.NATIVES,
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct, field
 
 from nexus_tools.localnet.natives import (
+    UNMETERED_LIMITS,
     ChildObject,
     EmittedEvent,
     NativeGas,
@@ -174,8 +175,8 @@ class ScenarioRuntime(ObjectRuntime):
     def __init__(
         self, scenario: Scenario, transaction: TransactionContext, machine: Machine, gas: NativeGas
     ) -> None:
-        find = scenario.objects.get
-        super().__init__(transaction, scenario.taken, find, machine.types.decode, gas)
+        find, decode, owners = scenario.objects.get, machine.types.decode, scenario.taken
+        super().__init__(transaction, owners, find, decode, gas, limits=UNMETERED_LIMITS)
         self.scenario = scenario
 
     def emitted(self) -> tuple[EmittedEvent, ...]:

@@ -36,7 +36,12 @@ from nexus_tools.localnet.natives.accumulators import Accumulators, StreamedEven
 from nexus_tools.localnet.natives.child_objects import ChildObject
 from nexus_tools.localnet.natives.errors import LimitExceeded, MalformedArgument, UnsupportedNative
 from nexus_tools.localnet.natives.gas import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas, charge
-from nexus_tools.localnet.natives.limits import MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS
+from nexus_tools.localnet.natives.limits import (
+    MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
+    METERED_LIMITS,
+    UNMETERED_LIMITS,
+    Limits,
+)
 from nexus_tools.localnet.natives.object_runtime import (
     EmittedEvent,
     ObjectRuntime,
@@ -91,12 +96,15 @@ __all__ = [
     "ENABLED_FEATURES",
     "INTERNAL_UNITS_PER_GAS_UNIT",
     "MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS",
+    "METERED_LIMITS",
     "NATIVES",
     "UNASSIGNED_VERSION",
+    "UNMETERED_LIMITS",
     "Accumulators",
     "ChildObject",
     "EmittedEvent",
     "LimitExceeded",
+    "Limits",
     "MalformedArgument",
     "NativeGas",
     "NativeTable",

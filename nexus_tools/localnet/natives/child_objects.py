@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from nexus_tools.localnet.natives.errors import LimitExceeded
-from nexus_tools.localnet.natives.limits import (
-    OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS,
-    OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES,
-)
+from nexus_tools.localnet.natives.limits import Limits
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MoveObject, Object, ObjectOwner
@@ -41,9 +38,11 @@ class ChildObject(Struct):
 class ChildObjects:
     """The children that one transaction has looked at or used, by their ids."""
 
-    def __init__(self, find: FindObject, decode: Decode) -> None:
+    def __init__(self, find: FindObject, decode: Decode, limits: Limits) -> None:
         self._find = find
         self._decode = decode
+        self._cached_max = limits.object_runtime_max_num_cached_objects
+        self._entries_max = limits.object_runtime_max_num_store_entries
         self._cached: dict[Address, Object | None] = {}
         self._used: dict[Address, ChildObject] = {}
 
@@ -140,10 +139,8 @@ class ChildObjects:
     def _stored(self, parent: bytes, child: Address) -> Object | None:
         """The child before the transaction, if it belonged to this parent and no other."""
         if child not in self._cached:
-            if len(self._cached) >= OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS:
-                raise LimitExceeded(
-                    f"more than {OBJECT_RUNTIME_MAX_NUM_CACHED_OBJECTS} dynamic fields are read"
-                )
+            if len(self._cached) >= self._cached_max:
+                raise LimitExceeded(f"more than {self._cached_max} dynamic fields are read")
             self._cached[child] = self._find(child)
         stored = self._cached[child]
         if stored is None or stored.owner != ObjectOwner(Address(parent)):
@@ -151,7 +148,5 @@ class ChildObjects:
         return stored if isinstance(stored.data, MoveObject) else None
 
     def _check_entries(self) -> None:
-        if len(self._used) >= OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES:
-            raise LimitExceeded(
-                f"more than {OBJECT_RUNTIME_MAX_NUM_STORE_ENTRIES} dynamic fields are used"
-            )
+        if len(self._used) >= self._entries_max:
+            raise LimitExceeded(f"more than {self._entries_max} dynamic fields are used")

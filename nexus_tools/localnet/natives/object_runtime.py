@@ -20,10 +20,9 @@ from nexus_tools.localnet.natives.gas import NativeGas
 from nexus_tools.localnet.natives.limits import (
     MAX_EVENT_EMIT_SIZE,
     MAX_EVENT_EMIT_SIZE_TOTAL,
-    MAX_NUM_DELETED_MOVE_OBJECT_IDS,
     MAX_NUM_EVENT_EMIT,
-    MAX_NUM_NEW_MOVE_OBJECT_IDS,
-    MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS,
+    METERED_LIMITS,
+    Limits,
 )
 from nexus_tools.localnet.vm import Value
 from nexus_tools.sui.address import (
@@ -104,6 +103,7 @@ class ObjectRuntime:
     """Ids created and deleted, objects transferred, events, dynamic fields, address balances.
 
     `inputs` are the owners of the objects that the transaction names; `find` gives live objects.
+    What pays no gas has other `limits`.
     """
 
     def __init__(
@@ -113,15 +113,18 @@ class ObjectRuntime:
         find: FindObject,
         decode: Decode,
         gas: NativeGas,
+        *,
+        limits: Limits = METERED_LIMITS,
     ) -> None:
         self.transaction = transaction
         self.gas = gas
-        self.children = ChildObjects(find, decode)
+        self.children = ChildObjects(find, decode, limits)
         self.new_ids: dict[Address, None] = {}
         self.deleted_ids: dict[Address, None] = {}
         self.transfers: dict[Address, Transfer] = {}
         self.received: dict[Address, Object] = {}
         self.accumulators = Accumulators()
+        self._limits = limits
         self._inputs = inputs
         self._find = find
         self._decode = decode
@@ -139,8 +142,9 @@ class ObjectRuntime:
 
     def record_new_id(self, object_id: Address) -> None:
         """Remember that an id is new; one deleted before in this transaction is alive again."""
-        if len(self.new_ids) >= MAX_NUM_NEW_MOVE_OBJECT_IDS:
-            raise LimitExceeded(f"more than {MAX_NUM_NEW_MOVE_OBJECT_IDS} ids are created")
+        most = self._limits.max_num_new_move_object_ids
+        if len(self.new_ids) >= most:
+            raise LimitExceeded(f"more than {most} ids are created")
         if object_id in self.deleted_ids:
             del self.deleted_ids[object_id]
         else:
@@ -148,8 +152,9 @@ class ObjectRuntime:
 
     def delete_id(self, object_id: Address) -> None:
         """Remember that an id is deleted; a new one is forgotten. Raises `LimitExceeded`."""
-        if len(self.deleted_ids) >= MAX_NUM_DELETED_MOVE_OBJECT_IDS:
-            raise LimitExceeded(f"more than {MAX_NUM_DELETED_MOVE_OBJECT_IDS} ids are deleted")
+        most = self._limits.max_num_deleted_move_object_ids
+        if len(self.deleted_ids) >= most:
+            raise LimitExceeded(f"more than {most} ids are deleted")
         if object_id in self.new_ids:
             del self.new_ids[object_id]
         else:
@@ -159,10 +164,9 @@ class ObjectRuntime:
 
     def transfer(self, owner: Owner, tag: StructTag, value: Value) -> None:
         """Give an object to an owner. Raises `LimitExceeded`."""
-        if len(self.transfers) >= MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS:
-            raise LimitExceeded(
-                f"more than {MAX_NUM_TRANSFERRED_MOVE_OBJECT_IDS} objects are transferred"
-            )
+        most = self._limits.max_num_transferred_move_object_ids
+        if len(self.transfers) >= most:
+            raise LimitExceeded(f"more than {most} objects are transferred")
         self.transfers[object_id_of(value)] = Transfer(owner, tag, value)
 
     def may_be_shared(self, object_id: Address) -> bool:

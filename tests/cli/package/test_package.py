@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S
+from nexus_tools.localnet.framework import embedded_release, write_release
 from nexus_tools.localnet.move_test import GAS_LIMIT
 
 ROOT = Path(__file__).parents[3]
@@ -230,6 +231,20 @@ def test_a_dependency_is_read_from_its_checkout(home, far):
     assert home.json("package", "test", far, "--dependency", checkout)["tests"]
     built = home.json("package", "build", far, "--dependency", checkout, "--bundle", "all")
     assert built["modules"] == ["parts", "main"]
+
+
+@pytest.mark.usefixtures("compiler")
+def test_bindings_are_made_with_the_options_of_a_compilation(home, far):
+    made = ("package", "bindings", far, "-o", home.folder / "out")
+    assert home.fails(*made) == (7, "move_dependency_unsupported")
+    checkout = ("--dependency", f"library={far.parent / 'library'}")
+    assert home.json(*made, *checkout)["modules"] == 1
+    assert home.fails(*made, *checkout, "--build-timeout", "1e-9") == (7, "move_build_failed")
+    elsewhere = ("--framework-from", "nowhere")
+    assert home.fails(*made, *checkout, *elsewhere) == (2, "framework_source_invalid")
+    framework = home.folder / "framework"
+    write_release(embedded_release(), framework)
+    assert home.json(*made, *checkout, "--framework-from", framework)["types"] == 0
 
 
 def test_a_checkout_that_is_no_folder_is_refused(home, far):

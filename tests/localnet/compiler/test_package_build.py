@@ -138,8 +138,32 @@ def test_two_modules_of_one_name_cannot_be_published_as_one_package(package, bui
         "module app::main;\npublic fun nine(): u64 { library::main::eight() + 1 }\n",
         tables='[dependencies]\nlibrary = { local = "../library" }',
     )
-    with pytest.raises(ValidationError, match="Duplicate definition for module"):
+    with pytest.raises(ValidationError) as caught:
         build_to_publish(builder, folder, bundle="all")
+    assert caught.value.code == "module_names_equal"
+    assert f"main (in library and {folder})" in caught.value.message
+    assert "publish the dependency first" in caught.value.hint
+
+
+def test_a_module_for_tests_may_have_the_name_of_another_package_s_module(package, builder):
+    package("library", "#[test_only]\nmodule library::main;\npublic fun eight(): u64 { 8 }\n")
+    folder = package(
+        "app", "module app::main;", tables='[dependencies]\nlibrary = { local = "../library" }'
+    )
+    assert len(build_to_publish(builder, folder, bundle="all").modules) == 1
+
+
+def test_the_remedy_for_two_modules_of_one_name_is_to_publish_the_dependency_first(
+    package, publish
+):
+    library = publish(package("library", "module library::main;\npublic fun eight(): u64 { 8 }\n"))
+    package("library", "module library::main;\npublic fun eight(): u64 { 8 }\n", address=library.id)
+    folder = package(
+        "app",
+        "module app::main;\npublic fun nine(): u64 { library::main::eight() + 1 }\n",
+        tables='[dependencies]\nlibrary = { local = "../library" }',
+    )
+    assert publish(folder, bundle="unpublished").id != library.id
 
 
 def test_a_package_that_says_where_it_is_published_is_compiled_to_be_published_anew(

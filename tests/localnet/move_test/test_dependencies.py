@@ -245,6 +245,24 @@ def test_a_published_package_keeps_its_address(world, run):
 
 
 @pytest.mark.parametrize(
+    ("head", "table"),
+    [
+        ('name = "Worm"\npublished-at = "0x5306"', 'worm = "0x5306"'),
+        ('name = "Worm"\npublished-at = "0x7777"', 'worm = "0x5306"'),
+        ('name = "Worm"', 'worm = "0x5306"'),
+        ('name = "Other"', 'worm = "0x5306"'),
+        ('name = "Worm"\npublished-at = "0x5306"', 'worm = "0x0"'),
+        ('name = "worm"\npublished-at = "0x5306"', ""),
+    ],
+)
+def test_the_tested_package_is_where_its_manifest_says(world, run, head, table):
+    """As in the unit-test runner of Sui 1.71.1."""
+    text = f'[package]\n{head}\nedition = "2024"\n\n[addresses]\n{table}\n'
+    body = "module worm::main;\n#[test] fun at() { assert!(@worm == @0x5306) }\n"
+    assert run(world(worm=(text, body)) / "worm")["at"].verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
     "entry",
     [
         'other = { local = "../library", rename-from = "library" }',

@@ -132,3 +132,16 @@ def test_our_own_package_passes_its_tests(builder, request):
     results = list(MoveTestRunner(build, seed=0).run(build.tests))
     assert len(results) >= 177
     assert [result.test.title for result in results if result.verdict is not Verdict.PASS] == []
+
+
+def test_a_test_may_look_at_more_dynamic_fields_than_a_transaction_that_pays_gas(run):
+    """As in Sui's own runner, whose tests pay no gas."""
+    body = """
+    #[test] fun looks() {
+        let ctx = &mut tx_context::dummy();
+        let table = sui::table::new<u64, u64>(ctx);
+        1_500u64.do!(|key| assert!(!table.contains(key)));
+        table.destroy_empty();
+    }
+    """
+    assert run(body, gas_limit=10**12)["looks"].verdict is Verdict.PASS

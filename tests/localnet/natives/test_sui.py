@@ -2,7 +2,13 @@ import pytest
 
 from nexus_tools.bytecode import deserialize
 from nexus_tools.localnet.framework import load_framework
-from nexus_tools.localnet.natives import NATIVES, NativeGas, UnsupportedNative
+from nexus_tools.localnet.natives import (
+    NATIVES,
+    UNMETERED_LIMITS,
+    NativeGas,
+    ObjectRuntime,
+    UnsupportedNative,
+)
 from nexus_tools.localnet.vm import ErrorKind, OutOfGas, PrimitiveError, Reference
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest, created_object_id
@@ -272,6 +278,21 @@ def test_no_more_than_1000_children_are_looked_at(call):
         call("dynamic_field", "has_child_object", bytes(BOB), bytes(Address.of(1_000)))
     assert failure.value.kind is ErrorKind.MEMORY_LIMIT_EXCEEDED
     assert failure.value.location.function_name == "has_child_object"
+
+
+def test_a_transaction_that_pays_no_gas_may_look_at_16_times_as_many_children(call):
+    call.runtime = ObjectRuntime(
+        call.transaction,
+        {},
+        call.objects.get,
+        call.machine.types.decode,
+        NativeGas(10**12),
+        limits=UNMETERED_LIMITS,
+    )
+    for number in range(16_000):
+        call("dynamic_field", "has_child_object", bytes(BOB), bytes(Address.of(number)))
+    with pytest.raises(PrimitiveError, match="MEMORY_LIMIT_EXCEEDED"):
+        call("dynamic_field", "has_child_object", bytes(BOB), bytes(Address.of(16_000)))
 
 
 # --- Events, witnesses, features, gas

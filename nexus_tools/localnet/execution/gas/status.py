@@ -15,7 +15,12 @@ from nexus_tools.localnet.execution.limits import (
     PACKAGE_PUBLISH_COST_PER_BYTE,
 )
 from nexus_tools.localnet.execution.protocol import ProtocolRules
-from nexus_tools.localnet.natives import INTERNAL_UNITS_PER_GAS_UNIT, NativeGas
+from nexus_tools.localnet.natives import (
+    INTERNAL_UNITS_PER_GAS_UNIT,
+    METERED_LIMITS,
+    UNMETERED_LIMITS,
+    NativeGas,
+)
 from nexus_tools.localnet.vm import Meter
 from nexus_tools.sui.effects import GasCostSummary
 from nexus_tools.sui.transaction import GasData
@@ -41,6 +46,8 @@ class GasStatus:
     All is charged to `meter`, in internal gas units; `natives` is how natives do it. `rules` are
     those of the epoch.
     """
+
+    limits = METERED_LIMITS
 
     def __init__(self, gas: GasData, rules: ProtocolRules) -> None:
         self._rules = rules
@@ -110,6 +117,8 @@ class GasStatus:
 
 class UnmeteredGas(GasStatus):
     """The gas of the network's own transactions: nothing is charged."""
+
+    limits = UNMETERED_LIMITS
 
     def __init__(self, gas: GasData, rules: ProtocolRules) -> None:
         super().__init__(gas, rules)

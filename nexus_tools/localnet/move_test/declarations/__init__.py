@@ -8,12 +8,24 @@ from collections.abc import Mapping
 
 from nexus_tools.localnet.move_test.declarations.framework import FRAMEWORK, UNIT_TEST_MACROS
 from nexus_tools.localnet.move_test.declarations.scenario import CONTEXT_BUILDER, TEST_SCENARIO
+from nexus_tools.localnet.move_test.declarations.utilities import (
+    GOVERNANCE,
+    KIOSK,
+    SUI_SYSTEM,
+    TOKENS,
+    TRANSFER_POLICY,
+)
 
 __all__ = ["DECLARATIONS", "TEST_MACROS"]
 
 DECLARATIONS: Mapping[str, str] = {
     **FRAMEWORK,
     "sui::test_scenario": TEST_SCENARIO + CONTEXT_BUILDER,
+    "sui::kiosk_test_utils": KIOSK,
+    "sui::token_test_utils": TOKENS,
+    "sui::transfer_policy_tests": TRANSFER_POLICY,
+    "sui_system::governance_test_utils": GOVERNANCE,
+    "sui_system::sui_system": SUI_SYSTEM,
 }
 """Module -> the functions and datatypes that it has in tests."""
 

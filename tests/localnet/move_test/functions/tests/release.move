@@ -8,6 +8,7 @@ use sui::coin_registry::{Self, Currency, CurrencyInitializer};
 use sui::deny_list::DenyList;
 use sui::random::Random;
 use sui::test_scenario as ts;
+use sui_system::governance_test_utils as governance;
 
 public struct RELEASE has drop {}
 
@@ -94,4 +95,19 @@ fun migrated(
 fun only_the_system_creates_a_registry() {
     let ctx = &mut tx_context::new_from_hint(@0xA, 0, 0, 0, 0);
     std::unit_test::destroy(coin_registry::create_coin_data_registry_for_testing(ctx));
+}
+
+// Generators of BLS12-381: a public key, and a signature that is none of it.
+const KEY: vector<u8> =
+    x"93e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8";
+const SIGNATURE: vector<u8> =
+    x"97f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb";
+
+#[test, expected_failure(abort_code = 0, location = sui_system::validator)]
+fun a_candidate_has_to_prove_that_its_key_is_its_own() {
+    governance::set_up_sui_system_state(vector[@0x1]);
+    let mut scenario = ts::begin(@0x0);
+    let place = b"/ip4/127.0.0.1/tcp/80";
+    governance::add_validator_full_flow(@0x2, b"two", place, 10, KEY, SIGNATURE, &mut scenario);
+    scenario.end();
 }
