@@ -165,7 +165,8 @@ class Nexus:
 
         Only these kinds, or all of the package. The node may be away for any time: nothing is lost
         and nothing comes twice. Close the iterator when you leave it early
-        (`contextlib.aclosing`).
+        (`contextlib.aclosing`). Raises `chain_went_back` if the node was set back before what was
+        given or the cursor, as a localnet is by a revert.
         """
         wanted = event_filter(self.deployment, *kinds)
         items = follow_events(self.client, wanted, after, timestamps=timestamps)

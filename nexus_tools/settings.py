@@ -49,6 +49,19 @@ _HOW_TO_ADD_A_NETWORK = (
 )
 _HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what there is, `wallet new` makes one"
 
+
+def parse_timeout(text: str) -> int:
+    """The setting `timeout` in milliseconds. Raises `duration_invalid` or `timeout_invalid`."""
+    timeout_ms = parse_duration(text)
+    if not timeout_ms:
+        raise UsageError(
+            "timeout_invalid",
+            f"with a timeout of {text[:80]} no node has time to respond",
+            hint="write how long to wait: 10s or 500ms",
+        )
+    return timeout_ms
+
+
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
 
@@ -117,8 +130,8 @@ class Settings:
 
     @property
     def timeout_s(self) -> float:
-        """How long a node or a faucet may take to respond. Raises `duration_invalid`."""
-        return parse_duration(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
+        """How long a node or a faucet may take to respond. Raises as `parse_timeout`."""
+        return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
 
     def save(self) -> None:
         """Write the file anew, atomically, for its owner alone."""

@@ -8,8 +8,7 @@ import click
 
 from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
-from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Found, Settings
-from nexus_tools.units import parse_duration
+from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Found, Settings, parse_timeout
 
 
 @click.group()
@@ -73,7 +72,7 @@ def _check(settings: Settings, key: str, value: str) -> None:
     elif key == "wallet":
         settings.locate_account(value)
     elif key == "timeout":
-        parse_duration(value)
+        parse_timeout(value)
     else:
         replace(settings, overrides={key: value}).open_wallet()
 

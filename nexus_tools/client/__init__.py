@@ -6,6 +6,7 @@ from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Progress
 from nexus_tools.client.faucet import Gift, request_sui
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
+from nexus_tools.client.lineage import WENT_BACK
 from nexus_tools.client.network import (
     DEVNET,
     LOCALNET,
@@ -36,6 +37,7 @@ __all__ = [
     "MAINNET",
     "NETWORKS",
     "TESTNET",
+    "WENT_BACK",
     "Account",
     "Coin",
     "Connection",

@@ -37,7 +37,8 @@ class Patience(Struct, frozen=True):
 
     All attempts of a call together have `call_timeout_s`. A stream that is silent for `silence_s`
     counts as broken. A connection on which something is under way and nothing comes for
-    `keepalive_s` is asked for a sign of life, and given up if that takes as long again.
+    `keepalive_s` is asked for a sign of life, and given up if that takes as long again. Who
+    follows events notes every `mark_s` which checkpoint they have come to.
     """
 
     attempts: int = 4
@@ -46,6 +47,7 @@ class Patience(Struct, frozen=True):
     call_timeout_s: float = 30.0
     silence_s: float = 90.0
     keepalive_s: float = 10.0
+    mark_s: float = 1.0
 
     def pauses(self) -> Iterator[float]:
         """The pauses after the failed attempts, without end.
@@ -156,7 +158,8 @@ class Connection:
                     async for frame in self._frames(call):
                         yield frame
                 finally:
-                    call.cancel()  # which does nothing to a stream that has ended
+                    if call.cancel():  # which does nothing to a stream that has ended
+                        self._cancelled_at = asyncio.get_running_loop().time()
         except (RpcError, TimeoutError) as error:
             raise self._explain(error) from error
 

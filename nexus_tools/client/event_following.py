@@ -4,6 +4,9 @@ A subscription begins at the tip and cannot be resumed; the list of past events 
 tip. So: read the list up to its end, subscribe, read the list again until it covers the place where
 the subscription began, and go on with the subscription. The order (checkpoint, transaction, event)
 tells what was delivered before. A node that keeps no list of events is asked for whole checkpoints.
+
+After a disconnection the node may have been set back. Then the order tells nothing: so what was
+delivered last is read and compared again.
 """
 
 import asyncio
@@ -17,6 +20,7 @@ from nexus_tools.client.connection import Connection
 from nexus_tools.client.event_sources import CheckpointSource, IndexSource, Source
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Item, Progress
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
+from nexus_tools.client.lineage import Lineage
 from nexus_tools.client.sui_client import SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError, UnreachableError
 
@@ -40,7 +44,9 @@ async def follow_events(
     the next item says that it is over. Close the iterator (`contextlib.aclosing`) when you leave it
     early.
 
-    Raises `history_missing` or what the node says of a request that it refuses for good.
+    Raises `chain_went_back` if what was given, or the cursor, is not on the node's chain any more;
+    its detail `common` is a checkpoint up to which it is as it was. Raises `history_missing`, or
+    what the node says of a request that it refuses for good.
     """
     follower = _Follower(client.connection, event_filter, cursor, interrupted)
     known: tuple[int, int | None] = (-1, None)
@@ -92,6 +98,8 @@ class _Follower:
         self._cursor = cursor
         self._interrupted = interrupted
         self._source: Source = IndexSource(connection, event_filter)
+        self._lineage = Lineage(connection, cursor)
+        self._is_broken = False
 
     async def run(self) -> AsyncGenerator[Item, None]:
         pauses = self._connection.patience.pauses()
@@ -113,10 +121,12 @@ class _Follower:
                 continue
             except UnreachableError as error:
                 self._interrupted(error)
+            self._is_broken = True
             await asyncio.sleep(next(pauses))
 
     async def _follow(self) -> AsyncGenerator[Item, None]:
         if self._cursor is not None:
+            await self._lineage.check(self._cursor)
             async with aclosing(self._catch_up(None)) as items:
                 async for item in items:
                     yield item
@@ -125,26 +135,37 @@ class _Follower:
             if first is None:
                 raise _broken(self._connection)
             if self._cursor is not None:
+                if self._is_broken:  # the node may have gone back before this stream began
+                    await self._lineage.check(self._cursor)
                 async with aclosing(self._catch_up(_covered(first))) as items:
                     async for item in items:
                         yield item
+            self._is_broken = False
             for new in self._advance(first):
                 yield new
             async for item in live:
                 for new in self._advance(item):
                     yield new
+                if isinstance(item, Progress):
+                    await self._lineage.mark(item.cursor.checkpoint)
         raise _broken(self._connection)
 
     async def _catch_up(self, until: int | None) -> AsyncGenerator[Item, None]:
         """What happened since the cursor, until the list covers the checkpoint `until`.
 
-        Without it, one reading to the end of the list.
+        Without it, one reading to the end of the list. If the stream was broken, what was delivered
+        last is read again, and has to be the same.
         """
         pauses = self._connection.patience.pauses()
+        reached = self._cursor
+        is_same = not self._is_broken
         while True:
             assert self._cursor is not None
-            async with aclosing(self._source.past(self._cursor)) as items:
+            assert reached is not None
+            start = self._cursor if is_same else self._lineage.begin_again(reached)
+            async with aclosing(self._source.past(start)) as items:
                 async for item in items:
+                    is_same = is_same or await self._lineage.compare(item, reached)
                     for new in self._advance(item):
                         yield new
             if until is None or self._cursor.position >= Cursor.after_checkpoint(until).position:
@@ -161,6 +182,7 @@ class _Follower:
                 self._cursor = item.cursor
             return ()
         self._cursor = item.cursor
+        self._lineage.advance(item)
         return (item,)
 
 

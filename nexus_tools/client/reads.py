@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from nexus_tools.client.connection import Connection, mask
+from nexus_tools.client.connection import Connection, check_chain, mask
 from nexus_tools.errors import NotFoundError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.coin import coin_balance
@@ -40,6 +40,17 @@ class DynamicField(Struct, frozen=True):
     value: bytes | None
     value_type: TypeTag | None
     child: Address | None
+
+
+async def read_height(connection: Connection) -> int:
+    """The number of the newest checkpoint that the node has.
+
+    Raises `wrong_chain`, if the connection is bound to a chain, whatever the headers say.
+    """
+    response = await connection.call("LedgerService/GetServiceInfo")
+    if connection.chain_id is not None:
+        check_chain(connection.network.url, response.chain_id, connection.chain_id)
+    return int(response.checkpoint_height)
 
 
 async def read_object(connection: Connection, object_id: Address) -> Object | None:

@@ -17,6 +17,7 @@ from nexus_tools.client.reads import (
     read_balance,
     read_coins,
     read_dynamic_fields,
+    read_height,
     read_object,
     read_objects,
     read_package_versions,
@@ -122,10 +123,7 @@ class SuiClient:
 
         Raises `wrong_chain`, if the connection is bound to a chain, whatever the headers say.
         """
-        response = await self.connection.call("LedgerService/GetServiceInfo")
-        if self.connection.chain_id is not None:
-            check_chain(self.network.url, response.chain_id, self.connection.chain_id)
-        return int(response.checkpoint_height)
+        return await read_height(self.connection)
 
     async def checkpoint_time_ms(self, sequence_number: int) -> int:
         """When a checkpoint was made, in ms since 1970. Raises `not_found`."""

@@ -34,7 +34,11 @@ class FoundTool:
 
 
 class Chain:
-    """The chain as one leader sees it. Every method may raise `UnreachableError`."""
+    """The chain as one leader sees it. Every method may raise `UnreachableError`.
+
+    `went_back` is set when the node was set back to an earlier state of the chain, or is another
+    node, which is behind. What was read since may not have happened.
+    """
 
     def __init__(self, client: SuiClient, deployment: Deployment, leader: Address) -> None:
         self.client = client
@@ -43,6 +47,7 @@ class Chain:
         self._reader = BatchReader(client.objects)
         self._highest = 0
         self.seen = 0
+        self.went_back = asyncio.Event()
 
     async def check(self) -> None:
         """Raise `wrong_chain` if the deployment is of another chain than the node.
@@ -66,6 +71,11 @@ class Chain:
         """The chain has so many checkpoints; `seen` is the most that it had since it went back."""
         self.seen = max(self.seen, height)
         self._highest = max(self._highest, height)
+
+    def note_went_back(self, height: int = 0) -> None:
+        """The node was set back: as far as is known, it has so many checkpoints now."""
+        self.seen = height
+        self.went_back.set()
 
     async def leader_registry(self) -> SharedObject:
         """The registry of leaders, as transactions read it. Raises `leader_registry_unknown`."""

@@ -61,6 +61,7 @@ class Closer:
         self._wary = False
         self._generosity = 1
         self._most = config.batch_size
+        self._under_way = asyncio.Lock()
         self.queue = ClosingQueue(config)
         self.troubled = asyncio.Event()
 
@@ -72,7 +73,14 @@ class Closer:
     async def run(self) -> None:
         """Close what comes, without end."""
         while True:
-            await self._close(await self.queue.take(self._most))
+            closings = await self.queue.take(self._most)
+            async with self._under_way:
+                await self._close(closings)
+
+    async def rest(self) -> None:
+        """Return when the batch that is under way is dealt with, if there is one."""
+        async with self._under_way:
+            return
 
     async def recover(self, transactions: Iterable[SignedTransaction]) -> None:
         """Find out about transactions that an earlier run signed, before anything is signed."""

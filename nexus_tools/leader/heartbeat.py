@@ -16,9 +16,8 @@ from nexus_tools.leader.metrics import LeaderMetrics
 class Heartbeat:
     """Asks the node; `trouble` is what is wrong with it, and `code` of which kind that is.
 
-    `went_back` is set when the node has fewer checkpoints than it had: its chain was set back to
-    an earlier state, or it is another node, which is behind. What was read since may not have
-    happened.
+    A node with fewer checkpoints than it had went back. One that has passed its old height by the
+    next beat is noticed by whoever follows its events.
     """
 
     def __init__(self, config: LeaderConfig, chain: Chain, metrics: LeaderMetrics) -> None:
@@ -26,7 +25,6 @@ class Heartbeat:
         self._chain = chain
         self._metrics = metrics
         self.trouble = self.code = ""
-        self.went_back = asyncio.Event()
 
     async def beat(self) -> None:
         """Ask once."""
@@ -57,10 +55,9 @@ class Heartbeat:
         self._metrics.node_checkpoint.set(height)
         self.trouble = self.code = ""
         if height < seen:
-            self._chain.seen = height
             self.trouble = f"the node went back from checkpoint {seen} to {height}"
             self.code = "node_went_back"
-            self.went_back.set()
+            self._chain.note_went_back(height)
         self._chain.observe(height)
 
     @property

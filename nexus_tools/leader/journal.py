@@ -254,9 +254,14 @@ def _identity(connection: sqlite3.Connection, new: str) -> str:
 
 def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
     marks = ", ".join("?" * len(_COLUMNS))
+    changes = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS[1:])
     statement = (
         f"INSERT INTO invocations ({', '.join(_COLUMNS)}, stage)"  # noqa: S608 - ours
-        f" VALUES ({marks}, 'assigned') ON CONFLICT (invocation) DO NOTHING"
+        f" VALUES ({marks}, 'assigned')"
+        # Nobody requests the same twice at different times, but on a chain that was set back.
+        f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
+        " digest = NULL, closed = NULL, closed_at_ms = NULL"
+        " WHERE opens_at_ms != excluded.opens_at_ms"
     )
     values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
     return connection.execute(statement, values).rowcount == 1

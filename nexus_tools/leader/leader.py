@@ -1,8 +1,10 @@
 """The Leader: its parts, put together, started and stopped."""
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from nexus_tools.client import Cursor, Signer, SuiClient
 from nexus_tools.errors import NexusError, UnreachableError
@@ -37,6 +39,8 @@ from nexus_tools.sui.transaction import SharedObject
 _log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
+
+T = TypeVar("T")
 
 
 class Leader:
@@ -101,7 +105,7 @@ class Leader:
                     host = str(self._config.health_host)
                     serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
-                registry = await self._meet_node()
+                registry = await self._until_stopped(self._meet_node())
                 if registry is not None:
                     await self._work(await self._assemble(stack, registry))
         except BaseExceptionGroup as group:
@@ -111,9 +115,21 @@ class Leader:
 
     # --- Starting
 
-    async def _meet_node(self) -> SharedObject | None:
-        """The registry, once the node is there and all is well; None if it is stopped before."""
-        while not self._stopping.is_set():
+    async def _until_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """What the work gives; None if the Leader is to stop before, and then it is cancelled."""
+        working = asyncio.create_task(work)
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            return working.result() if working.done() else None
+        finally:
+            working.cancel()
+            stopping.cancel()
+            await asyncio.wait((working, stopping))
+
+    async def _meet_node(self) -> SharedObject:
+        """The registry, once the node is there and all is well."""
+        while True:
             try:
                 await self._chain.check()
                 registry = await self._chain.leader_registry()
@@ -123,10 +139,9 @@ class Leader:
             except UnreachableError as error:
                 self._heartbeat.note(error)
                 self._tell_readiness()
-                await self._pause(self._heartbeat.pause_s)
+                await asyncio.sleep(self._heartbeat.pause_s)
             else:
                 return registry
-        return None
 
     async def _assemble(self, stack: AsyncExitStack, registry: SharedObject) -> "_Parts":
         config, metrics = self._config, self.metrics
@@ -203,7 +218,9 @@ class Leader:
     async def _work(self, parts: "_Parts") -> None:
         """Start every part in its order, wait for `stop`, and end them in the reverse one."""
         memory = await parts.journal.recall()
-        await parts.closer.recover(memory.transactions)
+        await self._until_stopped(parts.closer.recover(memory.transactions))
+        if self._stopping.is_set():
+            return
         memory = await parts.journal.recall()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
@@ -234,7 +251,7 @@ class Leader:
         while True:
             watching = parts.group.create_task(parts.watcher.run(cursor))
             try:
-                await self._heartbeat.went_back.wait()
+                await self._chain.went_back.wait()
             finally:
                 watching.cancel()
             await asyncio.wait({watching})
@@ -249,14 +266,15 @@ class Leader:
         down of a page whose reading was interrupted is in nobody's hands. Events that are read
         again change nothing, since the journal knows their invocations.
         """
-        while self._heartbeat.went_back.is_set():
-            self._heartbeat.went_back.clear()
+        while self._chain.went_back.is_set():
+            self._chain.went_back.clear()
+            await parts.closer.rest()
             try:
                 closed = await parts.journal.closed_early(self._clock.now_ms())
                 await parts.journal.reopen(await self._chain.still_open(closed))
             except UnreachableError:
-                self._heartbeat.went_back.set()
-                await self._pause(self._config.trouble_pause_ms / 1000)
+                self._chain.went_back.set()
+                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
         await parts.workload.resume((await parts.journal.recall()).entries)
 
     async def _listen(self) -> None:
@@ -282,12 +300,6 @@ class Leader:
         elif self._told and not problems:
             _log.info("ready")
             self._told = ""
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait so long, or until the Leader is to stop."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stopping.wait()
 
     def _money(self) -> Money:
         chain, config = self._chain, self._config

@@ -5,7 +5,15 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from time import monotonic
 
-from nexus_tools.client import Cursor, EventFilter, EventRecord, Progress, SuiClient, follow_events
+from nexus_tools.client import (
+    WENT_BACK,
+    Cursor,
+    EventFilter,
+    EventRecord,
+    Progress,
+    SuiClient,
+    follow_events,
+)
 from nexus_tools.errors import NexusError, NotFoundError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
@@ -61,6 +69,8 @@ class Watcher:
                 if error.code == "journal_failed":
                     raise
                 self.trouble = error.message
+                if error.code == WENT_BACK:
+                    self._chain.note_went_back()
                 self._metrics.trouble.labels("watcher").inc()
                 if not isinstance(error, UnreachableError):  # of which the heartbeat tells
                     _log.warning("watching_interrupted", code=error.code, error=error.message)

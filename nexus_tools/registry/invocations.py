@@ -5,8 +5,14 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
 
-from nexus_tools.client import EventRecord, follow_events, past_events
-from nexus_tools.errors import NexusError, NotNowError
+from nexus_tools.client import (
+    WENT_BACK,
+    EventFilter,
+    EventRecord,
+    follow_events,
+    past_events,
+)
+from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import (
     Deployment,
     PackageClient,
@@ -249,6 +255,14 @@ class Invocations(PackageClient):
         kinds = event_filter(
             self.deployment, InvocationSettled, InvocationFailed, InvocationExpired
         )
+        while True:
+            try:
+                return await self._closed(invocation, kinds)
+            except NotFoundError as error:
+                if error.code != WENT_BACK:
+                    raise  # else it is looked for on the chain as it is now
+
+    async def _closed(self, invocation: Address, kinds: EventFilter) -> Invocation:
         looked = False
         async with aclosing(follow_events(self.client, kinds)) as items:
             async for item in items:

@@ -67,7 +67,7 @@ async def _faults(folder: Path) -> list[_Times]:
         port = free_port()
         lead = stage.lead("lee", "--health-port", str(port))
         leader = stack.enter_context(started(lead, folder / "leader.log", stage.home))
-        await asyncio.to_thread(leader.logged, " works")
+        await asyncio.to_thread(leader.logged, '"works"')
         key = await chain.funded_key(own.network, 100 * chain.SUI)
         client = await stack.enter_async_context(SuiClient(own.network, key))
         http = await stack.enter_async_context(httpx.AsyncClient())

@@ -32,6 +32,7 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self._links: set[_Link] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._arrived = asyncio.Event()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Proxy"]:
@@ -48,6 +49,10 @@ class Proxy:
     def url(self) -> str:
         """Where a client finds the node."""
         return f"http://127.0.0.1:{self.port}"
+
+    async def connected(self) -> None:
+        """Wait for the first connection."""
+        await self._arrived.wait()
 
     # --- Faults
 
@@ -99,6 +104,7 @@ class Proxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         self.connections += 1
+        self._arrived.set()
         there = far = None
         with suppress(OSError):
             if not self._is_hole:

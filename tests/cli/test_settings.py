@@ -87,6 +87,9 @@ def test_setting_one_thing_keeps_the_others(home):
         ("network", "nowhere", (3, "network_unknown")),
         ("keystore", "/proc", (2, "file_unusable")),
         ("wallet", "", (2, "setting_empty")),
+        ("timeout", "0s", (2, "timeout_invalid")),
+        ("timeout", "0 h 0 ms", (2, "timeout_invalid")),
+        ("timeout", "soon", (2, "duration_invalid")),
     ],
 )
 def test_what_is_not_there_is_not_set(home, key, value, failure):

@@ -2,17 +2,14 @@ import asyncio
 from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 
-import grpc
-import grpc.aio
 import pytest
 
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from benchmarks.gateway import Gateway
+from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.client.connection import Connection
 from nexus_tools.package import Deployment
 from nexus_tools.pytest_plugin import LocalnetFixture
-from nexus_tools.sui.rpc import load_messages
 
 SUI = 1_000_000_000
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
@@ -86,76 +83,11 @@ def calls(monkeypatch):
 # --- Nodes that fail
 
 
-class Gateway(grpc.GenericRpcHandler):
-    """Forwards what it is asked to a node, and fails as it is told."""
-
-    def __init__(self, channel):
-        self._channel = channel
-        self._failures = {}
-        self.requests = Counter()
-        self.network = None
-        self._asked = asyncio.Condition()
-
-    def fail(self, name, status, text="so it is", *, count=1_000, late=False):
-        """Fail with the next requests for a procedure; `late`, after the node has done it."""
-        self._failures[name] = [(status, text, late)] * count
-
-    def mend(self, name):
-        """Fail no more."""
-        self._failures.pop(name)
-
-    async def asked(self, name, count):
-        """Wait until a procedure was called so often."""
-        async with self._asked:
-            await self._asked.wait_for(lambda: self.requests[name] >= count)
-
-    def service(self, details):
-        procedure = load_messages().procedures[details.method]
-        name = details.method.rpartition("/")[2]
-        if procedure.streaming:
-            forward = self._channel.unary_stream(details.method)
-            return grpc.unary_stream_rpc_method_handler(partial(self._stream, name, forward))
-        forward = self._channel.unary_unary(details.method)
-        return grpc.unary_unary_rpc_method_handler(partial(self._call, name, forward))
-
-    async def _call(self, name, forward, request, context):
-        failure = await self._next_failure(name)
-        if failure is None or failure[2]:
-            try:
-                response = await forward(request)
-            except grpc.RpcError as error:
-                await context.abort(error.code(), error.details())
-        if failure is not None:
-            await context.abort(*failure[:2])
-        return response
-
-    async def _stream(self, name, forward, request, context):
-        failure = await self._next_failure(name)
-        if failure is not None:
-            await context.abort(*failure[:2])
-        async for frame in forward(request):
-            yield frame
-
-    async def _next_failure(self, name):
-        self.requests[name] += 1
-        async with self._asked:
-            self._asked.notify_all()
-        left = self._failures.get(name)
-        return left.pop() if left else None
-
-
 @pytest.fixture
 async def gateway(chain):
-    """A gateway before the node of the chain; `gateway.network` is how it is reached."""
-    async with grpc.aio.insecure_channel(chain.net.url.removeprefix("http://")) as channel:
-        gateway = Gateway(channel)
-        server = grpc.aio.server()
-        server.add_generic_rpc_handlers((gateway,))
-        port = server.add_insecure_port("127.0.0.1:0")
-        gateway.network = Network("localnet", f"http://127.0.0.1:{port}")
-        await server.start()
+    """A gateway before the node of the chain."""
+    async with Gateway(chain.net.url).running() as gateway:
         yield gateway
-        await server.stop(None)
 
 
 # --- Bad connections

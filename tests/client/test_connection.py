@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from grpc import StatusCode
+from msgspec.structs import replace
 
 from benchmarks.proxy import Proxy
 from nexus_tools.client import (
@@ -360,6 +361,22 @@ async def test_no_error_of_another_chain_is_believed(chain):
                 "LedgerService/GetTransaction", digest=chain.deployment.chain_id
             )
         assert caught.value.code == "wrong_chain"
+
+
+async def test_behind_a_gateway_that_loses_headers_the_height_tells_of_another_chain(gateway):
+    async with SuiClient(gateway.network, patience=QUICK) as client:
+        client.connection.chain_id = ELSEWHERE
+        assert await client.gas_price() > 0  # which says nothing of its chain
+        with pytest.raises(UnreachableError, match=f"not {ELSEWHERE}") as caught:
+            await client.latest_checkpoint()
+        assert caught.value.code == "wrong_chain"
+
+
+async def test_behind_a_gateway_that_loses_headers_the_right_chain_is_believed(chain, gateway):
+    network = replace(gateway.network, chain_id=chain.deployment.chain_id)
+    async with SuiClient(network, patience=QUICK) as client:
+        assert await client.gas_price() > 0
+        assert await client.latest_checkpoint() > 0
 
 
 async def test_no_stream_of_another_chain_is_believed(chain):

@@ -6,6 +6,7 @@ from grpc import StatusCode
 from msgspec.structs import astuple, replace
 
 from nexus_tools.client import (
+    WENT_BACK,
     Cursor,
     EventFilter,
     EventRecord,
@@ -16,7 +17,7 @@ from nexus_tools.client import (
     follow_events,
 )
 from nexus_tools.client.event_sources import CheckpointSource
-from nexus_tools.errors import RefusedOnChainError
+from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.package import event_filter, parse_event
 from nexus_tools.package.move import tool_registry as registry_calls
 from nexus_tools.registry import ToolRegistry
@@ -26,16 +27,18 @@ QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 
 
 @pytest.fixture
-async def emit(alice, chain):
+async def emit(chain):
     """Emits events that carry the given numbers, all in one transaction."""
-    settings = await ToolRegistry(alice, chain.deployment).settings()
+    async with chain.client(chain.alice) as alice:
+        settings = await ToolRegistry(alice, chain.deployment).settings()
 
     async def emit(*numbers):
         builder = TransactionBuilder()
         for number in numbers:
             changed = replace(settings, collateral_mist=number)
             registry_calls.configure(builder, *chain.administered, *astuple(changed))
-        await alice.execute(builder)
+        async with chain.client(chain.alice) as alice:  # which knows nothing of before a revert
+            await alice.execute(builder)
 
     return emit
 
@@ -200,6 +203,102 @@ async def test_a_silent_stream_counts_as_broken(gateway, chain, emit, everything
         await gateway.asked("SubscribeEvents", 4)
         await emit(1)
         assert await waiting == [1]
+
+
+# --- Nodes that are set back
+
+OFTEN = Patience(first_pause_s=0.001, longest_pause_s=0.01, mark_s=0)
+SELDOM = Patience(first_pause_s=0.001, longest_pause_s=0.01, call_timeout_s=0.5, mark_s=1_000)
+
+
+@pytest.fixture(params=["index", "checkpoints"])
+async def marking(request, chain, monkeypatch):
+    """A client that marks each checkpoint, at a node with an index of events or without."""
+    if request.param == "checkpoints":
+        monkeypatch.setattr("nexus_tools.client.event_following.IndexSource", CheckpointSource)
+    async with SuiClient(chain.network, patience=OFTEN) as client:
+        yield client
+
+
+@pytest.fixture
+async def hardly_marking(chain):
+    async with SuiClient(chain.network, patience=SELDOM) as client:
+        yield client
+
+
+async def pass_time(chain, checkpoints):
+    """Have a chain grow by transactions without events."""
+    async with chain.client(chain.bob) as client:
+        for _ in range(checkpoints):
+            await client.execute(TransactionBuilder())
+
+
+async def assert_went_back(chain, items):
+    with pytest.raises(NotFoundError, match="set back") as caught:
+        await take(chain, items, 1_000)
+    assert caught.value.code == WENT_BACK
+
+
+async def test_a_mark_that_is_gone_tells_of_a_node_that_was_set_back_and_has_grown_since(
+    marking, chain, emit, everything
+):
+    async with aclosing(follow_events(marking, everything)) as items:
+        await anext(items)
+        await emit(1)
+        assert await take(chain, items, 1) == [1]
+        snapshot = chain.net.snapshot()
+        await pass_time(chain, 3)
+        await emit(2)
+        assert await take(chain, items, 1) == [2]
+        chain.net.revert(snapshot)
+        await pass_time(chain, 8)
+        await assert_went_back(chain, items)
+
+
+@pytest.mark.parametrize("seen", [(1,), ()])
+@pytest.mark.parametrize("since", [(2,), ()])
+async def test_events_that_are_missing_or_new_tell_of_it_before_the_first_mark(
+    hardly_marking, chain, emit, everything, seen, since
+):
+    async with aclosing(follow_events(hardly_marking, everything)) as items:
+        reached = await anext(items)
+        snapshot = chain.net.snapshot()
+        for number in seen:
+            await emit(number)
+            assert await take(chain, items, 1) == [number]
+        await pass_time(chain, 3)
+        while reached.cursor.checkpoint < snapshot.checkpoint + 3:
+            reached = await anext(items)
+        chain.net.revert(snapshot)
+        for number in since:
+            await emit(number)
+        await pass_time(chain, 8)
+        if seen or since:
+            await assert_went_back(chain, items)
+        else:  # nothing was lost, and nothing taken back
+            await emit(3)
+            assert await take(chain, items, 1) == [3]
+
+
+async def test_a_node_that_stays_behind_what_was_seen_was_set_back(
+    hardly_marking, chain, emit, everything
+):
+    snapshot = chain.net.snapshot()
+    await emit(1)
+    await pass_time(chain, 10)
+    tip = Cursor.after_checkpoint(await hardly_marking.latest_checkpoint())
+    async with aclosing(follow_events(hardly_marking, everything, tip)) as items:
+        await anext(items)
+        chain.net.revert(snapshot)
+        await assert_went_back(chain, items)
+
+
+async def test_a_cursor_that_the_chain_has_not_come_to_is_of_one_that_was_set_back(
+    hardly_marking, chain, everything
+):
+    future = Cursor.after_checkpoint(await hardly_marking.latest_checkpoint() + 1_000)
+    async with aclosing(follow_events(hardly_marking, everything, future)) as items:
+        await assert_went_back(chain, items)
 
 
 # --- Nodes without an index of events

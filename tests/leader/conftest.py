@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import shutil
 import socket
+from collections import Counter
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from ipaddress import ip_network
@@ -12,7 +13,15 @@ import pytest
 import structlog
 
 from benchmarks.node import node
-from nexus_tools.client import KeyPair, Network, Patience, SuiClient
+from nexus_tools.client import (
+    Cursor,
+    EventRecord,
+    KeyPair,
+    Network,
+    Patience,
+    SuiClient,
+    follow_events,
+)
 from nexus_tools.leader import Leader
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.config import LeaderConfig
@@ -20,8 +29,12 @@ from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
-from nexus_tools.package import Publisher, load_package, parse_event, ports_of
-from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package import Publisher, event_filter, load_package, parse_event, ports_of
+from nexus_tools.package.move.invocation import (
+    InvocationFailed,
+    InvocationRequested,
+    InvocationSettled,
+)
 from nexus_tools.pytest_plugin import LocalnetFixture
 from nexus_tools.registry import (
     Invocations,
@@ -240,13 +253,14 @@ class LeaderIdentity:
 class World:
     """A chain, one who registers tools and requests invocations, and leaders."""
 
-    def __init__(self, localnet, deployment, client, folder):
+    def __init__(self, localnet, deployment, client, folder, key):
         self.localnet = localnet
         self.deployment = deployment
         self.client = client
         self.tools = ToolRegistry(client, deployment)
         self.invocations = Invocations(client, deployment)
         self.folder = folder
+        self.key = key
 
     async def register_tool(self, definition, *, price_mist=0):
         await self.tools.register(Registration(definition, price_mist))
@@ -274,6 +288,23 @@ class World:
         """The invocations, once all of them are closed."""
         async with asyncio.timeout(60):
             return [await self.invocations.closed(each) for each in ids]
+
+    async def closings(self, count):
+        """How often each invocation was closed, from the events of the chain, `count` of them."""
+        found = Counter()
+        kinds = event_filter(self.deployment, InvocationSettled, InvocationFailed)
+        async for item in follow_events(self.client, kinds, Cursor.beginning()):
+            if isinstance(item, EventRecord):
+                found[parse_event(self.deployment, item.event).invocation] += 1
+            if found.total() >= count:
+                return found
+        raise AssertionError("events end")
+
+    @asynccontextmanager
+    async def again(self):
+        """The same with a client that knows nothing of a chain that was set back."""
+        async with self.client_of(self.key) as client:
+            yield World(self.localnet, self.deployment, client, self.folder, self.key)
 
     async def new_leader(self, name="leader", *, sui=100):
         """Register and activate a leader with a wallet of its own."""
@@ -338,7 +369,7 @@ def deployed(deploy):
 async def world(deployed, localnet, tmp_path):
     key, deployment = deployed
     async with SuiClient(localnet.network, key, patience=PATIENCE) as client:
-        yield World(localnet, deployment, client, tmp_path)
+        yield World(localnet, deployment, client, tmp_path, key)
 
 
 # --- The same on a node in a process of its own
@@ -371,4 +402,4 @@ async def apart(prepared, tmp_path):
         own.start(tmp_path / "state")
         async with SuiClient(own.network, key, patience=PATIENCE) as client:
             localnet = LocalnetFixture(own.network.url, None)
-            yield own, tmp_path / "state", World(localnet, deployment, client, tmp_path)
+            yield own, tmp_path / "state", World(localnet, deployment, client, tmp_path, key)

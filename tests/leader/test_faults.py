@@ -7,8 +7,11 @@ import signal
 
 import pytest
 import structlog
+from grpc import StatusCode
 
+from benchmarks.gateway import Gateway
 from benchmarks.proxy import Proxy
+from nexus_tools.client import WENT_BACK
 from nexus_tools.leader import Leader
 from nexus_tools.localnet import ThreadedLocalnet
 
@@ -163,6 +166,24 @@ async def test_a_node_of_another_chain_is_not_believed_and_the_right_one_is_gone
     assert set(log.warnings) == {"not_ready"}
 
 
+async def test_another_chain_behind_a_gateway_that_loses_headers_is_not_believed(world, add, log):
+    identity = await world.new_leader()
+    with ThreadedLocalnet() as other:
+        async with (
+            Gateway(world.localnet.url).running() as gateway,
+            world.running(identity, url=gateway.network.url, **QUICK) as leader,
+        ):
+            assert await results(world, await world.request(add, {"a": 1, "b": 2})) == [3]
+            gateway.forward_to(other.url)
+            await log.wait_for("not_ready")
+            assert "not " + world.deployment.chain_id in leader.problems()["node"]
+            ids = await world.request(add, {"a": 20, "b": 22})
+            gateway.forward_to(world.localnet.url)
+            assert await results(world, ids) == [42]
+            await log.wait_for("ready")
+    assert log.readiness == ["not_ready", "ready"]
+
+
 # --- Processes
 
 
@@ -220,6 +241,27 @@ async def test_what_a_node_that_was_set_back_has_open_again_is_settled_again(
     assert [e for e in log.named("not_ready") if "went back" in e.get("node", "")]
 
 
+async def test_a_node_that_was_set_back_and_has_grown_before_the_next_beat_is_noticed(
+    world, add, log
+):
+    identity = await world.new_leader()
+    before = await world.request(add, {"a": 1, "b": 2})
+    snapshot = world.localnet.snapshot()
+    async with world.running(identity, heartbeat_ms=60_000):
+        assert await results(world, before) == [3]
+        assert await results(world, await world.request(add, {"a": 5, "b": 5})) == [10]
+        assert await world.client.latest_checkpoint() >= snapshot.checkpoint + 3
+        world.localnet.revert(snapshot)
+        async with world.again() as after:
+            ids = [*before]
+            for number in range(8):
+                ids += await after.request(add, {"a": number, "b": 1})
+            assert await results(after, ids) == [3, *range(1, 9)]
+            assert await after.closings(len(ids)) == dict.fromkeys(ids, 1)
+    (noticed,) = log.named("watching_interrupted")
+    assert noticed["code"] == WENT_BACK
+
+
 # --- Starting
 
 
@@ -240,14 +282,48 @@ async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
     assert log.readiness == ["not_ready", "ready"]
 
 
-async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log):
+@pytest.mark.parametrize("fault", ["swallow", "drop"])
+async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log, fault):
     identity = await world.new_leader()
-    await proxy.drop()
+    lost = getattr(proxy, fault)()
+    if lost is not None:
+        await lost
     async with world.client_at(proxy.url) as client:
         config = world.config(identity, **QUICK)
         leader = Leader(config, client, identity.key, world.deployment, identity.cap)
         running = asyncio.create_task(leader.run())
-        await log.wait_for("not_ready")
+        if fault == "drop":
+            await log.wait_for("not_ready")
+        else:
+            await proxy.connected()
         leader.stop()
-        await running
+        async with asyncio.timeout(TIMEOUT_S):
+            await running
     assert log.named("started") == []
+
+
+async def test_a_leader_that_waits_to_hear_of_an_earlier_transaction_can_be_stopped(
+    world, add, log
+):
+    identity = await world.new_leader()
+    ids = await world.request(add, {"a": 20, "b": 22})
+    async with Gateway(world.localnet.url).running() as gateway:
+        url = gateway.network.url
+        gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE)
+        async with world.running(identity, url=url, stop_timeout_ms=0, **QUICK):
+            await gateway.asked("ExecuteTransaction", 1)  # it is written down by now
+        gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
+        async with world.client_at(url) as client:
+            config = world.config(identity, **QUICK)
+            leader = Leader(config, client, identity.key, world.deployment, identity.cap)
+            running = asyncio.create_task(leader.run())
+            await gateway.asked("GetTransaction", 1)
+            leader.stop()
+            async with asyncio.timeout(TIMEOUT_S):
+                await running
+        gateway.mend("ExecuteTransaction")
+        gateway.mend("GetTransaction")
+        async with world.running(identity, url=url, **QUICK):
+            assert await results(world, ids) == [42]
+    assert await world.closings(1) == {ids[0]: 1}
+    assert len(log.named("started")) == 2

@@ -135,6 +135,16 @@ async def test_no_event_opens_a_closed_invocation_again(reopen):
     assert (await journal.recall()).entries == ()
 
 
+async def test_what_is_requested_once_more_at_another_time_is_new(reopen):
+    journal = await reopen()
+    await assign(journal, 1)
+    await journal.closed(None, {Address.of(1): Closed.SETTLED}, 0)
+    later = replace(assignment_of(1), opens_at_ms=1_500, expires_at_ms=3_500)
+    assert await journal.record_events([later], {}, "d", 0) == (later,)
+    (entry,) = (await (await reopen()).recall()).entries
+    assert (entry.assignment, entry.stage, entry.outcome) == (later, Stage.ASSIGNED, None)
+
+
 async def test_what_was_closed_before_it_expired_can_be_opened_again(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, closed={Address.of(1): Closed.SETTLED})

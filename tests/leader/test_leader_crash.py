@@ -10,9 +10,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from nexus_tools.client import Cursor, follow_events
-from nexus_tools.package import event_filter, parse_event
-from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled, State
+from nexus_tools.package.move.invocation import State
 
 pytestmark = pytest.mark.anyio
 
@@ -101,25 +99,12 @@ async def counting(world, serve_app, add_definition):
     app.gate.set()
 
 
-async def closings(world, count):
-    """How often each invocation was closed, from the events of the chain, `count` of them."""
-    found = Counter()
-    kinds = event_filter(world.deployment, InvocationSettled, InvocationFailed)
-    async for item in follow_events(world.client, kinds, Cursor.beginning()):
-        event = getattr(item, "event", None)
-        if event is not None:
-            found[parse_event(world.deployment, event).invocation] += 1
-        if found.total() >= count:
-            return found
-    raise AssertionError("events end")
-
-
 async def assert_settled_once(world, ids):
     closed = await world.closed(*ids)
     assert all(isinstance(each.state, State.Settled) for each in closed)
     results = [each.state.ports.as_json()["result"] for each in closed]
     assert results == [n + 1 for n in range(len(ids))]
-    assert await closings(world, len(ids)) == dict.fromkeys(ids, 1)
+    assert await world.closings(len(ids)) == dict.fromkeys(ids, 1)
 
 
 async def test_a_leader_killed_while_tools_are_asked_asks_again_and_settles_once(world, counting):
@@ -146,7 +131,7 @@ async def test_a_leader_killed_while_it_settles_settles_the_rest_once(world, cou
     options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
-            await closings(world, settled)
+            await world.closings(settled)
             process.send_signal(signal.SIGKILL)
             await process.wait()
         async with process_of(world, identity, **options):
@@ -160,7 +145,7 @@ async def test_a_leader_that_loses_its_journal_settles_nothing_twice(world, coun
     options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
-            await closings(world, 8)
+            await world.closings(8)
             process.send_signal(signal.SIGKILL)
             await process.wait()
         lost = {**options, "JOURNAL": str(world.folder / "another.sqlite")}

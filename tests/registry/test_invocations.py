@@ -2,6 +2,8 @@ import asyncio
 
 import pytest
 
+from benchmarks.gateway import Gateway
+from nexus_tools.client import SuiClient
 from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
 from nexus_tools.package import make_ports, ports_of
 from nexus_tools.package import move as calls
@@ -285,3 +287,24 @@ async def test_the_quote_is_a_sum_of_the_settings(tool, chain, user):
     settings = await LeaderRegistry(user, chain.deployment).settings()
     assert quote_mist(settings, tool, 0, 0) == PRICE + SETTLE_FEE
     assert settings.fail_fee_mist == FAIL_FEE
+
+
+async def test_who_waits_for_an_invocation_is_told_of_it_after_its_chain_was_set_back(
+    chain, requested, cap
+):
+    snapshot = chain.net.snapshot()
+    async with (
+        asyncio.timeout(30),
+        Gateway(chain.net.url).running() as gateway,
+        SuiClient(gateway.network) as client,
+    ):
+        waiting = asyncio.create_task(Invocations(client, chain.deployment).closed(requested))
+        await gateway.asked("GetObject", 1)  # it follows the events since before that
+        async with chain.client("owner") as owner:
+            for _ in range(5):
+                await owner.execute(TransactionBuilder())
+        await gateway.asked("GetCheckpoint", 1)  # it has seen some of that
+        chain.net.revert(snapshot)
+        async with chain.client("leader") as leader:
+            await Invocations(leader, chain.deployment).close(cap, {requested: ANSWER})
+        assert (await waiting).is_closed

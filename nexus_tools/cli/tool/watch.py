@@ -8,9 +8,10 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, complete_fqns, plain, reads
+from nexus_tools.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import EventRecord
+    from nexus_tools.client import Cursor, EventRecord
     from nexus_tools.nexus import Nexus
 
 # Everybody reads them with `tool show`; in a line they would hide what happened.
@@ -24,7 +25,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     """Follow what happens to the tools FQN... until Ctrl-C; without one, to all tools.
 
     Invocations, their outcomes, changes, collateral: a line for each event. While the node is away
-    it waits, and misses nothing.
+    it waits, and misses nothing; when its chain was set back, it says so and goes on from there.
 
     With --json a document on each line: `event`, `at_ms`, `digest`, `fqn` and the fields of the
     Move event.
@@ -39,11 +40,27 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
 
 
 async def _follow(output: Output, nexus: "Nexus", names: set[str]) -> None:
+    from nexus_tools.client import WENT_BACK, Cursor
+
+    after = None
+    while True:
+        try:
+            await _follow_one_chain(output, nexus, names, after)
+        except NotFoundError as error:
+            if error.code != WENT_BACK:
+                raise
+            output.note(error.message)
+            after = Cursor.after_checkpoint(error.details["common"])
+
+
+async def _follow_one_chain(
+    output: Output, nexus: "Nexus", names: set[str], after: "Cursor | None"
+) -> None:
     from nexus_tools.client import EventRecord, follow_events
     from nexus_tools.package import event_filter
 
-    begun = False
-    events = follow_events(nexus.client, event_filter(nexus.deployment), timestamps=True)
+    begun = after is not None
+    events = follow_events(nexus.client, event_filter(nexus.deployment), after, timestamps=True)
     async with aclosing(events) as items:
         async for item in items:
             if not begun:

@@ -3,6 +3,7 @@
 Only the two connections know frames. Nothing here knows a node, or what is served.
 """
 
+from nexus_tools.localnet.http.budget import Budget, OverloadedError
 from nexus_tools.localnet.http.exchange import (
     Application,
     Body,
@@ -16,9 +17,11 @@ from nexus_tools.localnet.http.server import HttpServer
 __all__ = [
     "Application",
     "Body",
+    "Budget",
     "ClientGoneError",
     "Exchange",
     "Head",
     "Headers",
     "HttpServer",
+    "OverloadedError",
 ]

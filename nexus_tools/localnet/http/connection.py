@@ -7,7 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import cast
 
-from nexus_tools.localnet.http.exchange import Application, ClientGoneError, Exchange
+from nexus_tools.localnet.http.budget import Budget
+from nexus_tools.localnet.http.exchange import (
+    Application,
+    Backlog,
+    ClientGoneError,
+    Exchange,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -24,10 +30,12 @@ class Connection(asyncio.Protocol, ABC):
     `when_over` is called when it is lost, and nothing is being served on it any more.
     """
 
-    def __init__(self, application: Application, idle_seconds: float) -> None:
+    def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
         self.when_over: Callable[[], None] = lambda: None
         self._application = application
         self._idle_seconds = idle_seconds
+        self.budget = budget
+        self.backlog = Backlog()
         self._has_left = False  # the client sends no more
         self._is_lost = False
         self._is_writable = True
@@ -147,7 +155,7 @@ class Connection(asyncio.Protocol, ABC):
     def _serve(self, exchange: Exchange) -> None:
         task = self._begin(exchange)
         if task is None:
-            self._release(exchange)
+            self._forget(exchange)
         else:
             self._tasks[exchange] = task
             task.add_done_callback(partial(self._finish, exchange))
@@ -167,8 +175,12 @@ class Connection(asyncio.Protocol, ABC):
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, ClientGoneError):
             _LOG.error("an HTTP response failed", exc_info=error)
-        self._release(exchange)
+        self._forget(exchange)
         self._check_over()
+
+    def _forget(self, exchange: Exchange) -> None:
+        exchange.keep(0)
+        self._release(exchange)
 
     def _cancel_all(self) -> None:
         for task in tuple(self._tasks.values()):

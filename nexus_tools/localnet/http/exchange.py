@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
-WINDOW = 4 * 1024 * 1024
+WINDOW = 256 * 1024
 """How many bytes of a body may come before they are read."""
 
-_PART_BYTES = 16 * 1024
+_BACKLOG_BYTES = 1024 * 1024
 
 Headers = tuple[tuple[str, str], ...]
 """Names, in lower case, and values; those of a response fit into a frame, which has 16 KiB."""
@@ -54,14 +54,22 @@ class Body(_Waiting):
     """The body of a request, as far as it has come.
 
     Its sender may send as much more as `give_back` is told: what was read, or what waits for more.
+    `charge` is told how many bytes more, or fewer, are kept because they wait for others: until the
+    next are asked for, since till then somebody uses them. It may refuse.
     """
 
-    def __init__(self, give_back: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        give_back: Callable[[int], None] = lambda _: None,
+        charge: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self.arrived = bytearray()
         self.announced = 0  # how many bytes its sender says that it has
         self.has_ended = False
         self._give_back = give_back
         self._kept = 0  # bytes that still take up the sender's window
+        self._charge = charge
+        self._charged = 0
 
     @property
     def is_full(self) -> bool:
@@ -80,34 +88,69 @@ class Body(_Waiting):
         self.wake()
 
     async def read(self, size: int) -> bytes:
-        """So many bytes; fewer where it ends."""
+        """So many bytes; fewer where it ends. Raises `OverloadedError`."""
+        self._hold(0)
         while len(self.arrived) < size and not self.has_ended:
-            self._keep(0)  # what comes is waited for: there may be more of it than a window holds
-            await self._change()
-        data = bytes(self.arrived[:size])
-        del self.arrived[:size]
-        self._keep(min(self._kept, len(self.arrived)))
-        return data
+            await self._more()
+        return self._cut(size)
 
     async def read_all(self, limit: int) -> bytes | None:
-        """All of it, if that is no more bytes than the limit."""
-        data = bytearray()
-        while max(len(data), self.announced) <= limit:
-            part = await self.read(_PART_BYTES)
-            if not part:
-                return bytes(data)
-            data += part
+        """All of it, if that is no more bytes than the limit. Raises `OverloadedError`."""
+        while max(len(self.arrived), self.announced) <= limit:
+            if self.has_ended:
+                return self._cut(limit)
+            await self._more()
         return None
 
     def drop(self) -> None:
         """Nobody reads what is left."""
         self.arrived.clear()
+        self._hold(0)
         self._keep(0)
+
+    def _cut(self, size: int) -> bytes:
+        data = bytes(self.arrived[:size])
+        del self.arrived[:size]
+        self._keep(min(self._kept, len(self.arrived)))
+        return data
+
+    async def _more(self) -> None:
+        """Wait for more; it may be more than a window holds."""
+        self._hold(len(self.arrived))
+        self._keep(0)
+        await self._change()
+
+    def _hold(self, size: int) -> None:
+        if size != self._charged:
+            self._charge(size - self._charged)
+            self._charged = size
 
     def _keep(self, size: int) -> None:
         given_back, self._kept = self._kept - size, size
         if given_back:
             self._give_back(given_back)
+
+
+class Backlog(_Waiting):
+    """The responses that wait for the client of one connection: a megabyte, and the last one."""
+
+    _size = 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another response may wait."""
+        return self._size < _BACKLOG_BYTES
+
+    async def until_room(self) -> None:
+        """Wait until another response may wait."""
+        while not self.has_room:
+            await self._change()
+
+    def add(self, count: int) -> None:
+        """So many bytes more wait, or fewer."""
+        self._size += count
+        if self.has_room:
+            self.wake()
 
 
 class Exchange(_Waiting, ABC):
@@ -120,9 +163,11 @@ class Exchange(_Waiting, ABC):
     carries_trailers: ClassVar[bool]
     """Whether the response may have headers behind its body."""
 
-    def __init__(self, head: Head, body: Body) -> None:
+    def __init__(self, head: Head, body: Body, backlog: Backlog) -> None:
         self.head = head
         self.body = body
+        self.backlog = backlog
+        self._unsent = 0
         body.announced = int(head.headers.get("content-length", 0))
 
     # --- The response, as an application sends it
@@ -139,6 +184,12 @@ class Exchange(_Waiting, ABC):
         if data or trailers:
             self.put_end(trailers)
         return True
+
+    def keep(self, size: int) -> None:
+        """A response of so many bytes waits for its client; 0 if none does any more."""
+        if size != self._unsent:
+            self.backlog.add(size - self._unsent)
+            self._unsent = size
 
     async def start(self, status: int, headers: Headers, *, end: bool = False) -> None:
         """Send the head, when the client keeps up; it may be all of the response."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import h11
 
+from nexus_tools.localnet.http.budget import Budget
 from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import (
     Application,
@@ -35,8 +36,8 @@ class Http1Connection(Connection):
     not wait; until then its client may not be idle for longer than the time that it is given.
     """
 
-    def __init__(self, application: Application, idle_seconds: float) -> None:
-        super().__init__(application, idle_seconds)
+    def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
+        super().__init__(application, idle_seconds, budget)
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEADER_BYTES)
         self._exchange: Http1Exchange | None = None
         self._is_deaf = False  # we read no more, but let the client read its response
@@ -130,6 +131,7 @@ class Http1Connection(Connection):
             self._read_soon()
 
     def _release(self, exchange: Exchange) -> None:
+        exchange.body.drop()
         if not self._is_listening():
             return
         if self._http.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
@@ -183,7 +185,8 @@ class Http1Exchange(Exchange):
     carries_trailers: ClassVar[bool] = False
 
     def __init__(self, connection: Http1Connection, head: Head) -> None:
-        super().__init__(head, Body(connection.go_on))
+        body = Body(connection.go_on, connection.budget.add)
+        super().__init__(head, body, connection.backlog)
         self.is_served = False  # the application knows of it
         self.needs_body = True  # before it is served
         self._connection = connection

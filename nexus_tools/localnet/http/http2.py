@@ -29,6 +29,7 @@ from h2.stream import StreamInputs
 from h2.utilities import HeaderValidationFlags, validate_headers
 from hyperframe.frame import Frame, SettingsFrame
 
+from nexus_tools.localnet.http.budget import Budget
 from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import (
     WINDOW,
@@ -78,8 +79,8 @@ Fields = tuple[tuple[bytes, bytes], ...]
 class Http2Connection(Connection):
     """One HTTP/2 connection."""
 
-    def __init__(self, application: Application, idle_seconds: float) -> None:
-        super().__init__(application, idle_seconds)
+    def __init__(self, application: Application, idle_seconds: float, budget: Budget) -> None:
+        super().__init__(application, idle_seconds, budget)
         self.http = _Streams(_CONFIGURATION)
         self.http.local_settings = Settings(client=False, initial_values=_SETTINGS)
         self.http.incoming_buffer = self._frames = _Frames(server=True)
@@ -234,7 +235,8 @@ class Http2Exchange(Exchange):
     carries_trailers: ClassVar[bool] = True
 
     def __init__(self, connection: Http2Connection, number: int, head: Head) -> None:
-        super().__init__(head, Body(partial(connection.give_back, number)))
+        body = Body(partial(connection.give_back, number), connection.budget.add)
+        super().__init__(head, body, connection.backlog)
         self.number = number
         self._connection = connection
         self._http = connection.http

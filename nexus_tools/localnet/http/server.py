@@ -5,6 +5,7 @@ from functools import partial
 from typing import cast
 
 from nexus_tools.errors import UsageError
+from nexus_tools.localnet.http.budget import Budget
 from nexus_tools.localnet.http.connection import Connection
 from nexus_tools.localnet.http.exchange import Application
 from nexus_tools.localnet.http.http2 import Http2Connection
@@ -16,15 +17,24 @@ class HttpServer:
     """Serves an application to so many connections at most, in the event loop's thread.
 
     A client that has begun nothing, or not ended what it has begun, is dropped when it was idle for
-    so many seconds; one that speaks HTTP/2 may keep its connection without using it.
+    so many seconds; one that speaks HTTP/2 may keep its connection without using it. So many
+    bytes are kept of requests that have not come whole, for each client and for all.
     """
 
     def __init__(
-        self, application: Application, *, connections: int = 256, idle_seconds: float = 60.0
+        self,
+        application: Application,
+        *,
+        connections: int = 256,
+        idle_seconds: float = 60.0,
+        connection_bytes: int = 64 * 2**20,
+        server_bytes: int = 256 * 2**20,
     ) -> None:
         self.application = application
         self._connections = connections
         self.idle_seconds = idle_seconds
+        self._connection_bytes = connection_bytes
+        self._budget = Budget(server_bytes, "the server")
         self._server: asyncio.Server | None = None
         self._admits = False
         self._open: set[asyncio.Transport] = set()
@@ -70,6 +80,10 @@ class HttpServer:
         self._open.add(transport)
         return True
 
+    def budget(self) -> Budget:
+        """What a new connection may keep."""
+        return Budget(self._connection_bytes, "a connection", self._budget)
+
     def forget(self, transport: asyncio.Transport) -> None:
         """A connection is over, and all that was served on it."""
         self._open.discard(transport)
@@ -102,7 +116,8 @@ class _NewConnection(asyncio.Protocol):
             return
         self._take_back_deadline()
         speaks = _spoken(self._begun)
-        connection = speaks(self._server.application, self._server.idle_seconds)
+        server = self._server
+        connection = speaks(server.application, server.idle_seconds, server.budget())
         connection.when_over = partial(self._server.forget, self._transport)
         self._transport.set_protocol(connection)
         connection.connection_made(self._transport)

@@ -7,11 +7,12 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.rpc import Message
 
 Frames = tuple[bytes, ...]
+_Key = tuple[str, bytes, Digest]  # kind and bytes of a request, and a checkpoint
 
 KEPT_BYTES = 16 * 1024 * 1024
 """What is kept at most, with what it takes to keep it."""
 
-_ENTRY_BYTES = 512  # of a key and its place, also where nothing is sent
+_ENTRY_BYTES = 512  # of a place, also where nothing is sent
 
 
 class SharedFrames:
@@ -21,7 +22,7 @@ class SharedFrames:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, bytes, Digest], Frames] = OrderedDict()
+        self._known: OrderedDict[_Key, Frames] = OrderedDict()
         self._kept = 0
 
     def of(
@@ -38,13 +39,12 @@ class SharedFrames:
             self._keep(key, known)
         return known
 
-    def _keep(self, key: tuple[str, bytes, Digest], frames: Frames) -> None:
+    def _keep(self, key: _Key, frames: Frames) -> None:
         self._known[key] = frames
-        self._kept += _size(frames)
+        self._kept += _size(key, frames)
         while self._kept > KEPT_BYTES:
-            _, forgotten = self._known.popitem(last=False)
-            self._kept -= _size(forgotten)
+            self._kept -= _size(*self._known.popitem(last=False))
 
 
-def _size(frames: Frames) -> int:
-    return sum(map(len, frames)) + _ENTRY_BYTES
+def _size(key: _Key, frames: Frames) -> int:
+    return len(key[1]) + sum(map(len, frames)) + _ENTRY_BYTES

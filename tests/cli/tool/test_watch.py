@@ -109,5 +109,26 @@ def test_nothing_is_missed_while_the_connection_is_lost(author, registered, line
     assert prices == [100_000_000, 200_000_000, 300_000_000]
 
 
+def test_a_chain_that_was_set_back_is_gone_on_with(author, registered, chain):
+    snapshot = chain.snapshot()
+    watch = author.daemon("watching", "tool", "watch", registered, "--json")
+
+    def update(price):
+        """Have the price changed; the prices that are told until this one is."""
+        author.json("tool", "update", registered, "--price", f"0.{price}", "--yes")
+        told = []
+        while price not in told:
+            told.append(json.loads(watch.process.stdout.readline())["price_mist"] // 10**8)
+        return told
+
+    assert update(1) == [1]
+    assert update(2) == [2]
+    chain.revert(snapshot)
+    for price in (3, 4, 5):
+        author.json("tool", "update", registered, "--price", f"0.{price}", "--yes")
+    assert update(6)[-1] == 6
+    assert "was set back" in watch.end(signal.SIGINT).stderr
+
+
 def test_a_tool_that_is_not_there_is_not_watched(author):
     assert author.fails("tool", "watch", "xyz.test.nobody@1") == (3, "tool_unknown")

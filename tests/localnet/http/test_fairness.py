@@ -3,6 +3,7 @@
 import asyncio
 from itertools import pairwise
 
+from nexus_tools.localnet.http import Budget
 from nexus_tools.localnet.http.http1 import Http1Connection
 from nexus_tools.localnet.http.http2 import Http2Connection
 
@@ -11,6 +12,7 @@ PING = b"\0\0\x08\6\0\0\0\0\0" + bytes(8)
 PONG = b"\0\0\x08\6\1\0\0\0\0" + bytes(8)
 CHUNK = b"1\r\na\r\n"
 PINGS = 4_000
+BUDGET = Budget(2**20, "a connection")
 
 
 class Patient:
@@ -21,7 +23,7 @@ class Patient:
 
 
 async def opened(wire):
-    connection = Http2Connection(None, 60)
+    connection = Http2Connection(None, 60, BUDGET)
     connection.connection_made(wire)
     connection.data_received(OPENING)
     await asyncio.sleep(0)
@@ -55,7 +57,7 @@ async def test_what_a_closed_connection_has_sent_is_dropped(wire):
 
 
 async def test_many_small_chunks_are_read_in_parts_too(wire):
-    connection = Http1Connection(Patient(), 60)
+    connection = Http1Connection(Patient(), 60, BUDGET)
     connection.connection_made(wire)
     head = b"POST /v2/gas HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
     connection.data_received(head + CHUNK * 3_000)

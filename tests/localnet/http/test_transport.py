@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 import pytest
 from hpack import Decoder, Encoder
 
-from nexus_tools.localnet.http import HttpServer
+from nexus_tools.localnet.http import Budget, HttpServer
 from nexus_tools.localnet.http.http2 import Http2Connection
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -438,7 +438,7 @@ async def test_who_does_not_take_what_it_is_sent_last_is_dropped(wire):
 
 def opened(app, wire, **options):
     """A connection of HTTP/2 that waits for frames."""
-    connection = Http2Connection(app, **options)
+    connection = Http2Connection(app, budget=Budget(2**20, "a connection"), **options)
     connection.connection_made(wire)
     connection.data_received(PREFACE + frame(SETTINGS, 0, 0))
     return connection

@@ -71,6 +71,17 @@ def test_what_was_rendered_first_is_forgotten_when_there_is_too_much(frames):
     assert small.count == 2
 
 
+def test_what_is_kept_with_a_large_request_takes_room_too(frames):
+    renderings = [Rendering(), Rendering()]
+    for rendering in renderings:
+        frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, rendering)
+    first, other = renderings
+    assert (first.count, other.count) == (1, 0)
+    frames.of(request_of(mask="y" * (KEPT_BYTES // 2)), FIRST, other)
+    frames.of(request_of(mask="x" * (KEPT_BYTES // 2)), FIRST, first)
+    assert (first.count, other.count) == (2, 1)
+
+
 def test_a_rendering_that_is_larger_than_all_that_may_be_kept_is_given_nevertheless(frames):
     rendering = Rendering(KEPT_BYTES)
     (sent,) = frames.of(request_of(), FIRST, rendering)

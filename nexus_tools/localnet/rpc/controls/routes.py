@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from nexus_tools.errors import NexusError
-from nexus_tools.localnet.http import Exchange, Head, Headers
+from nexus_tools.localnet.http import Exchange, Head, Headers, OverloadedError
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.controls.faucet import request_gas, request_gas_v1
 from nexus_tools.localnet.rpc.controls.other_interfaces import refuse_other_interface
@@ -81,15 +81,22 @@ async def serve_control(backend: Backend, exchange: Exchange) -> None:
     """Serve a request that is no call. A client that takes too long is left."""
     with suppress(TimeoutError):
         async with asyncio.timeout(backend.limits.idle_seconds):
-            body: bytes | None = b""
-            if reads_body(backend, exchange.head):
-                body = await exchange.body.read_all(backend.limits.http_body_bytes)
-            if body is None:
-                response = _json(backend, 413, {"error": "the request is too large"})
-            else:
-                response = _response(backend, exchange.head, body)
+            response = await _read_and_respond(backend, exchange)
             await exchange.start(response.status, response.headers)
             await exchange.end(response.body)
+
+
+async def _read_and_respond(backend: Backend, exchange: Exchange) -> Response:
+    head = exchange.head
+    if not reads_body(backend, head):
+        return _response(backend, head, b"")
+    try:
+        body = await exchange.body.read_all(backend.limits.http_body_bytes)
+    except OverloadedError as error:
+        return _json(backend, 429, {"error": str(error)})
+    if body is None:
+        return _json(backend, 413, {"error": "the request is too large"})
+    return _response(backend, head, body)
 
 
 def _response(backend: Backend, head: Head, body: bytes) -> Response:

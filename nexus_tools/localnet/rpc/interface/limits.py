@@ -7,13 +7,16 @@ class Limits(Struct, frozen=True):
     """Bounds that keep one client from taking the server away from the others.
 
     Sizes are in bytes, times in seconds. `checkpoints_behind` is how many checkpoints may wait for
-    a subscriber that does not read.
+    a subscriber that does not read. `connection_bytes` and `server_bytes` are kept of requests that
+    do not come at once, for one connection and for all.
     """
 
     request_bytes: int = 4 * 1024 * 1024
     page_bytes: int = 512 * 1024
     http_body_bytes: int = 192 * 1024  # the largest transaction in base64 has 171 KiB
     connections: int = 256
+    connection_bytes: int = 64 * 1024 * 1024
+    server_bytes: int = 256 * 1024 * 1024
     calls: int = 8192  # under way at once, on all connections
     subscriptions: int = 256
     checkpoints_behind: int = 1024

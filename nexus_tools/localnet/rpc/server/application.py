@@ -27,7 +27,7 @@ class NodeApplication:
     def needs_body(self, exchange: Exchange) -> bool:
         """Not to refuse what is no call, nor for the first messages of a conversation."""
         backend, head = self._backend, exchange.head
-        request = GrpcRequest.of(exchange, backend.limits.request_bytes)
+        request = GrpcRequest.of(exchange, backend.limits)
         if request is None:
             return reads_body(backend, head)
         return not is_conversation(backend, head.path)
@@ -35,17 +35,21 @@ class NodeApplication:
     def begin(self, exchange: Exchange) -> Coroutine[Any, Any, None] | None:
         """Respond at once to a short call that has come whole, if there is room for that."""
         backend, head = self._backend, exchange.head
-        request = GrpcRequest.of(exchange, backend.limits.request_bytes)
+        request = GrpcRequest.of(exchange, backend.limits)
         if request is None:
             return serve_control(backend, exchange)
         reply = GrpcReply(backend, request.form, exchange)
         message = request.only_message()
         call = None if message is None else short_call(backend, head.path, head.headers)
-        if message is None or call is None:
+        if message is None or call is None or not exchange.backlog.has_room:
             return self._serve(exchange, request, reply)
         found, deadline = call
         response = short_response(found, message)
-        return None if reply.respond(response) else send_response(reply, response, deadline)
+        if reply.respond(response):
+            return None
+        exchange.body.drop()  # while its response waits, it would take room from other requests
+        exchange.keep(0 if isinstance(response, RpcError) else len(response))
+        return send_response(reply, response, deadline)
 
     async def _serve(self, exchange: Exchange, request: GrpcRequest, reply: GrpcReply) -> None:
         limit, head = self._backend.limits.calls, exchange.head

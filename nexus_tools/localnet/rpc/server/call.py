@@ -5,10 +5,10 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
-from nexus_tools.localnet.http import ClientGoneError
+from nexus_tools.localnet.http import ClientGoneError, OverloadedError
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import Code, RpcError, invalid
 from nexus_tools.localnet.rpc.server.endpoints import Endpoint, endpoint
@@ -28,6 +28,9 @@ class Reply(Protocol):
 
     async def send(self, message: bytes) -> None:
         """Send a message, when the client has room for it."""
+
+    async def send_made(self, make: Callable[[], bytes]) -> None:
+        """Make a message, when not too many wait for the client, and send it."""
 
     async def finish(self, error: RpcError | None) -> None:
         """Send how the call ended; None is a success."""
@@ -93,6 +96,8 @@ async def _outcome(
             await _respond(found, receive, reply)
     except RpcError as error:
         return error
+    except OverloadedError as error:
+        return RpcError(Code.RESOURCE_EXHAUSTED, str(error))
     except TimeoutError:
         return RpcError(Code.DEADLINE_EXCEEDED, "the call took too long")
     except ClientGoneError:
@@ -107,12 +112,12 @@ async def _respond(found: Endpoint, receive: Receive, reply: Reply) -> None:
         body = await receive()
     if found.is_bidirectional:
         while body is not None:
-            await reply.send(found.respond(body))
+            await reply.send_made(partial(found.respond, body))
             body = await receive()
     elif body is None:
         raise invalid("the request has no message")
     elif found.unary is not None:
-        await reply.send(found.respond(body))
+        await reply.send_made(partial(found.respond, body))
     else:
         async with aclosing(found.stream(body)) as messages:
             async for message in messages:

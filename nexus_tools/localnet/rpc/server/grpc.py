@@ -9,9 +9,11 @@ The message `abc` is the frame `00 00000003 616263`; the trailers of a call that
 frame with 80 in front and `grpc-status:0` and a line end in it.
 """
 
+import asyncio
 import binascii
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from enum import Enum
 from itertools import accumulate
 from typing import Self
@@ -22,6 +24,7 @@ from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import (
     CORS,
     Code,
+    Limits,
     RpcError,
     info_headers,
     invalid,
@@ -87,22 +90,23 @@ def _accepted(head: Head) -> Form:
 class GrpcRequest:
     """The messages of a call."""
 
-    def __init__(self, form: Form, body: Body, limit: int) -> None:
+    def __init__(self, form: Form, body: Body, limits: Limits) -> None:
         self.form = form
         self._body = body
-        self._limit = limit
+        self._limit = limits.request_bytes
+        self._seconds = limits.request_seconds
         self._frames = body if form is Form.NATIVE else None
 
     @classmethod
-    def of(cls, exchange: Exchange, limit: int) -> Self | None:
-        """A call whose messages have so many bytes at most; None if the request is no call.
+    def of(cls, exchange: Exchange, limits: Limits) -> Self | None:
+        """A call whose messages keep to the limits; None if the request is no call.
 
         Native gRPC is none where its trailers cannot be carried.
         """
         form = _form(exchange.head, "content-type") if exchange.head.method == "POST" else None
         if form is None or (form is Form.NATIVE and not exchange.carries_trailers):
             return None
-        return cls(form, exchange.body, limit)
+        return cls(form, exchange.body, limits)
 
     def only_message(self) -> bytes | None:
         """The message of a call that has come whole; None if it may have others, or none."""
@@ -124,14 +128,19 @@ class GrpcRequest:
             self._frames = self._body
 
     async def receive(self) -> bytes | None:
-        """The next message; None behind the last. Raises `RpcError`."""
+        """The next message; None behind the last.
+
+        One that has begun has to come to its end in time. Raises `RpcError`, `OverloadedError` and
+        `TimeoutError`.
+        """
         frames = self._frames = self._frames or await self._read_frames()
         prefix = await frames.read(_PREFIX_BYTES)
         if not prefix:
             return None
         size = int.from_bytes(prefix[1:], "big")
         self._check(prefix, size)
-        message = await frames.read(size)
+        async with asyncio.timeout(self._seconds):
+            message = await frames.read(size)
         if len(message) < size:
             raise invalid("the request ends early")
         return message
@@ -194,6 +203,14 @@ class GrpcReply:
         self._is_torn = True
         await self._exchange.send(self._form.encode(_frame(_MESSAGE, message)))
         self._is_torn = False
+
+    async def send_made(self, make: Callable[[], bytes]) -> None:
+        """Make a message when the connection has room for it, and send it."""
+        await self._exchange.backlog.until_room()
+        message = make()
+        self._exchange.keep(len(message))
+        await self.send(message)
+        self._exchange.keep(0)
 
     async def finish(self, error: RpcError | None) -> None:
         """Send how the call ended."""

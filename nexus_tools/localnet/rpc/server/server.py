@@ -20,4 +20,6 @@ class Server(HttpServer):
             NodeApplication(self._backend),
             connections=limits.connections,
             idle_seconds=limits.idle_seconds,
+            connection_bytes=limits.connection_bytes,
+            server_bytes=limits.server_bytes,
         )

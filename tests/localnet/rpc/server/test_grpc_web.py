@@ -211,7 +211,7 @@ async def read_all(form, body, message_bytes):
     sent = Body()
     sent.take(body)
     sent.end()
-    request = GrpcRequest(form, sent, message_bytes)
+    request = GrpcRequest(form, sent, Limits(request_bytes=message_bytes))
     found = []
     while (message := await request.receive()) is not None:
         found.append(message)

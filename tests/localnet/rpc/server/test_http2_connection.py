@@ -8,11 +8,13 @@ import h2.events
 import h2.settings
 import pytest
 
+from nexus_tools.localnet.http import Budget
 from nexus_tools.localnet.http.http2 import Http2Connection
 from nexus_tools.localnet.node import Node
 from nexus_tools.localnet.rpc.backend import Backend
 from nexus_tools.localnet.rpc.interface import Limits
 from nexus_tools.localnet.rpc.server.application import NodeApplication
+from nexus_tools.localnet.rpc.server.endpoints import Endpoint
 from nexus_tools.localnet.rpc.values import JsonRenderer
 from nexus_tools.sui.rpc import load_messages
 
@@ -32,7 +34,8 @@ class Peer:
         )
         self.http = h2.connection.H2Connection(config)
         self.wire = wire
-        self.connection = Http2Connection(NodeApplication(backend), backend.limits.idle_seconds)
+        budget = Budget(backend.limits.connection_bytes, "a connection")
+        self.connection = Http2Connection(NodeApplication(backend), 60, budget)
         self.connection.connection_made(self.wire)
         self.http.initiate_connection()
         self.events = []
@@ -174,11 +177,90 @@ async def test_a_request_may_be_as_large_as_the_limit_says(peer, backend):
 
 async def test_many_requests_on_one_connection_do_not_use_up_its_window(peer):
     message = b"\x7a\x80\x7d" + bytes(16_000)
-    for _ in range(600):  # two windows
+    for _ in range(600):  # 40 windows
         stream = peer.ask(INFO, message)
         await peer.until(lambda stream=stream: peer.has_ended(stream))
         peer.http.increment_flow_control_window(1_000)
     assert peer.http.outbound_flow_control_window > 0
+
+
+async def test_requests_whose_responses_wait_do_not_use_up_its_window_either(peer, backend):
+    peer.http.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
+    peer.exchange()
+    message = backend.messages.procedures[PACKAGE].request(object_id="0x2").SerializeToString()
+    for _ in range(100):
+        peer.ask(PACKAGE, message + b"\x7a\xb8\x17" + bytes(3_000))
+        peer.exchange()
+        await asyncio.sleep(0)
+    assert peer.http.outbound_flow_control_window > 0
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """The sizes of the responses that are made."""
+    sizes, respond = [], Endpoint.respond
+
+    def note(endpoint, body):
+        response = respond(endpoint, body)
+        sizes.append(len(response))
+        return response
+
+    monkeypatch.setattr(Endpoint, "respond", note)
+    return sizes
+
+
+async def at_once(peer, message):
+    return peer.ask(PACKAGE, message)
+
+
+async def in_halves(peer, message):
+    stream, frame = peer.begin(PACKAGE), b"\0" + len(message).to_bytes(4, "big") + message
+    for half in (frame[:9], frame[9:]):
+        peer.http.send_data(stream, half)
+        peer.exchange()
+        await asyncio.sleep(0)
+    peer.http.end_stream(stream)
+    return stream
+
+
+async def ask_for_much(peer, backend, ask):
+    """Twenty large responses, whose client has no windows for them."""
+    peer.http.update_settings({h2.settings.SettingCodes.INITIAL_WINDOW_SIZE: 0})
+    request = backend.messages.procedures[PACKAGE].request(
+        object_id="0x2", read_mask={"paths": ["bcs"]}
+    )
+    streams = [await ask(peer, request.SerializeToString()) for _ in range(20)]
+    for _ in range(10):
+        peer.exchange()
+        await asyncio.sleep(0)
+    return streams
+
+
+def widen(peer, streams):
+    peer.http.increment_flow_control_window(100_000_000)
+    for stream in streams:
+        peer.http.increment_flow_control_window(10_000_000, stream)
+
+
+@pytest.mark.parametrize("ask", [at_once, in_halves])
+async def test_who_reads_no_responses_is_made_a_megabyte_and_the_rest_when_it_does(
+    peer, backend, made, ask
+):
+    streams = await ask_for_much(peer, backend, ask)
+    assert 2**20 <= sum(made) < 2**20 + made[-1]
+    widen(peer, streams)
+    await peer.until(lambda: all(map(peer.has_ended, streams)))
+    assert {len(peer.body(stream)) for stream in streams} == {made[0] + 5}
+
+
+async def test_responses_that_were_given_up_leave_their_room_to_others(peer, backend, made):
+    streams = await ask_for_much(peer, backend, at_once)
+    count = len(made)
+    for stream in streams[:count]:
+        peer.http.reset_stream(stream)
+    widen(peer, streams[count:])
+    await peer.until(lambda: all(map(peer.has_ended, streams[count:])))
+    assert len(made) == 20
 
 
 async def test_a_client_that_does_not_read_is_not_heard(peer):

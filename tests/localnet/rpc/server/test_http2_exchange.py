@@ -162,3 +162,125 @@ def test_bodies_that_are_too_large_are_refused(dial):
         assert headers["grpc-status"] == "8"
         headers, _ = exchange("POST", "/v2/gas", parts=[bytes(101)])
         assert headers[":status"] == "413"
+
+
+# --- What is kept of requests that have not come whole
+
+SUBSCRIBE = "/sui.rpc.v2.SubscriptionService/SubscribeCheckpoints"
+NATIVE = ("content-type", "application/grpc")
+
+
+def padded(size):
+    """A frame of so many bytes: a message with a field that nobody knows."""
+    field = b"\x7a" + bytes(((size - 8) & 0x7F | 0x80, (size - 8) >> 7))
+    return b"\0" + (size - 5).to_bytes(4, "big") + field + bytes(size - 8)
+
+
+def begin(exchange, form, size, path=INFO):
+    """Send so much of a request of 2 000 bytes that its rest is waited for."""
+    stream = exchange.send("POST", path, form, parts=None)
+    exchange.send_part(stream, padded(2_000)[:size])
+    return stream
+
+
+def end(exchange, stream, sent):
+    exchange.http.send_data(stream, padded(2_000)[sent:], end_stream=True)
+    exchange.socket.sendall(exchange.http.data_to_send())
+
+
+def is_served(exchange):
+    """Whether a call that comes at once is, behind which all that came before is read."""
+    headers, body = exchange("POST", INFO, WEB, parts=[EMPTY])
+    return "grpc-status" not in headers and b"grpc-status:0" in body
+
+
+def small(**limits):
+    return ThreadedLocalnet(limits=Limits(**limits))
+
+
+@pytest.mark.parametrize("form", [NATIVE, WEB])
+def test_unfinished_calls_of_a_connection_take_no_more_memory_than_is_granted(dial, form):
+    with small(connection_bytes=1_000) as localnet:
+        exchange, other = Exchanges(dial(localnet.url)), Exchanges(dial(localnet.url))
+        begin(exchange, form, 900)
+        assert is_served(exchange)
+        begin(exchange, form, 200)
+        headers, _ = exchange.receive()
+        assert (headers[":status"], headers["grpc-status"]) == ("200", "8")  # RESOURCE_EXHAUSTED
+        assert "a connection keeps 1000 bytes" in headers["grpc-message"]
+        begin(other, form, 900)
+        assert is_served(other)
+
+
+def test_all_connections_together_take_no_more_than_is_granted_either(dial):
+    with small(server_bytes=1_000) as localnet:
+        exchange, other = Exchanges(dial(localnet.url)), Exchanges(dial(localnet.url))
+        begin(exchange, NATIVE, 900)
+        assert is_served(exchange)
+        begin(other, NATIVE, 200)
+        headers, _ = other.receive()
+        assert headers["grpc-status"] == "8"
+        assert "the server keeps 1000 bytes" in headers["grpc-message"]
+
+
+@pytest.mark.parametrize("leave", ["ended", "reset", "refused"])
+def test_the_room_of_an_unfinished_call_is_free_when_that_is_over(dial, leave):
+    with small(connection_bytes=1_000) as localnet:
+        exchange = Exchanges(dial(localnet.url))
+        stream = begin(exchange, WEB, 900)
+        assert is_served(exchange)
+        if leave == "ended":
+            end(exchange, stream, 900)
+            assert b"grpc-status:0" in exchange.receive()[1]
+        elif leave == "reset":
+            exchange.http.reset_stream(stream)
+        else:
+            exchange.send_part(stream, padded(2_000)[900:1_200])
+            assert exchange.receive()[0]["grpc-status"] == "8"
+        last = begin(exchange, WEB, 800)
+        assert is_served(exchange)
+        end(exchange, last, 800)
+        assert b"grpc-status:0" in exchange.receive()[1]
+
+
+@pytest.mark.parametrize("form", [NATIVE, WEB])
+def test_what_a_subscriber_asked_for_takes_room_as_long_as_it_is_served(dial, form):
+    with small(connection_bytes=2_500) as localnet:
+        exchange = Exchanges(dial(localnet.url))
+        stream = begin(exchange, form, 1_900, SUBSCRIBE)
+        assert is_served(exchange)
+        end(exchange, stream, 1_900)
+        exchange.receive_until(b"\0")
+        begin(exchange, NATIVE, 900)
+        headers, _ = exchange.receive()
+        assert headers["grpc-status"] == "8"
+
+
+def test_what_a_conversation_has_got_its_response_to_takes_no_room(dial):
+    with small(connection_bytes=2_000) as localnet:
+        exchange, message = Exchanges(dial(localnet.url)), padded(1_500)
+        stream = exchange.send("POST", REFLECTION, NATIVE, parts=None)
+        for _ in range(3):
+            exchange.send_part(stream, message[:1_000])
+            assert is_served(exchange)
+            exchange.send_part(stream, message[1_000:])
+            exchange.receive_until(bytes(1_400))
+
+
+def test_a_message_of_a_conversation_that_has_begun_has_to_end_in_time(dial):
+    with small(request_seconds=0.1) as localnet:
+        exchange = Exchanges(dial(localnet.url))
+        stream = exchange.send("POST", REFLECTION, WEB, parts=None)
+        exchange.send_part(stream, LIST_SERVICES + LIST_SERVICES[:-1])
+        exchange.receive_until(b"sui.rpc.v2.StateService")
+        assert exchange.receive_until(b"grpc-status:4\r\n")  # DEADLINE_EXCEEDED
+
+
+def test_a_plain_request_beyond_what_is_granted_is_refused(dial):
+    with small(connection_bytes=1_000) as localnet:
+        exchange = Exchanges(dial(localnet.url))
+        stream = exchange.send("POST", "/v2/gas", parts=None)
+        exchange.send_part(stream, b"{" + b" " * 1_000)
+        headers, body = exchange.receive()
+        assert headers[":status"] == "429"
+        assert "1000 bytes" in json.loads(body)["error"]
