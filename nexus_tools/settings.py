@@ -260,7 +260,10 @@ class Settings:
             elsewhere = self._find_elsewhere(lambda files: files.accounts, lambda _: None)
             others = ", ".join(each.what.alias for each in elsewhere)
             if others:
-                error.hint = f"`wallet use` takes one of {others}, `wallet new` makes one"
+                error.hint = (
+                    f"`nexus-tools wallet use` takes one of {others},"
+                    " `nexus-tools wallet new` makes one"
+                )
             raise
 
     def use_account(self, found: "Found[Account]") -> None:

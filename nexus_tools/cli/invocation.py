@@ -54,7 +54,9 @@ async def list_invocations(session: Session, *, everything: bool, limit: int, pa
     rows = [invocation_document(each, now_ms) for each in shown]
     if not session.output.as_json:
         rows = [_for_people(row, now_ms) for row in rows]
-    session.output.table(rows, _COLUMNS, empty="there is none")
+    session.output.table(
+        rows, _COLUMNS, empty="you have no invocation" if everything else "no invocation is pending"
+    )
     _tell_of_the_rest(session.output, found, len(wanted) - page * limit, everything=everything)
 
 

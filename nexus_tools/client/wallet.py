@@ -92,7 +92,7 @@ class Wallet:
                 raise NotFoundError(
                     "wallet_empty",
                     f"the wallet {self._path} has no key",
-                    hint="make one with `wallet new`, or import one",
+                    hint="make one with `nexus-tools wallet new`, or import one",
                 )
             return self._active
         for account in self.accounts():
@@ -161,7 +161,11 @@ class Wallet:
                 hint="an alias is a letter and at most 63 letters, digits, hyphens, underscores",
             )
         if alias in self._aliases.values():
-            raise UsageError("alias_taken", f"another account has the alias {alias}")
+            raise UsageError(
+                "alias_taken",
+                f"another account has the alias {alias}",
+                hint="choose another; `nexus-tools wallet list` shows those that are taken",
+            )
         return alias
 
     def _free_alias(self) -> str:

@@ -66,7 +66,7 @@ async def read_history(package: PackageClient, invocation: Address) -> History:
         if event is not None and getattr(event, "invocation", None) == invocation:
             found.append((record, event))
     if not found:
-        raise unknown_invocation(invocation)
+        raise unknown_invocation(invocation, hint="`nexus-tools network show` names the network")
     return History(await _steps(package, found))
 
 
@@ -82,11 +82,12 @@ async def _steps(
     )
 
 
-def unknown_invocation(invocation: Address) -> NotFoundError:
-    """The error for an id that is no invocation's."""
+def unknown_invocation(invocation: Address, hint: str | None = None) -> NotFoundError:
+    """The error for an id that is no invocation's; without a hint, its history is pointed to."""
     return NotFoundError(
         "invocation_unknown",
         f"there is no invocation {invocation}",
-        hint="it was deleted by its requester, or is one of another network:"
+        hint=hint
+        or "it was deleted by its requester, or is one of another network:"
         f" `nexus-tools tool outcome {invocation} --why` tells what is known of a deleted one",
     )

@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import select
 import shlex
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,24 +29,30 @@ class Terminal:
     The shell survives an interrupt, which ends what it runs: hence the trap.
     """
 
-    def __init__(self, *command: str, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, *command: str, folder: Path, environment: Mapping[str, str], watched: bool = False
+    ) -> None:
+        self._screen, written = _screen() if watched else os.pipe()
         self._process = subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=written,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        os.close(written)
         self._printed = ""
         self._patience_s = PATIENCE_S
         self.is_busy = False
 
     @classmethod
-    def shell(cls, folder: Path, environment: Mapping[str, str]) -> "Terminal":
-        """A shell in a folder."""
-        terminal = cls(*SHELL, folder=folder, environment=environment)
+    def shell(
+        cls, folder: Path, environment: Mapping[str, str], *, watched: bool = False
+    ) -> "Terminal":
+        """A shell in a folder; in one that is `watched` programs speak to a person."""
+        terminal = cls(*SHELL, folder=folder, environment=environment, watched=watched)
         terminal._write("trap : INT\n")
         return terminal
 
@@ -88,9 +96,12 @@ class Terminal:
         self._process.stdin.flush()
 
     def _read(self, deadline: float) -> None:
-        assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], deadline - time.monotonic())
-        data = os.read(self._process.stdout.fileno(), 65_536) if ready else b""
+        patience_s = max(deadline - time.monotonic(), 0)
+        ready, _, _ = select.select([self._screen], [], [], patience_s)
+        try:
+            data = os.read(self._screen, 65_536) if ready else b""
+        except OSError:  # a pseudo terminal that nobody writes to any more
+            data = b""
         if not data:
             raise UnexpectedError(f"nothing more came after:\n{self._printed}")
         self._printed += data.decode(errors="replace")
@@ -104,3 +115,13 @@ class Terminal:
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.communicate()
+        os.close(self._screen)
+
+
+def _screen() -> tuple[int, int]:
+    """A pseudo terminal as who watches and who writes have it, which leaves lines as they are."""
+    watching, writing = pty.openpty()
+    attributes = termios.tcgetattr(writing)
+    attributes[1] &= ~termios.OPOST
+    termios.tcsetattr(writing, termios.TCSANOW, attributes)
+    return watching, writing

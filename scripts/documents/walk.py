@@ -40,6 +40,8 @@ def environment_of(home: Path, programs: Path) -> dict[str, str]:
         "XDG_DATA_HOME": str(home / ".local/share"),
         "XDG_CACHE_HOME": str(home / ".cache"),
         "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
     }
 
 
@@ -130,7 +132,9 @@ class Walk:
 
     def _terminal(self, name: str) -> Terminal:
         if name not in self._terminals:
-            self._terminals[name] = Terminal.shell(self._folder, self._environment)
+            self._terminals[name] = Terminal.shell(
+                self._folder, self._environment, watched=name != FIRST
+            )
         return self._terminals[name]
 
     def _type(

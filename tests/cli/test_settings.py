@@ -1,3 +1,5 @@
+import stat
+
 import pytest
 
 
@@ -33,6 +35,11 @@ def test_a_setting_is_kept_in_the_file(home):
     home.json("config", "set", "network", "testnet")
     assert home.settings["network"] == "testnet"
     assert home.json("config", "show")["network"] == "testnet"
+
+
+def test_the_file_is_readable_for_its_owner_alone(home):
+    home.run("config", "set", "network", "devnet")
+    assert stat.S_IMODE(home.config_file.stat().st_mode) == 0o600
 
 
 def test_an_unknown_setting_is_wrong_usage(home):

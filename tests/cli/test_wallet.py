@@ -67,7 +67,9 @@ def test_the_balance_is_that_of_the_chain(author):
 
 
 def test_without_a_key_nothing_is_shown(home):
-    assert home.fails("wallet", "show") == (3, "wallet_empty")
+    result = home.run("wallet", "show", "--json")
+    assert (result.code, result.error["code"]) == (3, "wallet_empty")
+    assert "`nexus-tools wallet new`" in result.error["hint"]
 
 
 def test_sui_is_sent_to_a_key_by_its_alias_or_to_an_address(author, stranger):
@@ -135,7 +137,9 @@ def test_a_key_is_renamed_and_stays_the_one_that_signs(home):
 def test_an_alias_that_is_taken_or_of_another_form_is_refused(home):
     home.json("wallet", "new", "one")
     home.json("wallet", "new", "two")
-    assert home.fails("wallet", "rename", "one", "two") == (2, "alias_taken")
+    result = home.run("wallet", "rename", "one", "two", "--json")
+    assert (result.code, result.error["code"]) == (2, "alias_taken")
+    assert "`nexus-tools wallet list`" in result.error["hint"]
     assert home.fails("wallet", "rename", "one", "one two") == (7, "alias_invalid")
 
 

@@ -33,7 +33,11 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
     tool = ToolFqn.parse(fqn or f"{_DEFAULT_DOMAIN}.{name}@1")
     folder = directory or Path(name)
     if folder.exists() and any(folder.iterdir()):
-        raise UsageError("folder_not_empty", f"{folder} exists and is not empty")
+        raise UsageError(
+            "folder_not_empty",
+            f"{folder} exists and is not empty",
+            hint="--directory names another folder",
+        )
     values = {
         "project": name,
         "fqn": str(tool),

@@ -34,8 +34,11 @@ def _reload(target: str, serving: Serving, output: Output) -> None:
     Watched is the folder of the file, or the working directory for a module. A file that is broken
     is told of, and the next change waited for.
     """
+    import logging
+
     from watchfiles import PythonFilter, run_process
 
+    logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it tells of Ctrl-C as of a warning
     place = target.partition(":")[0]
     folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
     command = [sys.executable, "-m", "nexus_tools", "tool", "serve", target, *serving.arguments()]

@@ -46,8 +46,9 @@ def test_a_name_that_python_or_the_project_uses_itself_is_no_trouble(
 def test_a_folder_with_something_in_it_is_left_alone(home, tmp_path):
     (tmp_path / "greeter").mkdir()
     (tmp_path / "greeter" / "mine.txt").write_text("mine")
-    result = home.fails("tool", "new", "greeter", "--directory", tmp_path / "greeter")
-    assert result == (2, "folder_not_empty")
+    result = home.run("tool", "new", "greeter", "--directory", tmp_path / "greeter", "--json")
+    assert (result.code, result.error["code"]) == (2, "folder_not_empty")
+    assert "--directory" in result.error["hint"]
     assert [path.name for path in (tmp_path / "greeter").iterdir()] == ["mine.txt"]
 
 

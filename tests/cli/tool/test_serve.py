@@ -125,6 +125,8 @@ def test_with_reload_a_change_is_served_at_the_same_place(home, tmp_path):
     ended = server.end(signal.SIGINT)
     assert ended.code == 0
     assert "Traceback" not in ended.stderr
+    assert "process already dead" not in ended.stderr
+    assert "KeyboardInterrupt" not in ended.stderr
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)
 
