@@ -22,6 +22,7 @@ BLOCK = re.compile(
     r"(?P<text>.*?)^ *(?:```|-->)$",
     re.MULTILINE | re.DOTALL,
 )
+HEADING = re.compile(r"^#{2,} ", re.MULTILINE)
 GIVEN = re.compile(r"^<!-- given: (.*) -->$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 EXECUTED = ("console", "python")
@@ -36,6 +37,8 @@ class Block:
     text: str
     line: int
     is_hidden: bool
+    heading: int = 0
+    """How many headings stand before it on its page."""
 
     @property
     def commands(self) -> list[tuple[str, str]]:
@@ -66,7 +69,12 @@ class Page:
             text = "".join(line.removeprefix(match["indent"]) for line in lines)
             place = self.text.count("\n", 0, match.start()) + 1
             yield Block(
-                match["language"], match["title"] or "", text, place, match["fence"] == "<!-- "
+                language=match["language"],
+                title=match["title"] or "",
+                text=text,
+                line=place,
+                is_hidden=match["fence"] == "<!-- ",
+                heading=len(HEADING.findall(self.text, 0, match.start())),
             )
 
     @property

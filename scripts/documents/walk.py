@@ -89,7 +89,8 @@ class Walk:
     def _execute_all(self, page: Page) -> None:
         blocks = page.blocks
         for block, after in zip(blocks, [*blocks[1:], None], strict=False):
-            shown = after.text if after and after.language == "text" else ""
+            is_shown = after and after.language == "text" and after.heading == block.heading
+            shown = after.text if after and is_shown else ""
             try:
                 self._execute(block, shown)
             except UnexpectedError as error:
