@@ -126,6 +126,8 @@ async def carry_out(
     The rehearsal is a simulation. Raises what the verb raises: before anybody is asked, if the
     chain would refuse it. A `question` that is empty is not asked.
     """
+    from asyncio import CancelledError
+
     output = session.output
     if session.dry_run or not session.yes:
         with output.progress("simulating"):
@@ -135,5 +137,12 @@ async def carry_out(
         asked = question(result)
         if asked:
             output.confirm(asked, yes=False)
-    with output.progress("waiting for the network"):
-        return await verb(service)
+    try:
+        with output.progress("waiting for the network"):
+            return await verb(service)
+    except CancelledError:
+        output.warn(
+            "the transaction may have been sent: look at what it was to change"
+            " before you send it once more (`nexus-tools status`)"
+        )
+        raise
