@@ -53,7 +53,8 @@ def many(tmp_path):
     """Writes an `mcp.json` with a server of many tools; gives it, and the file of its starts."""
 
     def many(count):
-        starts = tmp_path / "starts"
+        (tmp_path / "opened").mkdir()
+        starts = tmp_path / "opened" / "starts"
         (tmp_path / "server.py").write_text(SERVER)
         program = [str(tmp_path / "server.py"), str(starts), str(count)]
         server = {"command": sys.executable, "args": program}
@@ -69,7 +70,7 @@ def serve_many(many, serve_bridge):
 
     def serve(count, domain):
         place, starts = many(count)
-        url, _ = serve_bridge(place, "--domain", domain)
+        url, _ = serve_bridge(place, "--domain", domain, "--write", starts.parent)
         return url, starts
 
     return serve

@@ -5,7 +5,10 @@ PRINTS_ALL = """
 import os, pathlib
 
 def run(params):
-    parent = pathlib.Path(f"/proc/{os.getppid()}/environ").read_bytes().decode()
+    try:
+        parent = pathlib.Path(f"/proc/{os.getppid()}/environ").read_bytes().decode()
+    except PermissionError as error:
+        parent = str(error)
     return "\\n".join([*(f"{k}={v}" for k, v in os.environ.items()), parent])
 """
 SLEEPS = "import threading\ndef run(params): threading.Event().wait()"

@@ -8,13 +8,8 @@ from collections.abc import Mapping
 
 from nexus_tools.localnet.move_test.declarations.framework import FRAMEWORK, UNIT_TEST_MACROS
 from nexus_tools.localnet.move_test.declarations.scenario import CONTEXT_BUILDER, TEST_SCENARIO
-from nexus_tools.localnet.move_test.declarations.utilities import (
-    GOVERNANCE,
-    KIOSK,
-    SUI_SYSTEM,
-    TOKENS,
-    TRANSFER_POLICY,
-)
+from nexus_tools.localnet.move_test.declarations.system import GOVERNANCE, SUI_SYSTEM
+from nexus_tools.localnet.move_test.declarations.utilities import KIOSK, TOKENS, TRANSFER_POLICY
 
 __all__ = ["DECLARATIONS", "TEST_MACROS"]
 

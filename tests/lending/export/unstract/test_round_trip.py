@@ -3,15 +3,17 @@
 import json
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from nexus_tools.bridges import Host, Naming
+from nexus_tools.bridges import Confinement, Host, Naming
 from nexus_tools.bridges.unstract import UnstractBridge
 
 
 @pytest.fixture
-def host(tmp_path):
+def host(tmp_path, definition):
+    """A machine on which tools may connect to the server of the exported one."""
     for name in ("scratch", "cache"):
         (tmp_path / name).mkdir()
     return Host(
@@ -19,6 +21,7 @@ def host(tmp_path):
         scratch=tmp_path / "scratch",
         cache=tmp_path / "cache",
         environment={"PATH": "/usr/bin:/bin"},
+        confinement=Confinement().connecting(urlsplit(definition.url).port),
     )
 
 
