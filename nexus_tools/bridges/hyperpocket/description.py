@@ -7,8 +7,8 @@ from typing import Any
 
 from nexus_tools.bridges.base import Host
 from nexus_tools.bridges.hyperpocket.tool_auth import Declaration, ToolAuth
-from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, Scratch, environment_of
-from nexus_tools.bridges.worker import WorkerReply, ask
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits
+from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch
 from nexus_tools.errors import ValidationError
 
 _CHILD = "nexus_tools.bridges.hyperpocket.child"
@@ -63,17 +63,7 @@ async def ask_child(
     host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
     """Ask the side of the bridge that imports the author's code."""
-    async with Scratch(host.scratch) as scratch:
-        environment = environment_of(host, scratch=scratch)
-        return await ask(
-            host,
-            _CHILD,
-            request,
-            scratch=scratch,
-            limits=limits,
-            environment=environment,
-            confinement=confinement,
-        )
+    return await ask_in_scratch(host, _CHILD, request, limits, confinement)
 
 
 def _declaration(document: Mapping[str, Any]) -> Declaration:

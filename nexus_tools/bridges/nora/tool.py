@@ -9,7 +9,6 @@ from nexus_tools.bridges.base import BridgedTool, Host
 from nexus_tools.bridges.nora.manifest import Manifest
 from nexus_tools.bridges.older_drafts import as_2020_12
 from nexus_tools.bridges.ports import map_ports
-from nexus_tools.bridges.sandbox import Scratch, environment_of
 from nexus_tools.bridges.variants import (
     described,
     error,
@@ -18,7 +17,7 @@ from nexus_tools.bridges.variants import (
     output_schema,
     process_limits,
 )
-from nexus_tools.bridges.worker import WorkerReply, ask, failure
+from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch, failure
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn, linear_time, pattern_mismatches
 
@@ -92,16 +91,8 @@ class NoraTool(BridgedTool):
             "name": manifest.name,
             "params": self._ports.to_arguments(arguments),
         }
-        async with Scratch(host.scratch) as scratch:
-            reply = await ask(
-                host,
-                _CHILD,
-                request,
-                scratch=scratch,
-                limits=process_limits(host.limits, self.timeout_ms),
-                environment=environment_of(host, scratch=scratch),
-                confinement=self._confined,
-            )
+        limits = process_limits(host.limits, self.timeout_ms)
+        reply = await ask_in_scratch(host, _CHILD, request, limits, self._confined)
         return self._outcome(reply)
 
     def _outcome(self, reply: WorkerReply) -> dict[str, Any]:

@@ -7,14 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import (
-    Confinement,
-    ProcessLimits,
-    Scratch,
-    environment_of,
-    is_too_wide,
-)
-from nexus_tools.bridges.worker import WorkerReply, ask, failure
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, is_too_wide
+from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch, failure
 from nexus_tools.tool import ToolFqn
 
 PLUGIN_TOOL = "context.tool_module"
@@ -71,17 +65,7 @@ async def ask_child(
     host: Host, request: Mapping[str, Any], limits: ProcessLimits, confinement: Confinement
 ) -> WorkerReply:
     """The reply of a fresh child, in a scratch directory of its own."""
-    async with Scratch(host.scratch) as scratch:
-        environment = environment_of(host, scratch=scratch)
-        return await ask(
-            host,
-            _CHILD,
-            request,
-            scratch=scratch,
-            limits=limits,
-            environment=environment,
-            confinement=confinement,
-        )
+    return await ask_in_scratch(host, _CHILD, request, limits, confinement)
 
 
 def outcome(reply: WorkerReply, tool: ToolFqn) -> dict[str, Any]:

@@ -6,7 +6,16 @@ from nexus_tools.bridges.worker.asking import (
     WorkerError,
     WorkerReply,
     ask,
+    ask_in_scratch,
     failure,
 )
 
-__all__ = ["BAD_REPLY", "NO_REPLY", "WorkerError", "WorkerReply", "ask", "failure"]
+__all__ = [
+    "BAD_REPLY",
+    "NO_REPLY",
+    "WorkerError",
+    "WorkerReply",
+    "ask",
+    "ask_in_scratch",
+    "failure",
+]

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import Confinement, Finished, ProcessLimits, Scratch, detached, run
+from nexus_tools.bridges.sandbox import (
+    Confinement,
+    Finished,
+    ProcessLimits,
+    Scratch,
+    detached,
+    environment_of,
+    run,
+)
 from nexus_tools.bridges.variants import error
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
@@ -88,6 +96,26 @@ def failure(reply: WorkerReply, tool: object) -> dict[str, Any]:
 _CHILD = "nexus_tools.bridges.worker.child"
 
 
+async def ask_in_scratch(
+    host: Host,
+    module: str,
+    request: Mapping[str, Any],
+    limits: ProcessLimits,
+    confinement: Confinement,
+) -> WorkerReply:
+    """As `ask`, in a scratch directory that is made for it and removed, with what tools get."""
+    async with Scratch(host.scratch) as scratch:
+        return await ask(
+            host,
+            module,
+            request,
+            scratch=scratch,
+            limits=limits,
+            environment=environment_of(host, scratch=scratch),
+            confinement=confinement,
+        )
+
+
 async def ask(
     host: Host,
     module: str,
@@ -102,8 +130,8 @@ async def ask(
 
     `module` is one of this package, such as `nexus_tools.bridges.nora.child`; of the packages above
     it nothing is executed. It runs in `host.python`, isolated, so that there need be nothing but
-    the standard library; in the workspace, if there is one. What it prints goes to
-    the log; its standard input is empty.
+    the standard library; in the workspace, if there is one. What it prints goes to the log; its
+    standard input is empty.
 
     Whatever happens in there is in the reply. Raises what `run` raises for a program that cannot
     be started, here the interpreter.
