@@ -2,7 +2,7 @@
 
 pytest finds this module by itself once nexus-tools is installed, so it imports nothing that is
 heavy before a fixture is used. All fixtures are plain: they serve sync tests, and async ones under
-any plugin that runs them. docs/testing.md is the guide.
+any plugin that runs them. docs/guides/pytest.md is the guide.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Writes the table of the Leader's settings into its guide: `python scripts/leader_settings.py`."""
+"""Writes the table of settings into the Leader's reference: `python scripts/leader_settings.py`."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.leader import LeaderConfig
 
-GUIDE = Path(__file__).parent.parent / "docs" / "guides" / "run-a-leader.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "leader.md"
 BEGIN, END = "<!-- settings: generated -->\n", "<!-- settings: end -->\n"
 
 
@@ -41,11 +41,11 @@ def _number(number: int) -> str:
 
 
 def with_table(page: str) -> str:
-    """The guide with the table of today."""
+    """The page with the table of today."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}\n{END}{after}"
 
 
 if __name__ == "__main__":
-    GUIDE.write_text(with_table(GUIDE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`docs/internals.md`: what it shows is what really comes out."""
+"""`docs/concepts/internals.md`: what it shows is what really comes out."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from nexus_tools.sui.address import ZERO
 from nexus_tools.sui.digest import Digest
 from packages import framework_packages, package_of
 
-FUNCTION = Page.read("docs/internals.md").section(
+FUNCTION = Page.read("docs/concepts/internals.md").section(
     "One Move function, from bytecode to the Python that runs"
 )
 

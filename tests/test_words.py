@@ -1,4 +1,4 @@
-"""One word for each concept: what `docs/glossary.md` has given up is found wherever it comes back.
+"""One word for each concept: what the glossary has given up is found wherever it comes back.
 
 Identifiers are read as the words that they are made of: `claim_bond` and `ClaimBond` are `claim
 bond`. A sentence goes on in the next line.
@@ -228,8 +228,9 @@ def test_the_finder_reads_what_people_read():
     assert {
         *("move/nexus_tools/sources/tool.move", "move/nexus_tools/tests/tool_tests.move"),
         *("nexus_tools/registry/tool_registry.py", "nexus_tools/leader/closing.py"),
-        *("nexus_tools/cli/leader/identity.py", "docs/glossary.md", "README.md", "scripts/demo"),
-        *("nexus_tools/localnet/node/node.py", "docs/lending.md", "tests/bridges/mcp/test_http.py"),
+        *("nexus_tools/cli/leader/identity.py", "README.md", "scripts/demo"),
+        *("docs/reference/glossary.md", "docs/guides/export.md", "tests/bridges/mcp/test_http.py"),
+        "nexus_tools/localnet/node/node.py",
         *("examples/tools.py", "nexus_tools/lending/export/unstract_template/src/main.py.template"),
     } <= paths
 
@@ -253,4 +254,4 @@ def test_an_event_begins_with_its_noun():
     ],
 )
 def test_the_glossary_has_the_word(word):
-    assert f"\n| {word} | " in (ROOT / "docs/glossary.md").read_text()
+    assert f"\n| {word} | " in (ROOT / "docs/reference/glossary.md").read_text()

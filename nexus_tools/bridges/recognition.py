@@ -45,7 +45,7 @@ def recognised(place: Path, bridges: Sequence[Bridge]) -> list[tuple[Bridge, Pat
         raise NotFoundError(
             "system_unknown",
             f"nothing in {place} is recognised as a tool of {known}",
-            hint="name the folder of one tool; docs/bridges.md says how each system is recognised",
+            hint="name the folder of one tool; docs/guides/bridges.md says how one is recognised",
         )
     return found
 

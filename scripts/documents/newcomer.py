@@ -45,7 +45,7 @@ def follow(environment: Path, page: Page) -> str:
 def main() -> int:
     """Follows both pages with the interpreters that are named, or with all versions."""
     build_wheel()
-    readme = Page.read("README.md").section("Sixty seconds")
+    readme = Page.read("README.md").sections("Install", "Sixty seconds")
     said = []
     for python in sys.argv[1:] or VERSIONS:
         with TemporaryDirectory() as environment:

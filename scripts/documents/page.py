@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Page:
-    """A page by its name, as in `docs/cli.md`."""
+    """A page by its name, as in `docs/tutorial.md`."""
 
     name: str
     text: str
@@ -85,6 +85,10 @@ class Page:
     def section(self, heading: str) -> "Page":
         """What stands below a heading of the second level, as a page."""
         return Page(self.name, self.text.split(f"\n## {heading}\n")[1].split("\n## ")[0])
+
+    def sections(self, *headings: str) -> "Page":
+        """What stands below several of them, one after the other."""
+        return Page(self.name, "\n".join(self.section(each).text for each in headings))
 
 
 def pages() -> list[str]:

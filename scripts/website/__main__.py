@@ -1,5 +1,6 @@
 """Builds the site strictly into `build/website/site`; with `--serve` it is served, too."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ BUILD = ROOT / "build/website"
 PAGES = BUILD / "pages"
 PARTS = ("guides", "concepts", "reference")
 GENERATED = {"commands": commands, "settings": settings, "errors": errors, "move": move}
-ELSEWHERE = re.compile(r"(?<!!)\[([^\]]*)\]\((?:\.\./)+(?!docs/)[^)]*\)")
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((\.\./[^)#]*)([^)]*)\)")
 
 
 def assemble() -> None:
@@ -28,8 +29,7 @@ def assemble() -> None:
     shutil.rmtree(BUILD, ignore_errors=True)
     shutil.copytree(DOCS, PAGES)
     for path in PAGES.rglob("*.md"):
-        text = path.read_text(encoding="utf-8").replace("../README.md", "index.md")
-        path.write_text(ELSEWHERE.sub(r"\1", text), encoding="utf-8")
+        path.write_text(_inside(path), encoding="utf-8")
     _write("index.md", _home())
     for name, generator in GENERATED.items():
         _write(f"reference/{name}.md", generator.page())
@@ -47,6 +47,19 @@ def _write(name: str, text: str) -> None:
     path = PAGES / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def _inside(path: Path) -> str:
+    """The text of a page, with the links that lead somewhere on the site; README is its home."""
+
+    def link(match: re.Match[str]) -> str:
+        text, place, anchor = match.groups()
+        target = Path(os.path.normpath(path.parent / place))
+        if target == BUILD / "README.md":
+            return f"[{text}]({os.path.relpath(PAGES / 'index.md', path.parent)}{anchor})"
+        return match[0] if target.is_relative_to(PAGES) else text
+
+    return LINK.sub(link, path.read_text(encoding="utf-8"))
 
 
 def _home() -> str:

@@ -8,7 +8,9 @@ import click
 from nexus_tools.cli.app import app
 
 SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run"}
-INTRODUCTION = "Options of many commands, exit codes and settings are [elsewhere](../cli.md)."
+INTRODUCTION = """For everyone who types `nexus-tools`: each command with its options.
+
+Options of many commands, exit codes and settings are [on a page of their own](cli.md)."""
 
 
 def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:

@@ -22,6 +22,8 @@ KINDS = {
 }
 INTRODUCTION = """# Errors
 
+For whoever was refused, and for programs that handle it: each code, what it means and what to do.
+
 Whatever goes wrong is a `NexusError`: its class says what can be done about it and is the exit code
 of the command line, its `code` is a stable word for programs. With `--json` the command line prints
 both. In braces is what an error fills in.

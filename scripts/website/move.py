@@ -3,6 +3,11 @@
 from documents.page import ROOT
 from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
 
+INTRODUCTION = """# The Move package
+
+For authors of Move code and of clients: what `nexus_tools` has on chain, by its own comments.
+
+"""
 SOURCES = ROOT / "move/nexus_tools/sources"
 
 
@@ -13,7 +18,7 @@ def page() -> str:
         for path in sorted(SOURCES.glob("*.move"))
         for module in read_modules(path.read_text(encoding="utf-8"))
     ]
-    return "# The Move package\n\n" + "\n".join(map(_module, modules))
+    return INTRODUCTION + "\n".join(map(_module, modules))
 
 
 def _module(module: SourceModule) -> str:

@@ -21,8 +21,11 @@ def page() -> str:
         (
             "# Settings and variables",
             "",
+            "For users of the command line: each setting, and each variable that sets an option.",
+            "",
             "Settings are read, in rising order, from `config.toml`, from variables, and from",
-            "options: [the command line](../cli.md#settings) says where the file is.",
+            "options: [the command line](cli.md#settings) says where the file is. A Leader",
+            "has [settings of its own](leader.md#settings).",
             "",
             *("| setting | variable | is |", "|---|---|---|", *settings),
             "",

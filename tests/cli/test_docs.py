@@ -11,7 +11,7 @@ from nexus_tools.errors import NexusError
 from nexus_tools.settings import KEYS
 from website.commands import leaves
 
-PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
 NOUNS = sorted(app.list_commands(None))
 SHARED = {"--json", "--quiet", "--network", "--wallet", "--yes", "--dry-run", "--help"}
 

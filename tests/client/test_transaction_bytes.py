@@ -24,7 +24,7 @@ from nexus_tools.sui.transaction import TRANSACTION_DATA
 
 logging.getLogger("pgrpc_client").setLevel(logging.CRITICAL)
 
-PAGE = Page.read("docs/sui-and-pysui.md")
+PAGE = Page.read("docs/guides/sui-and-pysui.md")
 CAROL = Address.of(0xCA401)
 AMOUNT = 7
 

@@ -147,5 +147,5 @@ def _members(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _invalid(file: Path, problem: str) -> ValidationError:
-    hint = "a system has the sections meta, namespace, action and hook; docs/bridges/sos.md"
+    hint = "its sections are meta, namespace, action and hook: docs/reference/bridges/sos.md"
     return ValidationError("system_invalid", f"{file} is no system: {problem}", hint=hint)

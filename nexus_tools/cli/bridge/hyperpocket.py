@@ -59,5 +59,5 @@ def _invalid(path: Path, problem: str) -> UsageError:
     return UsageError(
         "hyperpocket_settings_invalid",
         f"{path}: {problem}",
-        hint="docs/bridges/hyperpocket.md says what stands in the file",
+        hint="docs/reference/bridges/hyperpocket.md says what stands in the file",
     )

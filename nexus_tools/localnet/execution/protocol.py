@@ -1,8 +1,8 @@
 """The rules of a protocol version: what is a number or a switch, as mainnet has it.
 
 A version has the numbers of the one before it, but for those that it changes. Other changes of
-later versions are not built; docs/localnet.md names them. Source: `get_for_version_impl` in
-`sui-protocol-config/src/lib.rs`, whose names these are.
+later versions are not built; docs/reference/localnet.md names them. Source: `get_for_version_impl`
+in `sui-protocol-config/src/lib.rs`, whose names these are.
 """
 
 from collections.abc import Mapping
