@@ -20,7 +20,7 @@ KINDS = {
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, errors.NexusError)
 }
-INTRODUCTION = """# Errors
+INTRODUCTION = """# Error codes
 
 For whoever was refused, and for programs that handle it: each code, what it means and what to do.
 

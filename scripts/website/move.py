@@ -25,7 +25,9 @@ def _module(module: SourceModule) -> str:
     errors = [each for each in module.constants if each.name[0] == "E" and each.doc]
     parts = [f"## {module.name}\n", f"{module.doc}\n"]
     parts += [_struct(each) for each in module.structs if each.is_public]
-    parts += [_function(each) for each in module.functions if each.visibility == "public"]
+    parts += [
+        _function(module.name, each) for each in module.functions if each.visibility == "public"
+    ]
     if errors:
         rows = [f"| `{each.name}` | {' '.join(each.doc.split())} |" for each in errors]
         parts.append("\n".join(("| aborts with | because |", "|---|---|", *rows)) + "\n")
@@ -42,7 +44,7 @@ def _struct(struct: SourceStruct) -> str:
     return f"### struct {struct.name}{abilities}\n\n{struct.doc}\n\n{table}"
 
 
-def _function(function: SourceFunction) -> str:
+def _function(module: str, function: SourceFunction) -> str:
     parameters = "".join(f"    {each.name}: {each.type},\n" for each in function.parameters)
     types = f"<{', '.join(function.type_parameters)}>" if function.type_parameters else ""
     returns = f": {function.returns}" if function.returns else ""
@@ -51,4 +53,4 @@ def _function(function: SourceFunction) -> str:
         if parameters
         else (f"public fun {function.name}{types}(){returns}")
     )
-    return f"### {function.name}\n\n```move\n{head}\n```\n\n{function.doc}\n"
+    return f"### {module}::{function.name}\n\n```move\n{head}\n```\n\n{function.doc}\n"

@@ -9,6 +9,7 @@ from documents import Page
 from documents.page import ROOT, pages
 from drawing import PICTURES
 from nexus_tools.cli.app import app
+from nexus_tools.tool import Problem, protocol
 from website import commands, errors, move
 from website.__main__ import BUILD, PAGES, PARTS
 
@@ -111,3 +112,15 @@ def test_every_public_function_of_the_move_package_is_in_the_reference():
 def test_what_is_built_is_not_committed():
     assert BUILD.relative_to(ROOT).parts[0] + "/" in (ROOT / ".gitignore").read_text().split()
     assert PAGES.is_relative_to(BUILD)
+
+
+def test_the_protocol_of_tools_is_told_whole():
+    """Each header, and each problem with its status and with what a Leader makes of it."""
+    page = Page.read("docs/reference/tools.md").text
+    assert [name for name in protocol.CALL_HEADERS if f"\n| `{name}` |" not in page] == []
+    rows = re.findall(r"^\| (\d{3}) \| (.*?) \| (.*?) \|$", page, re.MULTILINE)
+    told = {(code, int(row[0])): row[2] for row in rows for code in re.findall(r"`(\w+)`", row[1])}
+    assert set(told) == {(problem.code, problem.status) for problem in Problem}
+    for (code, status), leader in told.items():
+        assert leader.startswith("asks again") == (status in protocol.TRY_AGAIN)
+        assert f"`{protocol.failure_reason(status, code)}`" in leader

@@ -21,7 +21,7 @@ def rows(heading):
 
 
 def test_the_table_of_settings_is_made_from_the_settings():
-    assert leader_settings.with_table(PAGE) == PAGE
+    assert leader_settings.with_table(PAGE) == PAGE, "run scripts/leader_settings.py"
 
 
 @pytest.mark.parametrize("name", LeaderConfig.model_fields)

@@ -34,7 +34,7 @@ async def advance_epoch(session: Session) -> None:
     """End the epoch, and begin the next one.
 
     Fees go to those who have staked; after epochs of a day or more, so does the subsidy of the
-    network. Time does not pass by itself: see `advance-clock`.
+    network. `advance-clock` lets a day pass.
     """
     running = require_localnet()
     response = await _post(running, "/advance-epoch", {}, refusal="epoch_change_failed")
