@@ -83,7 +83,8 @@ class McpBridge:
             server = parse_server(document, host.environment, file.parent.resolve())
             listing = await self._listed(server, host)
         except CallFailedError as failed:
-            printed = f"; it printed: {failed.log[-500:]}" if failed.log else ""
+            printed = _without_frames(failed.log)[-500:]
+            printed = f"; it printed: {printed}" if printed else ""
             return Discovery(refused=(Refusal(SYSTEM, source, f"{failed.reason}{printed}"),))
         except NexusError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, source, error),))
@@ -162,6 +163,11 @@ def _declares_servers(file: Path) -> bool:
         return bool(declared_servers(file))
     except ValidationError:
         return False
+
+
+def _without_frames(log: str) -> str:
+    """What a program printed, without the frames that Node puts behind the error."""
+    return "\n".join(line for line in log.splitlines() if not line.startswith("    at "))
 
 
 def _refusal_of_change(place: str, changes: tuple[str, ...]) -> Refusal:

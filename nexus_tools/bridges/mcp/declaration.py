@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import Confinement, is_too_wide
+from nexus_tools.bridges.sandbox import Confinement, is_too_wide, npm_packages
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import parse_json
 
@@ -45,11 +46,12 @@ class StdioServer:
     directory: Path | None
 
     def confinement(self, host: Host) -> Confinement:
-        """Its directory, and the folders of the files that its arguments name."""
+        """Its directory, and the folders and npm packages of the files that its arguments name."""
         words = [Path(word) for word in self.command[1:] if word.startswith("/")]
         files = [word for word in words if word.is_file()]
         beside = [file if is_too_wide(file.parent) else file.parent for file in files]
-        return host.confined(*([self.directory] if self.directory else []), *beside)
+        packages = chain.from_iterable(map(npm_packages, files))
+        return host.confined(*([self.directory] if self.directory else []), *beside, *packages)
 
 
 @dataclass(frozen=True, slots=True)

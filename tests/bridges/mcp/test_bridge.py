@@ -177,6 +177,21 @@ async def test_a_server_that_ends_at_once_is_refused_with_what_it_printed(plain,
     }
 
 
+async def test_a_server_that_node_cannot_start_is_refused_with_the_error_and_no_frames(
+    plain, discover
+):
+    frame = "    at ModuleLoader.resolve (node:internal/modules/esm/loader:640:38)\n"
+    printed = f"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'\n{frame * 12}Node.js v20\n"
+    plain.server["args"] = ["-c", f"import sys; sys.stderr.write({printed!r}); sys.exit(1)"]
+    plain.declare(plain=plain.server)
+    [reason] = reasons(await discover()).values()
+    assert reason.startswith(
+        "the server ended with exit code 1; it printed: Error [ERR_MODULE_NOT_FOUND]: Cannot find"
+        " package 'zod'"
+    )
+    assert "ModuleLoader" not in reason
+
+
 async def test_what_a_server_prints_is_not_printed_by_a_discovery(plain, discover, capfd):
     plain.server["args"] = ["-c", "import sys; sys.exit('bad luck')"]
     plain.declare(plain=plain.server)
