@@ -31,6 +31,7 @@ _TRANSPORTS: dict[str, Transport] = {
 # RFC 9110, sections 5.1 and 5.5, without what is obsolete.
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_DOWNLOADERS = {"npx", "bunx", "pnpx", "uvx", "pipx"}
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -52,6 +53,12 @@ class StdioServer:
         beside = [file if is_too_wide(file.parent) else file.parent for file in files]
         packages = chain.from_iterable(map(npm_packages, files))
         return host.confined(*([self.directory] if self.directory else []), *beside, *packages)
+
+    def lacks_network(self, host: Host) -> bool:
+        """Whether its command fetches the server first, and no port is open to it."""
+        confinement = host.confinement
+        is_shut = confinement.is_on and not confinement.ports
+        return is_shut and Path(self.command[0]).stem in _DOWNLOADERS
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -190,6 +191,22 @@ async def test_a_server_that_node_cannot_start_is_refused_with_the_error_and_no_
         " package 'zod'"
     )
     assert "ModuleLoader" not in reason
+
+
+async def test_who_has_a_server_downloaded_is_told_that_it_has_no_network(
+    plain, discover, host, tmp_path
+):
+    npx = tmp_path / "npx"
+    npx.write_text("#!/bin/sh\nexit 1\n")
+    npx.chmod(0o755)
+    plain.declare(away={"command": str(npx), "args": ["-y", "server"]})
+    [refusal] = (await discover()).refused
+    assert refusal.reason == "the server ended with exit code 1"
+    assert "--connect 443" in refusal.hint
+
+    connected = replace(host, confinement=host.confinement.connecting(443))
+    [refusal] = (await McpBridge().discover(plain.file, connected, Naming())).refused
+    assert refusal.hint == ""
 
 
 async def test_what_a_server_prints_is_not_printed_by_a_discovery(plain, discover, capfd):
