@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.bridges.base import Discovery, Host, Refusal
-from nexus_tools.bridges.mcp.declaration import ServerDeclaration, declared_servers, parse_server
+from nexus_tools.bridges.mcp.declaration import (
+    ServerDeclaration,
+    StdioServer,
+    declared_servers,
+    parse_server,
+)
 from nexus_tools.bridges.mcp.link import CallFailedError
 from nexus_tools.bridges.mcp.listing import Fingerprint, Listing
 from nexus_tools.bridges.mcp.pins import Pins
@@ -26,6 +31,10 @@ SYSTEM = "mcp"
 
 _NAMES = ("mcp.json", ".mcp.json")
 _ENDING = ".mcp.json"
+_DOWNLOAD_HINT = (
+    "its command downloads it, and has no network: install the server and name its program,"
+    " or open the port with --connect 443"
+)
 
 
 class McpBridge:
@@ -83,8 +92,8 @@ class McpBridge:
             server = parse_server(document, host.environment, file.parent.resolve())
             listing = await self._listed(server, host)
         except CallFailedError as failed:
-            printed = f"; it printed: {failed.log[-500:]}" if failed.log else ""
-            return Discovery(refused=(Refusal(SYSTEM, source, f"{failed.reason}{printed}"),))
+            hint = _DOWNLOAD_HINT if _lacks_network(server, host) else ""
+            return Discovery(refused=(Refusal(SYSTEM, source, _reason(failed), hint),))
         except NexusError as error:
             return Discovery(refused=(Refusal.of(SYSTEM, source, error),))
         service = Service(
@@ -162,6 +171,17 @@ def _declares_servers(file: Path) -> bool:
         return bool(declared_servers(file))
     except ValidationError:
         return False
+
+
+def _reason(failed: CallFailedError) -> str:
+    """Why a server is refused, with what it printed but for the frames behind an error of Node."""
+    lines = [line for line in failed.log.splitlines() if not line.startswith("    at ")]
+    printed = "\n".join(lines)[-500:]
+    return f"{failed.reason}; it printed: {printed}" if printed else failed.reason
+
+
+def _lacks_network(server: ServerDeclaration, host: Host) -> bool:
+    return isinstance(server, StdioServer) and server.lacks_network(host)
 
 
 def _refusal_of_change(place: str, changes: tuple[str, ...]) -> Refusal:

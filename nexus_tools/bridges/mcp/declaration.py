@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from nexus_tools.bridges.base import Host
-from nexus_tools.bridges.sandbox import Confinement, is_too_wide
+from nexus_tools.bridges.sandbox import Confinement, is_too_wide, npm_packages
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import parse_json
 
@@ -30,6 +31,7 @@ _TRANSPORTS: dict[str, Transport] = {
 # RFC 9110, sections 5.1 and 5.5, without what is obsolete.
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
+_DOWNLOADERS = {"npx", "bunx", "pnpx", "uvx", "pipx"}
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -45,11 +47,18 @@ class StdioServer:
     directory: Path | None
 
     def confinement(self, host: Host) -> Confinement:
-        """Its directory, and the folders of the files that its arguments name."""
+        """Its directory, and the folders and npm packages of the files that its arguments name."""
         words = [Path(word) for word in self.command[1:] if word.startswith("/")]
         files = [word for word in words if word.is_file()]
         beside = [file if is_too_wide(file.parent) else file.parent for file in files]
-        return host.confined(*([self.directory] if self.directory else []), *beside)
+        packages = chain.from_iterable(map(npm_packages, files))
+        return host.confined(*([self.directory] if self.directory else []), *beside, *packages)
+
+    def lacks_network(self, host: Host) -> bool:
+        """Whether its command fetches the server first, and no port is open to it."""
+        confinement = host.confinement
+        is_shut = confinement.is_on and not confinement.ports
+        return is_shut and Path(self.command[0]).stem in _DOWNLOADERS
 
 
 @dataclass(frozen=True, slots=True)

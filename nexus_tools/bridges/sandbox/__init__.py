@@ -7,6 +7,7 @@ from nexus_tools.bridges.sandbox.confinement import (
     Confinement,
     interpreter_places,
     is_too_wide,
+    npm_packages,
 )
 from nexus_tools.bridges.sandbox.environment import environment_of
 from nexus_tools.bridges.sandbox.finished import Finished
@@ -32,5 +33,6 @@ __all__ = [
     "interpreter_places",
     "is_too_wide",
     "launcher",
+    "npm_packages",
     "run",
 ]

@@ -126,14 +126,20 @@ def _places_of_program(command: Sequence[str], environment: Mapping[str, str]) -
 
 
 def _installation(program: Path) -> tuple[Path, ...]:
-    """A program, and the `lib` and `share` of the `bin` that it is in: as of Node, or of a venv."""
+    """A program, and what was installed with it: as of Node, of a venv, or by npm."""
     found = dict.fromkeys(_both_ends([program]))
     for place in list(found):
+        found |= dict.fromkeys(_both_ends(npm_packages(place)))
         if place.parent.name == "bin":
             root = place.parent.parent
             beside = ("lib", "lib64", "pyvenv.cfg", "libexec")
             found |= dict.fromkeys(_both_ends(root / name for name in beside))
     return tuple(found)
+
+
+def npm_packages(file: Path) -> tuple[Path, ...]:
+    """The outermost `node_modules` that a file is in, if any: there stands what it imports."""
+    return tuple(folder for folder in file.parents if folder.name == "node_modules")[-1:]
 
 
 _ASK_INTERPRETER = """

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -175,6 +176,37 @@ async def test_a_server_that_ends_at_once_is_refused_with_what_it_printed(plain,
     assert reasons(await discover()) == {
         "plain": "the server ended with exit code 1; it printed: bad luck"
     }
+
+
+async def test_a_server_that_node_cannot_start_is_refused_with_the_error_and_no_frames(
+    plain, discover
+):
+    frame = "    at ModuleLoader.resolve (node:internal/modules/esm/loader:640:38)\n"
+    printed = f"Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod'\n{frame * 12}Node.js v20\n"
+    plain.server["args"] = ["-c", f"import sys; sys.stderr.write({printed!r}); sys.exit(1)"]
+    plain.declare(plain=plain.server)
+    [reason] = reasons(await discover()).values()
+    assert reason.startswith(
+        "the server ended with exit code 1; it printed: Error [ERR_MODULE_NOT_FOUND]: Cannot find"
+        " package 'zod'"
+    )
+    assert "ModuleLoader" not in reason
+
+
+async def test_who_has_a_server_downloaded_is_told_that_it_has_no_network(
+    plain, discover, host, tmp_path
+):
+    npx = tmp_path / "npx"
+    npx.write_text("#!/bin/sh\nexit 1\n")
+    npx.chmod(0o755)
+    plain.declare(away={"command": str(npx), "args": ["-y", "server"]})
+    [refusal] = (await discover()).refused
+    assert refusal.reason == "the server ended with exit code 1"
+    assert "--connect 443" in refusal.hint
+
+    connected = replace(host, confinement=host.confinement.connecting(443))
+    [refusal] = (await McpBridge().discover(plain.file, connected, Naming())).refused
+    assert refusal.hint == ""
 
 
 async def test_what_a_server_prints_is_not_printed_by_a_discovery(plain, discover, capfd):

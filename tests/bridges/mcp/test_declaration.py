@@ -33,6 +33,16 @@ def test_a_directory_is_relative_to_the_file(tmp_path):
     assert server.directory == tmp_path / "sub"
 
 
+def test_a_server_that_npm_installed_may_read_the_packages_that_it_stands_on(tmp_path, host):
+    packages = tmp_path / "node_modules"
+    main = packages / "@example" / "server" / "node_modules" / "own" / "dist" / "index.js"
+    main.parent.mkdir(parents=True)
+    main.touch()
+    reads = StdioServer(("node", str(main)), {}, None).confinement(host).reads
+    assert packages in reads
+    assert tmp_path not in reads
+
+
 def test_a_directory_that_is_missing_is_refused():
     with pytest.raises(ValidationError, match="there is no folder /project/missing"):
         parse({"command": "a", "cwd": "missing"})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nexus_tools.bridges import Host
-from nexus_tools.bridges.sandbox import Confinement
+from nexus_tools.bridges.sandbox import Confinement, ProcessLimits, run
 from nexus_tools.bridges.sandbox.watch import confining, landlock, seccomp
 from nexus_tools.errors import UsageError
 
@@ -168,6 +168,29 @@ async def test_ports_are_not_opened_where_the_kernel_cannot_tell_them_apart(
         await run_python("print(1)", confinement=Confinement(ports=(443,)))
 
     assert caught.value.code == "confinement_unavailable"
+
+
+async def test_a_program_of_npm_may_read_the_packages_beside_its_own(scratch, tmp_path):
+    packages = tmp_path / "node_modules"
+    program = packages / "server" / "main"
+    other = packages / "other" / "text"
+    for folder in (program.parent, other.parent, packages / ".bin"):
+        folder.mkdir(parents=True)
+    other.write_text("text")
+    program.write_text(f"#!/bin/sh\ncat {other}\n")
+    program.chmod(0o755)
+    link = packages / ".bin" / "server"
+    link.symlink_to("../server/main")
+
+    finished = await run(
+        [str(link)],
+        scratch=scratch,
+        environment={"PATH": os.defpath},
+        limits=ProcessLimits(time_ms=30_000),
+        confinement=Confinement(),
+    )
+
+    assert finished.stdout == b"text"
 
 
 def test_a_tool_may_not_consist_of_the_operators_home(tmp_path, monkeypatch):

@@ -147,13 +147,19 @@ def test_nothing_but_gas_is_written_of_a_reservation_that_is_not_used(node, paye
         ({"amount": BUDGET - 1}, "gas_balance_too_low"),
         ({"epoch": 1}, "transaction_expired"),
         ({"chain": Digest(bytes(32))}, "gas_object_not_owned_object"),
-        ({"expiration": NoExpiration()}, "invalid_expiration"),
     ],
     ids=str,
 )
 def test_a_reservation_has_to_be_good_now_and_here(node, payer, options, code):
     data = reserved(node, payer, TransactionBuilder(), **options)
     assert refused(node, payer, data) == code
+
+
+def test_a_transaction_with_a_reservation_needs_no_expiration(node, payer, bob):
+    # As of Sui's `test_gas_coin_callarg_with_coin_reservation_gas`, and of what @mysten/sui builds.
+    data = reserved(node, payer, paying(bob, 1_000), expiration=NoExpiration())
+    assert payer.send(node, data).effects.status == Success()
+    assert money(node, bob) == (1_000, 0)
 
 
 def test_a_reservation_is_of_the_senders_own_balance(node, payer, alice):

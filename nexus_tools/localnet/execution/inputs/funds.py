@@ -136,8 +136,9 @@ def check_replay_protection(data: TransactionData, store: ObjectStore) -> None:
 
 
 def _is_replay_protected(data: TransactionData, store: ObjectStore) -> bool:
-    # Each coin that pays gets another version, so that the same transaction cannot name it again.
-    if len(_reservations(data)) < len(data.gas.payment) or _is_brief(data.expiration):
+    # A coin that pays gets another version, so that the same transaction cannot name it again; a
+    # reservation is good for two epochs by itself.
+    if data.gas.payment or _is_brief(data.expiration):
         return True
     assert isinstance(data.kind, ProgrammableTransaction)
     owned = (value for value in data.kind.inputs if isinstance(value, OwnedObject))
