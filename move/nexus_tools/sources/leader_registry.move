@@ -3,8 +3,8 @@
 /// A leader locks collateral and gets a `LeaderCap`, whose id is the leader's. It becomes
 /// responsible for new invocations while it is active. A leader that stops stays bound to what it
 /// is already responsible for. One that was slashed is suspended: it closes nothing until it tops
-/// up. What leads out (`deactivate`, `unregister`, `claim`) depends on no version of the package and
-/// on no setting.
+/// up. What leads out (`deactivate`, `unregister`, `claim`, `delete`) depends on no version of the
+/// package and on no setting.
 module nexus_tools::leader_registry;
 
 use nexus_tools::admin::AdminCap;
@@ -37,8 +37,8 @@ const EAlreadyActive: u64 = 5;
 const ENotActive: u64 = 6;
 /// The leader is suspended or unregistered: top it up or cancel the unregistration.
 const ENotInForce: u64 = 7;
-/// The collateral was claimed: the leader is no more.
-const EClaimed: u64 = 8;
+/// Collateral is left: claim it first.
+const ENotClaimed: u64 = 8;
 /// The registry's `unregister_delay_ms` is longer than what was consented to.
 const EDelayTooLong: u64 = 9;
 /// The registry takes no new leaders and no new invocations at present: try again later.
@@ -168,8 +168,7 @@ public struct LeaderSettings has copy, drop, store {
 /// A registered leader.
 public struct Leader has store {
     name: String,
-    /// None once the collateral is claimed.
-    collateral: Option<Collateral>,
+    collateral: Collateral,
 }
 
 /// The shared registry, of which there is one.
@@ -232,7 +231,7 @@ public fun register(
     let collateral = collateral::lock(collateral.into_balance(), unregister_delay_ms);
     let collateral_mist = collateral.required_mist();
     event::emit(LeaderRegistered { leader, name, collateral_mist, unregister_delay_ms });
-    self.leaders.add(leader, Leader { name, collateral: option::some(collateral) });
+    self.leaders.add(leader, Leader { name, collateral });
     cap
 }
 
@@ -256,7 +255,7 @@ public fun deactivate(self: &mut LeaderRegistry, cap: &LeaderCap) {
 }
 
 /// Deactivates the leader and starts the timer after which its collateral can be claimed. Aborts
-/// with `EClaimed` or `collateral::EAlreadyUnregistered`.
+/// with `collateral::EAlreadyUnregistered`.
 public fun unregister(self: &mut LeaderRegistry, cap: &LeaderCap, clock: &Clock) {
     let leader = object::id(cap);
     self.collateral_mut(leader).unregister(clock);
@@ -265,8 +264,7 @@ public fun unregister(self: &mut LeaderRegistry, cap: &LeaderCap, clock: &Clock)
     event::emit(LeaderUnregistered { leader, claimable_at_ms });
 }
 
-/// Stops the timer. The leader stays inactive. Aborts with `EClaimed` or
-/// `collateral::ENotUnregistered`.
+/// Stops the timer. The leader stays inactive. Aborts with `collateral::ENotUnregistered`.
 public fun cancel_unregister(self: &mut LeaderRegistry, cap: &LeaderCap) {
     self.check_version();
     let leader = object::id(cap);
@@ -274,10 +272,9 @@ public fun cancel_unregister(self: &mut LeaderRegistry, cap: &LeaderCap) {
     event::emit(LeaderUnregisterCancelled { leader });
 }
 
-/// Returns what is left of the collateral; without any, the leader is no more. What a pending slash
-/// holds back is claimed by a second call, once that is executed, cancelled or void. Aborts with
-/// `EClaimed`, `collateral::ENotUnregistered`, `collateral::EDelayNotOver` or
-/// `collateral::EHeldBack`.
+/// Returns what is left of the collateral. What a pending slash holds back is claimed by a second
+/// call, once that is executed, cancelled or void. Aborts with `collateral::ENotUnregistered`,
+/// `collateral::EDelayNotOver` or `collateral::EHeldBack`.
 public fun claim(
     self: &mut LeaderRegistry,
     cap: &LeaderCap,
@@ -287,13 +284,20 @@ public fun claim(
     let leader = object::id(cap);
     let claimed = self.collateral_mut(leader).claim(clock);
     let held_back_mist = self.collateral(leader).balance_mist();
-    if (held_back_mist == 0) self.leaders[leader].collateral.extract().destroy_empty();
     event::emit(LeaderCollateralClaimed { leader, amount_mist: claimed.value(), held_back_mist });
     claimed.into_coin(ctx)
 }
 
-/// Brings back what was slashed. The leader stays inactive. Aborts with `EClaimed` or
-/// `collateral::EWrongTopUp`.
+/// Ends a leader whose collateral was claimed. Aborts with `ENotClaimed`.
+public fun delete(self: &mut LeaderRegistry, cap: LeaderCap) {
+    let LeaderCap { id } = cap;
+    let Leader { collateral, .. } = self.leaders.remove(id.to_inner());
+    id.delete();
+    assert!(collateral.balance_mist() == 0, ENotClaimed);
+    collateral.destroy_empty();
+}
+
+/// Brings back what was slashed. The leader stays inactive. Aborts with `collateral::EWrongTopUp`.
 public fun top_up(self: &mut LeaderRegistry, cap: &LeaderCap, collateral: Coin<SUI>) {
     self.check_version();
     let leader = object::id(cap);
@@ -356,7 +360,7 @@ public fun admit(self: &mut LeaderRegistry, _: &AdminCap, addresses: Option<vect
 }
 
 /// Proposes to burn `amount_mist` of a leader's collateral, also while it is unregistered. Aborts
-/// with `EUnknownLeader`, `EClaimed`, and as `collateral::propose_slash` does.
+/// with `EUnknownLeader`, and as `collateral::propose_slash` does.
 public fun propose_slash(
     self: &mut LeaderRegistry,
     _: &AdminCap,
@@ -379,7 +383,7 @@ public fun propose_slash(
 }
 
 /// Executes the slash that was proposed, and deactivates the leader. Aborts with `EUnknownLeader`,
-/// `EClaimed`, `collateral::ENoSlashPending` or `collateral::ENotDue`.
+/// `collateral::ENoSlashPending` or `collateral::ENotDue`.
 public fun execute_slash(
     self: &mut LeaderRegistry,
     _: &AdminCap,
@@ -399,7 +403,7 @@ public fun execute_slash(
     });
 }
 
-/// Takes the slash that was proposed back. Aborts with `EUnknownLeader`, `EClaimed` or
+/// Takes the slash that was proposed back. Aborts with `EUnknownLeader` or
 /// `collateral::ENoSlashPending`.
 public fun cancel_slash(self: &mut LeaderRegistry, _: &AdminCap, leader: ID, clock: &Clock) {
     let slash = self.collateral_mut(leader).cancel_slash(clock);
@@ -431,13 +435,10 @@ public fun responsible(self: &LeaderRegistry, key: &vector<u8>): vector<ID> {
 /// Whether the leader becomes responsible for new invocations.
 public fun is_active(self: &LeaderRegistry, leader: ID): bool { self.active.contains(&leader) }
 
-/// The collateral of a leader and its terms. Aborts with `EUnknownLeader`, or with `EClaimed` once
-/// the collateral is claimed.
+/// The collateral of a leader and its terms. Aborts with `EUnknownLeader`.
 public fun collateral(self: &LeaderRegistry, leader: ID): &Collateral {
     assert!(self.leaders.contains(leader), EUnknownLeader);
-    let collateral = &self.leaders[leader].collateral;
-    assert!(collateral.is_some(), EClaimed);
-    collateral.borrow()
+    &self.leaders[leader].collateral
 }
 
 /// The settings for new leaders and new invocations.
@@ -484,9 +485,7 @@ public(package) fun check_accepting(self: &LeaderRegistry) {
 
 fun collateral_mut(self: &mut LeaderRegistry, leader: ID): &mut Collateral {
     assert!(self.leaders.contains(leader), EUnknownLeader);
-    let collateral = &mut self.leaders[leader].collateral;
-    assert!(collateral.is_some(), EClaimed);
-    collateral.borrow_mut()
+    &mut self.leaders[leader].collateral
 }
 
 /// Deactivates the leader if it is active.

@@ -252,25 +252,39 @@ fun pending_slash_holds_back_its_amount_alone() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EClaimed)]
-fun leader_that_claimed_is_no_more() {
+#[test, expected_failure(abort_code = leader_registry::EUnknownLeader)]
+fun leader_that_claimed_is_deleted() {
     let mut runner = test_runner::start();
-    runner.register_leader(LEE);
+    let leader = runner.register_leader(LEE);
     unregister(&mut runner);
     runner.advance(WEEK_MS);
     claim(&mut runner);
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.activate(cap));
+    delete(&mut runner);
+    runner.tx!(ADMIN, |_, leaders, _, _| {
+        leaders.collateral(leader);
+    });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EClaimed)]
-fun collateral_is_claimed_once() {
+#[test, expected_failure(abort_code = leader_registry::ENotClaimed)]
+fun leader_with_collateral_is_not_deleted() {
+    let mut runner = test_runner::start();
+    runner.register_leader(LEE);
+    delete(&mut runner);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::ENotInForce)]
+fun leader_that_claimed_is_not_activated() {
     let mut runner = test_runner::start();
     runner.register_leader(LEE);
     unregister(&mut runner);
     runner.advance(WEEK_MS);
     claim(&mut runner);
-    claim(&mut runner);
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| {
+        leaders.cancel_unregister(cap);
+        leaders.activate(cap);
+    });
     runner.end();
 }
 
@@ -378,6 +392,11 @@ fun claim(runner: &mut Runner): u64 {
         claimed_mist = leaders.claim(cap, clock, ctx).burn_for_testing();
     });
     claimed_mist
+}
+
+fun delete(runner: &mut Runner) {
+    let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
+    runner.tx!(LEE, |_, leaders, _, _| leaders.delete(cap));
 }
 
 fun admit(runner: &mut Runner, addresses: Option<vector<address>>) {

@@ -4,7 +4,8 @@
 A leader locks collateral and gets a `LeaderCap`, whose id is the leader's. It becomes responsible
 for new invocations while it is active. A leader that stops stays bound to what it is already
 responsible for. One that was slashed is suspended: it closes nothing until it tops up. What leads
-out (`deactivate`, `unregister`, `claim`) depends on no version of the package and on no setting.
+out (`deactivate`, `unregister`, `claim`, `delete`) depends on no version of the package and on no
+setting.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ ENotInForce = MoveError(
     "The leader is suspended or unregistered: top it up or cancel the unregistration.",
     7,
 )
-EClaimed = MoveError("EClaimed", "The collateral was claimed: the leader is no more.", 8)
+ENotClaimed = MoveError("ENotClaimed", "Collateral is left: claim it first.", 8)
 EDelayTooLong = MoveError(
     "EDelayTooLong", "The registry's `unregister_delay_ms` is longer than what was consented to.", 9
 )
@@ -67,7 +68,7 @@ ERRORS: tuple[MoveError, ...] = (
     EAlreadyActive,
     ENotActive,
     ENotInForce,
-    EClaimed,
+    ENotClaimed,
     EDelayTooLong,
     ENotAccepting,
 )
@@ -307,12 +308,11 @@ class Leader(MoveStruct, frozen=True):
     """A registered leader."""
 
     name: str
-    collateral: _collateral.Collateral | None
-    """None once the collateral is claimed."""
+    collateral: _collateral.Collateral
 
     move_name = "leader_registry::Leader"
     bcs: ClassVar[_bcs.Codec[Leader]] = _bcs.late(
-        lambda: _bcs.struct(Leader, _bcs.string, _bcs.option(_collateral.Collateral.bcs))
+        lambda: _bcs.struct(Leader, _bcs.string, _collateral.Collateral.bcs)
     )
 
 
@@ -427,7 +427,7 @@ def unregister(
 ) -> None:
     """Deactivates the leader and starts the timer after which its collateral can be claimed.
 
-    Aborts with `EClaimed` or `collateral::EAlreadyUnregistered`.
+    Aborts with `collateral::EAlreadyUnregistered`.
     """
     builder.move_call(
         package.id,
@@ -446,7 +446,7 @@ def cancel_unregister(
 ) -> None:
     """Stops the timer.
 
-    The leader stays inactive. Aborts with `EClaimed` or `collateral::ENotUnregistered`.
+    The leader stays inactive. Aborts with `collateral::ENotUnregistered`.
     """
     builder.move_call(
         package.id,
@@ -459,10 +459,10 @@ def cancel_unregister(
 def claim(
     builder: TransactionBuilder, package: Package, leader_registry: ObjectInput, cap: ObjectInput
 ) -> Result:
-    """Returns what is left of the collateral; without any, the leader is no more.
+    """Returns what is left of the collateral.
 
     What a pending slash holds back is claimed by a second call, once that is executed, cancelled or
-    void. Aborts with `EClaimed`, `collateral::ENotUnregistered`, `collateral::EDelayNotOver` or
+    void. Aborts with `collateral::ENotUnregistered`, `collateral::EDelayNotOver` or
     `collateral::EHeldBack`.
 
     Returns `Coin<SUI>`.
@@ -479,6 +479,21 @@ def claim(
     )
 
 
+def delete(
+    builder: TransactionBuilder, package: Package, leader_registry: ObjectInput, cap: ObjectInput
+) -> None:
+    """Ends a leader whose collateral was claimed.
+
+    Aborts with `ENotClaimed`.
+    """
+    builder.move_call(
+        package.id,
+        "leader_registry",
+        "delete",
+        [_inputs.changed(builder, leader_registry), _inputs.changed(builder, cap)],
+    )
+
+
 def top_up(
     builder: TransactionBuilder,
     package: Package,
@@ -488,7 +503,7 @@ def top_up(
 ) -> None:
     """Brings back what was slashed.
 
-    The leader stays inactive. Aborts with `EClaimed` or `collateral::EWrongTopUp`.
+    The leader stays inactive. Aborts with `collateral::EWrongTopUp`.
     """
     builder.move_call(
         package.id,
@@ -576,7 +591,7 @@ def propose_slash(
 ) -> None:
     """Proposes to burn `amount_mist` of a leader's collateral, also while it is unregistered.
 
-    Aborts with `EUnknownLeader`, `EClaimed`, and as `collateral::propose_slash` does.
+    Aborts with `EUnknownLeader`, and as `collateral::propose_slash` does.
     """
     builder.move_call(
         package.id,
@@ -603,8 +618,7 @@ def execute_slash(
 ) -> None:
     """Executes the slash that was proposed, and deactivates the leader.
 
-    Aborts with `EUnknownLeader`, `EClaimed`, `collateral::ENoSlashPending` or
-    `collateral::ENotDue`.
+    Aborts with `EUnknownLeader`, `collateral::ENoSlashPending` or `collateral::ENotDue`.
     """
     builder.move_call(
         package.id,
@@ -628,7 +642,7 @@ def cancel_slash(
 ) -> None:
     """Takes the slash that was proposed back.
 
-    Aborts with `EUnknownLeader`, `EClaimed` or `collateral::ENoSlashPending`.
+    Aborts with `EUnknownLeader` or `collateral::ENoSlashPending`.
     """
     builder.move_call(
         package.id,
@@ -708,7 +722,7 @@ def collateral(
 ) -> Result:
     """The collateral of a leader and its terms.
 
-    Aborts with `EUnknownLeader`, or with `EClaimed` once the collateral is claimed.
+    Aborts with `EUnknownLeader`.
 
     Returns `&Collateral`.
 
