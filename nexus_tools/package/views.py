@@ -17,6 +17,28 @@ class ToolState(StrEnum):
     CLAIMED = "claimed"
 
 
+DAY_MS = 86_400_000
+_NOTICE_MS = 3 * DAY_MS  # collateral::NOTICE_MS
+_EXECUTABLE_MS = 7 * DAY_MS  # collateral::EXECUTABLE_MS
+
+
+class SlashView:
+    """Of `collateral::Slash`, a proposal. Times are in ms since 1970."""
+
+    __slots__ = ()
+    proposed_at_ms: int
+
+    @property
+    def due_at_ms(self) -> int:
+        """From when on it can be executed."""
+        return self.proposed_at_ms + _NOTICE_MS
+
+    @property
+    def void_at_ms(self) -> int:
+        """From when on it can be executed no longer."""
+        return self.due_at_ms + _EXECUTABLE_MS
+
+
 class CollateralView:
     """Of `collateral::Collateral`. Amounts are in MIST."""
 
@@ -25,6 +47,7 @@ class CollateralView:
     required_mist: int
     delay_ms: int
     unregistered_at_ms: int | None
+    slash: Any
 
     @property
     def balance_mist(self) -> int:
@@ -40,6 +63,10 @@ class CollateralView:
     def is_whole(self) -> bool:
         """Whether everything that is required is there; if not, its owner is suspended."""
         return self.shortfall_mist == 0
+
+    def pending_slash(self, now_ms: int) -> Any:
+        """The `Slash` that is proposed, and neither executed nor cancelled nor void; else None."""
+        return self.slash if self.slash and now_ms < self.slash.void_at_ms else None
 
     @property
     def claimable_at_ms(self) -> int | None:
@@ -181,6 +208,7 @@ BASES = {
     name: f"{__name__}:{base.__name__}"
     for name, base in {
         "collateral::Collateral": CollateralView,
+        "collateral::Slash": SlashView,
         "tool::Definition": DefinitionView,
         "tool::Tool": ToolView,
         "invocation::Invocation": InvocationView,

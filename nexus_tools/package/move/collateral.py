@@ -30,6 +30,7 @@ from nexus_tools.bindings.runtime import (
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
 from nexus_tools.package.views import CollateralView as _CollateralView
+from nexus_tools.package.views import SlashView as _SlashView
 
 EAlreadyUnregistered = MoveError(
     "EAlreadyUnregistered",
@@ -112,7 +113,7 @@ class Collateral(_CollateralView, MoveStruct, frozen=True):
     )
 
 
-class Slash(MoveStruct, frozen=True):
+class Slash(_SlashView, MoveStruct, frozen=True):
     """A proposed slash."""
 
     amount_mist: int
