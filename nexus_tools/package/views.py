@@ -75,7 +75,7 @@ class CollateralView:
 
 
 class DefinitionView:
-    """Of `tool::Definition`."""
+    """Of `definition::Definition`."""
 
     __slots__ = ()
     fqn: str
@@ -209,7 +209,7 @@ BASES = {
     for name, base in {
         "collateral::Collateral": CollateralView,
         "collateral::Slash": SlashView,
-        "tool::Definition": DefinitionView,
+        "definition::Definition": DefinitionView,
         "tool::Tool": ToolView,
         "invocation::Invocation": InvocationView,
         "value::Ports": PortsView,

@@ -10,6 +10,7 @@ from nexus_tools import units
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
 from nexus_tools.package import Deployment, ToolState, require_cap
 from nexus_tools.package.move import tool as calls
+from nexus_tools.package.move.definition import Definition, define
 from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -39,10 +40,10 @@ class Registration:
         """The collateral that is locked under these settings."""
         return settings.collateral_mist if self.collateral_mist is None else self.collateral_mist
 
-    def on_chain(self) -> calls.Definition:
+    def on_chain(self) -> Definition:
         """The definition as the chain keeps it: schemas in canonical JSON."""
         definition = self.definition
-        return calls.Definition(
+        return Definition(
             str(definition.fqn),
             definition.type.value,
             definition.url,
@@ -141,7 +142,7 @@ def add_registrations(
     new_caps: list[Argument] = []
     for index, registration in enumerate(registrations):
         name = registration.fqn.unversioned
-        definition = calls.define(builder, package, *astuple(registration.on_chain()))
+        definition = define(builder, package, *astuple(registration.on_chain()))
         # The delay of now is what the owner consents to: a longer one that is set until the
         # transaction arrives is refused.
         terms = (coins[index], settings.unregister_delay_ms, definition, registration.price_mist)
@@ -157,7 +158,7 @@ def add_registrations(
         builder.transfer_objects(new_caps, sender)
 
 
-def same_definition(definition: ToolDefinition, on_chain: calls.Definition) -> bool:
+def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
     """Whether a definition is the one on chain, however its schemas are spelled there."""
     try:
         registered = on_chain.parse()

@@ -6,9 +6,10 @@
 module nexus_tools::test_runner;
 
 use nexus_tools::admin::{Self, AdminCap};
+use nexus_tools::definition::{Self, Definition};
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::{Self, LeaderCap, LeaderRegistry};
-use nexus_tools::tool::{Self, Definition, OwnerCap, Tool};
+use nexus_tools::tool::{Self, OwnerCap, Tool};
 use nexus_tools::tool_registry::{Self, ToolRegistry};
 use nexus_tools::value::{Self, Ports};
 use sui::clock::{Self, Clock};
@@ -347,7 +348,7 @@ public fun take_tool(self: &Runner, fqn: vector<u8>): Tool {
 
 /// A definition with a timeout of 10 s.
 public fun define(fqn: vector<u8>): Definition {
-    tool::define(
+    definition::define(
         fqn.to_ascii_string(),
         b"offchain".to_ascii_string(),
         b"https://tools.example.com/add".to_ascii_string(),

@@ -3,8 +3,9 @@ module nexus_tools::tool_tests;
 
 use nexus_tools::admin::AdminCap;
 use nexus_tools::collateral;
+use nexus_tools::definition::{Self, Definition};
 use nexus_tools::test_runner::{Self, Runner};
-use nexus_tools::tool::{Self, Definition, OperatorCap, OwnerCap};
+use nexus_tools::tool::{Self, OperatorCap, OwnerCap};
 use std::unit_test::assert_eq;
 
 const ADMIN: address = @0xAD;
@@ -67,27 +68,27 @@ fun version_is_registered_once() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EInvalidFqn)]
+#[test, expected_failure(abort_code = definition::EInvalidFqn)]
 fun fqn_follows_the_grammar() {
     test_runner::define(b"xyz.add@1");
 }
 
-#[test, expected_failure(abort_code = tool::EUnknownToolType)]
+#[test, expected_failure(abort_code = definition::EUnknownToolType)]
 fun type_is_one_of_the_types() {
     define_as(b"offline");
 }
 
-#[test, expected_failure(abort_code = tool::EOnchainNotAccepted)]
+#[test, expected_failure(abort_code = definition::EOnchainNotAccepted)]
 fun onchain_tool_is_not_accepted_yet() {
     define_as(b"onchain");
 }
 
-#[test, expected_failure(abort_code = tool::EUrlTooLong)]
+#[test, expected_failure(abort_code = definition::EUrlTooLong)]
 fun url_is_limited() {
     define(text(2_049), b"", b"", b"", 10_000);
 }
 
-#[test, expected_failure(abort_code = tool::EDescriptionTooLong)]
+#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
 fun description_is_limited() {
     define(b"", text(4_097), b"", b"", 10_000);
 }
@@ -267,7 +268,7 @@ fun owner_updates_everything_but_the_schemas() {
         tool.update_price(cap, tools, 0);
         tool.update_description(cap, tools, b"Adds.".to_string());
         tool.update_payout(cap, tools, BOB);
-        let updated = tool::define(
+        let updated = definition::define(
             ADD.to_ascii_string(),
             b"offchain".to_ascii_string(),
             b"https://new.example.com".to_ascii_string(),
@@ -312,7 +313,7 @@ fun tool_does_not_come_back_with_too_high_a_price() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EUrlTooLong)]
+#[test, expected_failure(abort_code = definition::EUrlTooLong)]
 fun updated_url_is_limited() {
     let mut runner = alice_with_add();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
@@ -330,7 +331,7 @@ fun updated_timeout_is_limited() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EDescriptionTooLong)]
+#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
 fun updated_description_is_limited() {
     let mut runner = alice_with_add();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
@@ -574,7 +575,7 @@ fun define(
     output_schema: vector<u8>,
     timeout_ms: u64,
 ): Definition {
-    tool::define(
+    definition::define(
         ADD.to_ascii_string(),
         b"offchain".to_ascii_string(),
         url.to_ascii_string(),
@@ -586,7 +587,7 @@ fun define(
 }
 
 fun define_as(tool_type: vector<u8>) {
-    tool::define(
+    definition::define(
         ADD.to_ascii_string(),
         tool_type.to_ascii_string(),
         b"https://tools.example.com/add".to_ascii_string(),

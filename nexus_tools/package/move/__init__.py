@@ -8,6 +8,7 @@ TYPES = Types(
     {
         "admin": ["AdminCap"],
         "collateral": ["Collateral", "Slash"],
+        "definition": ["Definition"],
         "fqn": [],
         "invocation": [
             "InvocationRequested",
@@ -48,7 +49,6 @@ TYPES = Types(
             "ToolToppedUp",
             "ToolOperatorChanged",
             "Tool",
-            "Definition",
             "OwnerCap",
             "OperatorCap",
         ],

@@ -35,74 +35,54 @@ from nexus_tools.bindings.runtime import (
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
-from nexus_tools.package.views import DefinitionView as _DefinitionView
 from nexus_tools.package.views import ToolView as _ToolView
 
 from . import collateral as _collateral
+from . import definition as _definition
 
-EInvalidFqn = MoveError(
-    "EInvalidFqn",
-    "The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.",
-    0,
-)
-EUrlTooLong = MoveError("EUrlTooLong", "The URL is longer than 2 048 bytes: shorten it.", 1)
-EDescriptionTooLong = MoveError(
-    "EDescriptionTooLong", "The description is longer than 4 096 bytes: shorten it.", 2
-)
 ESchemaTooLarge = MoveError(
-    "ESchemaTooLarge", "A schema is larger than the registry's `max_schema_bytes`: simplify it.", 3
+    "ESchemaTooLarge", "A schema is larger than the registry's `max_schema_bytes`: simplify it.", 0
 )
 ETimeoutOutOfRange = MoveError(
     "ETimeoutOutOfRange",
     "The timeout is outside the registry's `min_timeout_ms` and `max_timeout_ms`.",
-    4,
+    1,
 )
 ECollateralTooSmall = MoveError(
-    "ECollateralTooSmall", "The coin is less than the registry's `collateral_mist`: lock more.", 5
+    "ECollateralTooSmall", "The coin is less than the registry's `collateral_mist`: lock more.", 2
 )
 ENameTaken = MoveError(
     "ENameTaken",
     "A version of this name is registered: further ones need the `OwnerCap` of the name.",
-    6,
+    3,
 )
 EFqnTaken = MoveError(
-    "EFqnTaken", "The FQN is registered, perhaps unregistered since: choose another version.", 7
+    "EFqnTaken", "The FQN is registered, perhaps unregistered since: choose another version.", 4
 )
-ENotOwner = MoveError("ENotOwner", "The cap is not the `OwnerCap` of this tool's name.", 8)
+ENotOwner = MoveError("ENotOwner", "The cap is not the `OwnerCap` of this tool's name.", 5)
 ENotOperator = MoveError(
     "ENotOperator",
     "The cap is neither the `OwnerCap` of this tool's name nor a valid `OperatorCap` of this tool.",
-    9,
+    6,
 )
 EUnknownOperator = MoveError(
     "EUnknownOperator",
     "The tool has no operator cap with this id: it was revoked or belongs to another tool.",
-    10,
+    7,
 )
-EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register the tool first.", 11)
+EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register the tool first.", 8)
 ENotClaimed = MoveError(
-    "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 12
-)
-EUnknownToolType = MoveError(
-    "EUnknownToolType", "The type is none of the types of tools: say `offchain`.", 13
-)
-EOnchainNotAccepted = MoveError(
-    "EOnchainNotAccepted",
-    "On-chain tools are not accepted yet: offer the tool over HTTP as `offchain`.",
-    14,
+    "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 9
 )
 EDelayTooLong = MoveError(
     "EDelayTooLong",
     "The registry's `unregister_delay_ms` is longer than what was consented to.",
-    15,
+    10,
 )
 EPriceTooHigh = MoveError(
-    "EPriceTooHigh", "The price is more than half of the collateral: lower it, or lock more.", 16
+    "EPriceTooHigh", "The price is more than half of the collateral: lower it, or lock more.", 11
 )
 ERRORS: tuple[MoveError, ...] = (
-    EInvalidFqn,
-    EUrlTooLong,
-    EDescriptionTooLong,
     ESchemaTooLarge,
     ETimeoutOutOfRange,
     ECollateralTooSmall,
@@ -113,8 +93,6 @@ ERRORS: tuple[MoveError, ...] = (
     EUnknownOperator,
     EClaimed,
     ENotClaimed,
-    EUnknownToolType,
-    EOnchainNotAccepted,
     EDelayTooLong,
     EPriceTooHigh,
 )
@@ -346,7 +324,7 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     """
 
     id: Address
-    definition: Definition
+    definition: _definition.Definition
     price_mist: int
     payout: Address
     """Who is paid for an invocation."""
@@ -365,46 +343,13 @@ class Tool(_ToolView, MoveStruct, frozen=True):
         lambda: _bcs.struct(
             Tool,
             _bcs.address,
-            Definition.bcs,
+            _definition.Definition.bcs,
             _bcs.u64,
             _bcs.address,
             _bcs.address,
             _bcs.vector(_bcs.address),
             _bcs.option(_collateral.Collateral.bcs),
             _bcs.u64,
-            _bcs.u64,
-        )
-    )
-
-
-class Definition(_DefinitionView, MoveStruct, frozen=True):
-    """What the author declares about a tool."""
-
-    fqn: str
-    tool_type: str
-    """`offchain`."""
-    url: str
-    """The base URL under which the tool is invoked."""
-    description: str
-    input_schema: bytes
-    """JSON Schemas.
-
-    They never change: another interface is another version.
-    """
-    output_schema: bytes
-    timeout_ms: int
-    """How long the tool may take for one invocation."""
-
-    move_name = "tool::Definition"
-    bcs: ClassVar[_bcs.Codec[Definition]] = _bcs.late(
-        lambda: _bcs.struct(
-            Definition,
-            _bcs.string,
-            _bcs.string,
-            _bcs.string,
-            _bcs.string,
-            _bcs.byte_vector,
-            _bcs.byte_vector,
             _bcs.u64,
         )
     )
@@ -454,40 +399,6 @@ AnyEvent: TypeAlias = (
     | ToolToppedUp
     | ToolOperatorChanged
 )
-
-
-def define(
-    builder: TransactionBuilder,
-    package: Package,
-    fqn: str | Argument,
-    tool_type: str | Argument,
-    url: str | Argument,
-    description: str | Argument,
-    input_schema: bytes | Argument,
-    output_schema: bytes | Argument,
-    timeout_ms: int | Argument,
-) -> Result:
-    """The definition of a tool.
-
-    Aborts with `EInvalidFqn`, `EUnknownToolType`, `EOnchainNotAccepted`, `EUrlTooLong` or
-    `EDescriptionTooLong`.
-
-    Returns `Definition`.
-    """
-    return builder.move_call(
-        package.id,
-        "tool",
-        "define",
-        [
-            _inputs.ascii_text(builder, fqn),
-            _inputs.ascii_text(builder, tool_type),
-            _inputs.ascii_text(builder, url),
-            _inputs.text(builder, description),
-            _inputs.data(builder, input_schema),
-            _inputs.data(builder, output_schema),
-            _inputs.pure(builder, _bcs.u64, timeout_ms),
-        ],
-    )
 
 
 def register(
@@ -662,7 +573,7 @@ def top_up(
     tool: ObjectInput,
     cap: ObjectInput,
     registry: ObjectInput,
-    collateral: ObjectInput,
+    coin: ObjectInput,
 ) -> None:
     """Brings back what was slashed.
 
@@ -676,7 +587,7 @@ def top_up(
             _inputs.changed(builder, tool),
             _inputs.read(builder, cap),
             _inputs.read(builder, registry),
-            _inputs.changed(builder, collateral),
+            _inputs.changed(builder, coin),
         ],
     )
 
@@ -692,7 +603,7 @@ def update_url(
 ) -> None:
     """Sets the URL.
 
-    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator` or `EUrlTooLong`.
+    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator` or `definition::EUrlTooLong`.
     """
     builder.move_call(
         package.id,
@@ -773,7 +684,7 @@ def update_description(
 ) -> None:
     """Sets the description.
 
-    Aborts with `ENotOwner` or `EDescriptionTooLong`.
+    Aborts with `ENotOwner` or `definition::EDescriptionTooLong`.
     """
     builder.move_call(
         package.id,

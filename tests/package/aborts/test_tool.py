@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import astuple, replace
 
 from nexus_tools.package import move as calls
-from nexus_tools.package.move.tool import Definition
+from nexus_tools.package.move.definition import Definition
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
@@ -18,7 +18,7 @@ DAY = 86_400_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 NOBODY = Address.of(0xDEAD)
 
-MODULES = ("collateral", "version", "value", "tool_registry", "tool")
+MODULES = ("collateral", "definition", "version", "value", "tool_registry", "tool")
 
 CASES = {}
 
@@ -168,13 +168,13 @@ async def cancel_by_an_old_package(world):
     return world.owner
 
 
-# --- tool
+# --- definition
 
 
 def defining(name, **fields):
-    @reaches("tool", name)
+    @reaches("definition", name)
     async def define_wrongly(world):
-        world.do(calls.tool.define, *astuple(world.definition(**fields)))
+        world.do(calls.definition.define, *astuple(world.definition(**fields)))
         return world.owner
 
 
@@ -185,8 +185,11 @@ defining("EUrlTooLong", url="x" * 2_049)
 defining("EDescriptionTooLong", description="ä" * 2_049)
 
 
+# --- tool
+
+
 def registering(world, definition: Definition, collateral=SUI, delay=7 * DAY, price=0):
-    made = world.do(calls.tool.define, *astuple(definition))
+    made = world.do(calls.definition.define, *astuple(definition))
     coin = world.coin(collateral)
     both = world.do(calls.tool.register, coin, delay, made, price)
     world.do(calls.tool.share, both[0])
@@ -231,7 +234,7 @@ async def a_version_of_somebody_elses_name(world):
 
 @reaches("tool", "EFqnTaken")
 async def the_same_version_again(world):
-    made = world.do(calls.tool.define, *astuple(world.definition()))
+    made = world.do(calls.definition.define, *astuple(world.definition()))
     terms = (world.coin(SUI), 7 * DAY, made, 0)
     tool = world.do(calls.tool.register_version, world.owner_cap, *terms)
     world.do(calls.tool.share, tool)
