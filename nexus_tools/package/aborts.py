@@ -23,7 +23,8 @@ from nexus_tools.units import utc
 KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotNowError: frozenset(
         {
-            *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EEmpty"),
+            *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
+            *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting"),
             *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed"),
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
             *("EToolNotActive", "ENoLeader", "EWrongPayment", "EClosed", "ETooEarly", "ETooLate"),
@@ -44,6 +45,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
 _TIMED = {
     "EAlreadyUnregistered": "claimable at",
     "EDelayNotOver": "claimable at",
+    "ENotDue": "possible from",
     "ETooEarly": "possible from",
     "ENotExpired": "it expires at",
 }

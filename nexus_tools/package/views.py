@@ -17,6 +17,28 @@ class ToolState(StrEnum):
     CLAIMED = "claimed"
 
 
+DAY_MS = 86_400_000
+_NOTICE_MS = 3 * DAY_MS  # collateral::NOTICE_MS
+_EXECUTABLE_MS = 7 * DAY_MS  # collateral::EXECUTABLE_MS
+
+
+class SlashView:
+    """Of `collateral::Slash`, a proposal. Times are in ms since 1970."""
+
+    __slots__ = ()
+    proposed_at_ms: int
+
+    @property
+    def due_at_ms(self) -> int:
+        """From when on it can be executed."""
+        return self.proposed_at_ms + _NOTICE_MS
+
+    @property
+    def void_at_ms(self) -> int:
+        """From when on it can be executed no longer."""
+        return self.due_at_ms + _EXECUTABLE_MS
+
+
 class CollateralView:
     """Of `collateral::Collateral`. Amounts are in MIST."""
 
@@ -25,6 +47,7 @@ class CollateralView:
     required_mist: int
     delay_ms: int
     unregistered_at_ms: int | None
+    slash: Any
 
     @property
     def balance_mist(self) -> int:
@@ -41,6 +64,10 @@ class CollateralView:
         """Whether everything that is required is there; if not, its owner is suspended."""
         return self.shortfall_mist == 0
 
+    def pending_slash(self, now_ms: int) -> Any:
+        """The `Slash` that is proposed, and neither executed nor cancelled nor void; else None."""
+        return self.slash if self.slash and now_ms < self.slash.void_at_ms else None
+
     @property
     def claimable_at_ms(self) -> int | None:
         """When it can be claimed; None if its owner is not unregistered."""
@@ -48,7 +75,7 @@ class CollateralView:
 
 
 class DefinitionView:
-    """Of `tool::Definition`."""
+    """Of `definition::Definition`."""
 
     __slots__ = ()
     fqn: str
@@ -181,7 +208,8 @@ BASES = {
     name: f"{__name__}:{base.__name__}"
     for name, base in {
         "collateral::Collateral": CollateralView,
-        "tool::Definition": DefinitionView,
+        "collateral::Slash": SlashView,
+        "definition::Definition": DefinitionView,
         "tool::Tool": ToolView,
         "invocation::Invocation": InvocationView,
         "value::Ports": PortsView,

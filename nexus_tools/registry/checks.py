@@ -44,6 +44,12 @@ def collateral_of(tool: Tool) -> Collateral:
     return tool.collateral
 
 
+def due_at_ms(collateral: Collateral | None) -> int | None:
+    """When the slash that was proposed last can be executed."""
+    slash = collateral and collateral.slash
+    return slash.due_at_ms if slash else None
+
+
 def check_shortfall(collateral: Collateral, name: str) -> int:
     """What the collateral of a tool or a leader lacks, in MIST. Raises `nothing_to_top_up`."""
     if collateral.is_whole:

@@ -283,9 +283,7 @@ class Invocations(PackageClient):
     async def expire(self, invocation: Address) -> Sent:
         """Close an invocation that no leader closed in time. Raises `closed` or `not_expired`."""
         found = await self.get(invocation)
-        return await self.call(
-            calls.expire, *self._closing(invocation), possible_at_ms=found.expires_at_ms
-        )
+        return await self.call(calls.expire, invocation, possible_at_ms=found.expires_at_ms)
 
     async def take_refund(self, invocation: Address) -> Sent:
         """Delete an invocation for its refund; one that no leader closed expires first.
@@ -295,7 +293,7 @@ class Invocations(PackageClient):
         found = await self.get(invocation)
         builder = TransactionBuilder()
         if not found.is_closed:
-            calls.expire(builder, self.deployment.package, *self._closing(invocation))
+            calls.expire(builder, self.deployment.package, invocation)
         self._add_deletion(builder, invocation)
         return await self.send(builder, possible_at_ms=found.expires_at_ms)
 
@@ -310,7 +308,7 @@ class Invocations(PackageClient):
 
     def _add_deletion(self, builder: TransactionBuilder, *invocations: Address) -> None:
         package = self.deployment.package
-        coins = [calls.delete(builder, package, *self._closing(each)) for each in invocations]
+        coins = [calls.delete(builder, package, each) for each in invocations]
         builder.merge_coins(builder.gas, coins)
 
     async def close(
@@ -334,7 +332,3 @@ class Invocations(PackageClient):
 
     async def _leaders(self) -> LeaderRegistry:
         return await self.read(self.deployment.leader_registry, LeaderRegistry)
-
-    def _closing(self, invocation: Address) -> tuple[Address, Address]:
-        """What the functions of everybody begin with."""
-        return invocation, self.deployment.leader_registry

@@ -8,7 +8,7 @@ from msgspec.structs import astuple
 from nexus_tools.errors import NotFoundError
 from nexus_tools.package import PackageClient, Sent, leader_field_id
 from nexus_tools.package.move import leader_registry as calls
-from nexus_tools.registry.checks import check_shortfall
+from nexus_tools.registry.checks import check_shortfall, due_at_ms
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.type_tag import OBJECT_ID, field_tag
@@ -70,15 +70,21 @@ class LeaderRegistry(PackageClient):
 
     # --- A leader's life
 
-    async def register(self, name: str, *, activate: bool = False) -> tuple[Sent, Address]:
+    async def register(
+        self, name: str, *, activate: bool = False, collateral_mist: int | None = None
+    ) -> tuple[Sent, Address]:
         """Lock the collateral; gives the new leader's id, that of its `LeaderCap`.
 
-        Raises `not_admitted` or `name_too_long`. In a dry run the id is that of the simulation.
+        Without `collateral_mist` it is the least that the registry takes. Raises `not_admitted`,
+        `not_accepting`, `collateral_too_small` or `name_too_long`. In a dry run the id is that of
+        the simulation.
         """
-        collateral_mist = (await self.settings()).collateral_mist
+        settings = await self.settings()
+        locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
         builder = TransactionBuilder()
-        collateral = builder.split_coins(builder.gas, [collateral_mist])[0]
-        cap = calls.register(builder, self.deployment.package, self._registry, collateral, name)
+        collateral = builder.split_coins(builder.gas, [locked_mist])[0]
+        terms = (collateral, settings.unregister_delay_ms)
+        cap = calls.register(builder, self.deployment.package, self._registry, *terms, name)
         if activate:
             calls.activate(builder, self.deployment.package, self._registry, cap)
         builder.transfer_objects([cap], self.client.address)
@@ -104,12 +110,17 @@ class LeaderRegistry(PackageClient):
     async def claim(self, leader: Address) -> Sent:
         """Take the collateral back into the gas coin; the leader is no more.
 
-        Raises `unknown_leader`, `not_unregistered` or `delay_not_over`.
+        What a pending slash holds back is claimed by a second call, once that is decided, and only
+        that ends the leader. Raises `unknown_leader`, `not_unregistered`, `delay_not_over` or
+        `held_back`.
         """
-        claimable_at_ms = (await self.get(leader)).record.collateral.claimable_at_ms
-        return await self.collect(
-            calls.claim, self._registry, leader, possible_at_ms=claimable_at_ms
-        )
+        collateral = (await self.get(leader)).record.collateral
+        builder, package = TransactionBuilder(), self.deployment.package
+        coin = calls.claim(builder, package, self._registry, leader)
+        builder.merge_coins(builder.gas, [coin])
+        if collateral.pending_slash(await self.client.now_ms()) is None:
+            calls.delete(builder, package, self._registry, leader)
+        return await self.send(builder, possible_at_ms=collateral.claimable_at_ms)
 
     async def top_up(self, leader: Address) -> Sent:
         """Bring back what was slashed. Raises `unknown_leader` or `nothing_to_top_up`."""
@@ -129,7 +140,24 @@ class LeaderRegistry(PackageClient):
         cap = self.deployment.require_admin_cap()
         return await self.call(calls.admit, self._registry, cap, addresses)
 
-    async def slash(self, leader: Address, amount_mist: int, reason: str) -> Sent:
-        """Take of a leader's collateral, into the gas coin. Raises `unknown_leader` or `empty`."""
-        cap = self.deployment.require_admin_cap()
-        return await self.collect(calls.slash, self._registry, cap, leader, amount_mist, reason)
+    async def propose_slash(
+        self, leader: Address, amount_mist: int, reason: str, evidence: bytes
+    ) -> Sent:
+        """Propose to burn of a leader's collateral, for a reason of 1 to 500 bytes.
+
+        `evidence` is the SHA-256 digest of what proves it. Raises `admin_cap_unknown`,
+        `unknown_leader`, and for the rest as `ToolRegistry.propose_slash` does.
+        """
+        by_admin = (self._registry, self.deployment.require_admin_cap(), leader)
+        return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
+
+    async def execute_slash(self, leader: Address) -> Sent:
+        """Burn what was proposed. Raises `unknown_leader`, `no_slash_pending` or `not_due`."""
+        by_admin = (self._registry, self.deployment.require_admin_cap(), leader)
+        collateral = (await self.get(leader)).record.collateral
+        return await self.call(calls.execute_slash, *by_admin, possible_at_ms=due_at_ms(collateral))
+
+    async def cancel_slash(self, leader: Address) -> Sent:
+        """Take back what was proposed. Raises `unknown_leader` or `no_slash_pending`."""
+        by_admin = (self._registry, self.deployment.require_admin_cap(), leader)
+        return await self.call(calls.cancel_slash, *by_admin)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
+from nexus_tools import units
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
 from nexus_tools.package import Deployment, ToolState, require_cap
 from nexus_tools.package.move import tool as calls
+from nexus_tools.package.move.definition import Definition, define
 from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -19,20 +21,29 @@ from nexus_tools.tool import ToolDefinition, ToolFqn, ToolType, canonical_json
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What is to be registered, and the price of one invocation in MIST."""
+    """What is to be registered, the price of one invocation and the collateral, in MIST.
+
+    Without `collateral_mist` it is the least that the registry takes. The price is at most half of
+    it.
+    """
 
     definition: ToolDefinition
     price_mist: int = 0
+    collateral_mist: int | None = None
 
     @property
     def fqn(self) -> ToolFqn:
         """The FQN."""
         return self.definition.fqn
 
-    def on_chain(self) -> calls.Definition:
+    def locks_mist(self, settings: ToolSettings) -> int:
+        """The collateral that is locked under these settings."""
+        return settings.collateral_mist if self.collateral_mist is None else self.collateral_mist
+
+    def on_chain(self) -> Definition:
         """The definition as the chain keeps it: schemas in canonical JSON."""
         definition = self.definition
-        return calls.Definition(
+        return Definition(
             str(definition.fqn),
             definition.type.value,
             definition.url,
@@ -58,8 +69,8 @@ def registrations_to_send(
     """Those that are not registered yet.
 
     Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
-    `timeout_out_of_range`, `onchain_not_accepted`, `name_taken`, `definition_differs`,
-    `tool_not_active`.
+    `timeout_out_of_range`, `onchain_not_accepted`, `collateral_too_small`, `price_too_high`,
+    `not_accepting`, `name_taken`, `definition_differs`, `tool_not_active`.
     """
     missing = []
     seen: set[ToolFqn] = set()
@@ -71,6 +82,7 @@ def registrations_to_send(
         _check_owner(registration.fqn, view, sender)
         existing = view.tools.get(registration.fqn)
         if existing is None:
+            _check_terms(registration, view.settings)
             missing.append(registration)
         else:
             _check_same(registration, existing)
@@ -123,23 +135,22 @@ def add_registrations(
 ) -> None:
     """All the commands that register these tools; new owner caps go to the sender."""
     package, registry = deployment.package, deployment.tool_registry
-    collateral_mist = view.settings.collateral_mist
-    coins = builder.split_coins(builder.gas, [collateral_mist] * len(registrations))
+    settings = view.settings
+    locked = [registration.locks_mist(settings) for registration in registrations]
+    coins = builder.split_coins(builder.gas, locked)
     known: dict[str, Address | Argument] = {name: cap.id for name, cap in view.owner_caps.items()}
     new_caps: list[Argument] = []
     for index, registration in enumerate(registrations):
         name = registration.fqn.unversioned
-        definition = calls.define(builder, package, *astuple(registration.on_chain()))
-        price_mist = registration.price_mist
+        definition = define(builder, package, *astuple(registration.on_chain()))
+        # The delay of now is what the owner consents to: a longer one that is set until the
+        # transaction arrives is refused.
+        terms = (coins[index], settings.unregister_delay_ms, definition, registration.price_mist)
         tool: Argument
         if name in known:
-            tool = calls.register_version(
-                builder, package, registry, known[name], coins[index], definition, price_mist
-            )
+            tool = calls.register_version(builder, package, registry, known[name], *terms)
         else:
-            tool, cap = calls.register(
-                builder, package, registry, coins[index], definition, price_mist
-            )
+            tool, cap = calls.register(builder, package, registry, *terms)
             known[name] = cap
             new_caps.append(cap)
         calls.share(builder, package, tool)
@@ -147,7 +158,7 @@ def add_registrations(
         builder.transfer_objects(new_caps, sender)
 
 
-def same_definition(definition: ToolDefinition, on_chain: calls.Definition) -> bool:
+def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
     """Whether a definition is the one on chain, however its schemas are spelled there."""
     try:
         registered = on_chain.parse()
@@ -181,6 +192,32 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
             "onchain_not_accepted",
             f"{fqn} is an on-chain tool, which the registry does not accept yet",
             hint="offer the tool over HTTP",
+        )
+
+
+def _check_terms(registration: Registration, settings: ToolSettings) -> None:
+    fqn, locked_mist = registration.fqn, registration.locks_mist(settings)
+    if not settings.accepting:
+        raise NotNowError(
+            "not_accepting", "the registry takes no new registrations at present", hint="try later"
+        )
+    if locked_mist < settings.collateral_mist:
+        raise ValidationError(
+            "collateral_too_small",
+            f"{fqn} is to lock {units.sui(locked_mist)}, the registry asks for"
+            f" {units.sui(settings.collateral_mist)}",
+        )
+    check_price(registration.price_mist, locked_mist, fqn)
+
+
+def check_price(price_mist: int, collateral_mist: int, fqn: ToolFqn | str) -> None:
+    """Raises `price_too_high` for what is more than half of the collateral."""
+    if price_mist > collateral_mist // 2:
+        raise ValidationError(
+            "price_too_high",
+            f"an invocation of {fqn} costs at most half of its collateral:"
+            f" {units.sui(collateral_mist // 2)}, not {units.sui(price_mist)}",
+            hint="ask for less, or lock more collateral when it is registered",
         )
 
 

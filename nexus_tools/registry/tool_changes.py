@@ -6,6 +6,7 @@ from nexus_tools.errors import UsageError
 from nexus_tools.package import Deployment
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry.registration import check_price
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition
@@ -27,7 +28,7 @@ class ToolChanges:
         return self.description is not None or self.payout is not None
 
     def check(self, tool: Tool) -> None:
-        """Raises `nothing_to_update`, or as `ToolDefinition.parse` does for what the tool would be.
+        """Raises `nothing_to_update`, `price_too_high`, or as `ToolDefinition.parse` does.
 
         The chain takes any text as a URL, and leaders would refuse to call it.
         """
@@ -41,6 +42,8 @@ class ToolChanges:
         changed = {name: value for name, value in fields.items() if value is not None}
         if changed:
             ToolDefinition.parse(tool.definition.document() | changed)
+        if self.price_mist is not None and tool.collateral is not None:
+            check_price(self.price_mist, tool.collateral.required_mist, tool.fqn)
 
     def add(
         self,

@@ -14,6 +14,7 @@ from nexus_tools.registry.checks import (
     check_owner,
     check_shortfall,
     collateral_of,
+    due_at_ms,
     operating_cap,
 )
 from nexus_tools.registry.listing import ToolListing
@@ -145,7 +146,7 @@ class ToolRegistry(ToolListing):
         missing = registrations_to_send(registrations, view, self.client.address)
         parts = batches(missing)
         if len(parts) > 1:
-            await self._check_collateral(len(missing) * view.settings.collateral_mist)
+            await self._check_collateral(sum(each.locks_mist(view.settings) for each in missing))
         known = [each for each in registrations if each.fqn in view.tools]
         if known:
             yield self._result(known, view, None)
@@ -201,8 +202,9 @@ class ToolRegistry(ToolListing):
         Raises `not_owner`, `already_unregistered` or `claimed`.
         """
         tool = await self._owned(fqn)
-        by_owner, claimable_at_ms = self._by_owner(tool), tool.claimable_at_ms
-        return await self.call(calls.unregister, *by_owner, possible_at_ms=claimable_at_ms)
+        return await self.call(
+            calls.unregister, tool.id, tool.owner, possible_at_ms=tool.claimable_at_ms
+        )
 
     async def cancel_unregister(self, fqn: Fqn) -> Sent:
         """Stop the timer. Raises `not_owner`, `not_unregistered` or `claimed`."""
@@ -211,17 +213,28 @@ class ToolRegistry(ToolListing):
     async def claim(self, fqn: Fqn) -> Sent:
         """Take the collateral back, into the gas coin.
 
-        Raises `not_owner`, `not_unregistered`, `delay_not_over` or `claimed`.
+        What a pending slash holds back is claimed by a second call, once that is decided. Raises
+        `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
         """
         tool = await self._owned(fqn)
-        by_owner, claimable_at_ms = self._by_owner(tool), tool.claimable_at_ms
-        return await self.collect(calls.claim, *by_owner, possible_at_ms=claimable_at_ms)
+        return await self.collect(
+            calls.claim, tool.id, tool.owner, possible_at_ms=tool.claimable_at_ms
+        )
 
     async def re_register(self, fqn: Fqn) -> Sent:
-        """Bring a claimed tool back, with new collateral. Raises `not_owner` or `not_claimed`."""
+        """Bring a claimed tool back, with new collateral.
+
+        As much as the registry asks for, and more if the price of the tool needs it. Raises
+        `not_owner`, `not_claimed` or `not_accepting`.
+        """
         tool = await self._owned(fqn)
-        collateral_mist = (await self.settings()).collateral_mist
-        return await self.pay(calls.re_register, *self._by_owner(tool), amount_mist=collateral_mist)
+        settings = await self.settings()
+        collateral_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        builder = TransactionBuilder()
+        collateral = builder.split_coins(builder.gas, [collateral_mist])[0]
+        terms = (collateral, settings.unregister_delay_ms)
+        calls.re_register(builder, self.deployment.package, *self._by_owner(tool), *terms)
+        return await self.send(builder)
 
     async def top_up(self, fqn: Fqn) -> Sent:
         """Bring back what was slashed. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
@@ -270,8 +283,8 @@ class ToolRegistry(ToolListing):
 
     async def revoke_operator_cap(self, fqn: Fqn, operator_cap: Address) -> Sent:
         """Take the right from an operator cap. Raises `not_owner` or `unknown_operator`."""
-        by_owner = self._by_owner(await self._owned(fqn))
-        return await self.call(calls.revoke_operator_cap, *by_owner, operator_cap)
+        tool = await self._owned(fqn)
+        return await self.call(calls.revoke_operator_cap, tool.id, tool.owner, operator_cap)
 
     async def burn_operator_cap(self, operator_cap: Address) -> Sent:
         """Delete an operator cap that the wallet has."""
@@ -279,15 +292,26 @@ class ToolRegistry(ToolListing):
 
     # --- Admin
 
-    async def verify(self, fqn: Fqn, *, verified: bool = True) -> Sent:
-        """Vouch for a tool, or cease to. Raises `admin_cap_unknown`."""
-        by_admin = self._by_admin(await self.get(fqn))
-        return await self.call(calls.verify, *by_admin, verified)
+    async def propose_slash(self, fqn: Fqn, amount_mist: int, reason: str, evidence: bytes) -> Sent:
+        """Propose to burn of a tool's collateral, for a reason of 1 to 500 bytes.
 
-    async def slash(self, fqn: Fqn, amount_mist: int, reason: str) -> Sent:
-        """Take of a tool's collateral, into the gas coin. Raises `claimed` or `empty`."""
+        `evidence` is the SHA-256 digest of what proves it. Raises `admin_cap_unknown`, `claimed`,
+        `slash_pending`, `slash_too_large`, `wrong_slash`, `invalid_reason` or `invalid_evidence`.
+        """
+        by_admin = self._by_admin(await self.get(fqn))
+        return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
+
+    async def execute_slash(self, fqn: Fqn) -> Sent:
+        """Burn what was proposed. Raises `claimed`, `no_slash_pending` or `not_due`."""
         tool = await self.get(fqn)
-        return await self.collect(calls.slash, *self._by_admin(tool), amount_mist, reason)
+        return await self.call(
+            calls.execute_slash, *self._by_admin(tool), possible_at_ms=due_at_ms(tool.collateral)
+        )
+
+    async def cancel_slash(self, fqn: Fqn) -> Sent:
+        """Take back what was proposed. Raises `claimed` or `no_slash_pending`."""
+        tool, cap = await self.get(fqn), self.deployment.require_admin_cap()
+        return await self.call(calls.cancel_slash, tool.id, cap)
 
     async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
         """Set what new registrations have to keep to. Raises `invalid_settings`."""

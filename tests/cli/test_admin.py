@@ -12,27 +12,82 @@ def show(user, fqn):
     return user.json("tool", "show", fqn)
 
 
-def test_a_tool_is_slashed_and_topped_up(publisher, author, registered):
-    document = publisher.json("admin", "slash", registered, "0.4", "--reason", "lied", "--yes")
+@pytest.fixture
+def evidence(tmp_path):
+    file = tmp_path / "evidence.txt"
+    file.write_bytes(b"abc")
+    return str(file)
+
+
+@pytest.fixture
+def slash(evidence):
+    def slash(user, verb, whose, *amount):
+        why = ("--reason", "lied", "--evidence", evidence) if verb == "propose" else ()
+        return user.json("admin", "slash", verb, whose, *amount, *why, "--yes")
+
+    return slash
+
+
+def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
+    document = slash(publisher, "propose", registered, "0.4")
     assert document["amount_mist"] == 400_000_000
-    assert "ToolSlashed" in document["events"]
-    assert show(author, registered)["state"] == "suspended"
+    # FIPS 180-2, appendix B.1
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert document["evidence_sha256"] == digest
+    shown = show(author, registered)
+    assert (shown["state"], shown["pending_slash"]["evidence_sha256"]) == ("active", digest)
+    assert "0.4 SUI from" in author.run("tool", "show", registered).stdout
+    assert publisher.fails("admin", "slash", "execute", registered, "--yes") == (4, "not_due")
+    publisher.json("localnet", "advance-clock", "3d")
+    assert "ToolSlashed" in slash(publisher, "execute", registered)["events"]
+    shown = show(author, registered)
+    assert (shown["state"], shown["pending_slash"]) == ("suspended", None)
     assert author.json("tool", "top-up", registered, "--yes")["amount_mist"] == 400_000_000
 
 
-def test_a_leader_is_slashed(publisher, author, leader):
-    publisher.json("admin", "slash", leader, "3", "--reason", "lied", "--yes")
+def test_a_leader_is_slashed(publisher, author, leader, slash):
+    slash(publisher, "propose", leader, "3")
+    [row] = author.json("leader", "status")
+    assert (row["state"], row["pending_slash"]["amount_mist"]) == ("inactive", 3_000_000_000)
+    publisher.json("localnet", "advance-clock", "3d")
+    slash(publisher, "execute", leader)
     [row] = author.json("leader", "status")
     assert (row["state"], row["collateral_mist"]) == ("suspended", 7_000_000_000)
+    assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
+    assert author.json("leader", "top-up", "--yes")["amount_mist"] == 3_000_000_000
+    [row] = author.json("leader", "status")
+    assert (row["state"], row["collateral_mist"]) == ("inactive", 10_000_000_000)
 
 
-def test_only_the_admin_slashes(author, registered):
-    code, _ = author.fails("admin", "slash", registered, "1", "--reason", "envy", "--yes")
+def test_what_a_pending_slash_holds_back_is_told_by_the_claim(publisher, author, registered, slash):
+    author.json("tool", "unregister", registered, "--yes")
+    publisher.json("localnet", "advance-clock", "7d")
+    slash(publisher, "propose", registered, "0.4")
+    result = author.run("tool", "claim", registered, "--yes")
+    assert f"claimed 0.6 SUI from {registered}; a pending slash holds 0.4 SUI" in result.stderr
+    slash(publisher, "cancel", registered)
+    assert author.json("tool", "claim", registered, "--yes")["amount_mist"] == 400_000_000
+
+
+def test_only_the_admin_slashes(author, registered, evidence):
+    why = ("--reason", "envy", "--evidence", evidence, "--yes")
+    code, _ = author.fails("admin", "slash", "propose", registered, "0.1", *why)
     assert code == 8
 
 
+def test_the_admin_stops_registrations_and_lets_them_go_on(publisher, author, registered):
+    publisher.json("admin", "configure", "tools", "accepting=false", "--yes")
+    assert author.fails("tool", "re-register", registered, "--yes") == (4, "not_claimed")
+    author.json("tool", "unregister", registered, "--yes")
+    publisher.json("localnet", "advance-clock", "7d")
+    author.json("tool", "claim", registered, "--yes")
+    assert author.fails("tool", "re-register", registered, "--yes") == (4, "not_accepting")
+    publisher.json("admin", "configure", "tools", "accepting=true", "--yes")
+    author.json("tool", "re-register", registered, "--yes")
+
+
 def test_settings_are_changed_one_by_one(publisher):
-    for number in (6_000, 500):
+    for number in (6_000, 1_500):
         document = publisher.json(
             "admin", "configure", "tools", f"min_timeout_ms={number}", "--yes"
         )
@@ -42,7 +97,9 @@ def test_settings_are_changed_one_by_one(publisher):
     assert "LeaderSettingsChanged" in document["events"]
 
 
-@pytest.mark.parametrize("change", ["colateral_mist=1", "collateral_mist", "collateral_mist=-1"])
+@pytest.mark.parametrize(
+    "change", ["colateral_mist=1", "collateral_mist", "collateral_mist=-1", "accepting=1"]
+)
 def test_what_is_no_setting_is_refused_with_those_that_are(publisher, change):
     result = publisher.run("admin", "configure", "tools", change, "--yes", "--json")
     assert (result.code, result.error["code"]) == (2, "setting_unknown")

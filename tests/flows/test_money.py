@@ -7,6 +7,7 @@ import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition, ToolFqn
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -56,7 +57,9 @@ class Economy:
         self.gas_mist += sent.cost.net
 
     async def balances(self):
-        return sum([await client.balance(client.address) for client in self.clients])
+        """What all have, the burnt SUI included."""
+        whose = [client.address for client in self.clients] + [Address.of(0)]
+        return sum([await self.clients[0].balance(each) for each in whose])
 
     async def locked(self):
         """The collateral of all tools and leaders, and what is in all invocations."""
@@ -85,7 +88,10 @@ class Economy:
 
     async def slash(self):
         fqn = self.chance.choice(self.fqns)
-        await self.pay(self.tools.slash(fqn, self.chance.randrange(1, 2 * 10**9), "a reason"))
+        amount_mist = self.chance.randrange(1, 10**9)
+        verb = self.chance.choice(["propose", "execute", "cancel"])
+        terms = (amount_mist, "a reason", bytes(32)) if verb == "propose" else ()
+        await self.pay(getattr(self.tools, f"{verb}_slash")(fqn, *terms))
 
     async def request(self):
         tool = await self.tools.get(self.chance.choice(self.fqns))

@@ -23,6 +23,7 @@ from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason
 pytestmark = pytest.mark.anyio
 
 TIMEOUT_S = 60
+DAY_MS = 86_400_000
 
 
 @dataclass
@@ -227,9 +228,11 @@ def _send_all_but(client, amount):
 
 async def test_a_suspended_leader_goes_on_once_its_collateral_is_whole(world, tool_on_chain):
     identity = await world.new_leader()
-    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(3)])
     admin = LeaderRegistry(world.client, world.deployment)
-    await admin.slash(identity.cap, 10**9, "a test")
+    await admin.propose_slash(identity.cap, 10**9, "a test", bytes(32))
+    world.localnet.advance_clock(3 * DAY_MS)
+    ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(3)])
+    await admin.execute_slash(identity.cap)
     async with bench_of(world, identity) as bench:
         closings = [await bench.closing(each, answer(n)) for n, each in enumerate(ids)]
         for closing in closings:

@@ -16,6 +16,7 @@ from nexus_tools.sui.builder import TransactionBuilder
 
 SUI = 1_000_000_000
 DAY = 86_400_000
+EVIDENCE = bytes(range(32))
 
 
 @pytest.fixture
@@ -74,6 +75,22 @@ async def test_the_collateral_is_claimed_when_the_delay_is_over_and_the_leader_e
     assert await registry.caps() == ()
 
 
+async def test_a_leader_with_a_pending_slash_ends_with_its_second_claim(
+    registry, admins, cap, chain
+):
+    await registry.unregister(cap)
+    chain.net.advance_clock(7 * DAY)
+    await admins.propose_slash(cap, 4 * SUI, "it lies", EVIDENCE)
+    await registry.claim(cap)
+    assert (await registry.get(cap)).record.collateral.balance_mist == 4 * SUI
+    with pytest.raises(NotNowError) as caught:
+        await registry.claim(cap)
+    assert caught.value.code == "held_back"
+    await admins.cancel_slash(cap)
+    await registry.claim(cap)
+    assert await registry.caps() == ()
+
+
 async def test_an_active_leader_claims_nothing(registry, cap):
     with pytest.raises(NotNowError) as caught:
         await registry.claim(cap)
@@ -87,8 +104,11 @@ async def test_a_cancelled_unregistration_leaves_the_leader_inactive(registry, c
     assert (found.active, found.record.collateral.unregistered_at_ms) == (False, None)
 
 
-async def test_a_suspended_leader_is_inactive_until_it_tops_up(registry, admins, cap):
-    await admins.slash(cap, SUI, "it lies")
+async def test_a_suspended_leader_is_inactive_until_it_tops_up(registry, admins, cap, chain):
+    await admins.propose_slash(cap, SUI, "it lies", EVIDENCE)
+    assert (await registry.get(cap)).active
+    chain.net.advance_clock(3 * DAY)
+    await admins.execute_slash(cap)
     assert not (await registry.get(cap)).active
     with pytest.raises(NotNowError) as caught:
         await registry.activate(cap)
@@ -116,7 +136,8 @@ async def test_only_admitted_addresses_register(registry, admins, leader, admin)
 
 
 async def test_settings_are_read_back_as_they_were_set(registry, admins):
-    settings = replace(await admins.settings(), collateral_mist=3, grace_ms=1, max_ports_bytes=9)
+    changed = {"collateral_mist": SUI, "grace_ms": 5_000, "max_ports_bytes": 9}
+    settings = replace(await admins.settings(), **changed)
     await admins.configure(settings)
     assert await registry.settings() == settings
 

@@ -109,7 +109,7 @@ async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
 async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chain):
     tool = await registry.get(ADD)
     builder = TransactionBuilder()
-    for view in ("is_active", "fqn", "timeout_ms", "price_mist", "payout", "is_verified"):
+    for view in ("is_active", "fqn", "timeout_ms", "price_mist", "payout"):
         getattr(calls.tool, view)(builder, chain.deployment.package, tool.id)
     results = [values[0] for values in (await owner.inspect(builder)).results]
     assert results == [
@@ -118,5 +118,4 @@ async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chai
         tool.definition.timeout_ms.to_bytes(8, "little"),
         (500).to_bytes(8, "little"),
         tool.payout,
-        b"\x00",
     ]

@@ -23,7 +23,7 @@ async def test_a_registered_tool_is_read_back_with_everything(registry, added, d
     assert (tool.price_mist, tool.payout) == (500, owner.address)
     assert tool.collateral.balance_mist == tool.collateral.required_mist == SUI
     assert tool.collateral.delay_ms == 7 * DAY
-    assert (tool.verified, tool.operators, tool.index) == (False, (), 0)
+    assert (tool.operators, tool.index) == ((), 0)
     assert tool.id == added.tools[0].tool
 
 

@@ -4,12 +4,14 @@ from msgspec.structs import replace
 from nexus_tools.errors import NotAllowedError, NotNowError, UsageError, ValidationError
 from nexus_tools.package import ToolState
 from nexus_tools.registry import Registration
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
 
 SUI = 1_000_000_000
 HOUR = 3_600_000
 DAY = 24 * HOUR
 ADD = ToolFqn.parse("xyz.example.math.add@1")
+EVIDENCE = bytes(range(32))
 
 
 # --- The end of a tool
@@ -175,23 +177,87 @@ async def test_a_revoked_operator_is_no_operator(registry, strangers, user):
 
 
 @pytest.mark.usefixtures("added")
-async def test_the_admin_vouches_until_the_url_changes(registry, admins):
-    await admins.verify(ADD)
-    assert (await registry.get(ADD)).verified
-    await registry.update(ADD, url="https://new.example.com")
-    assert not (await registry.get(ADD)).verified
-
-
-@pytest.mark.usefixtures("added")
-async def test_a_slashed_tool_is_suspended_until_it_is_topped_up(registry, admins, admin):
+async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
+    registry, admins, admin, chain
+):
+    await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
+    slash = (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms())
+    assert (slash.amount_mist, slash.reason, slash.evidence) == (SUI // 4, "it lies", EVIDENCE)
+    with pytest.raises(NotNowError, match="possible from") as caught:
+        await admins.execute_slash(ADD)
+    assert caught.value.code == "not_due"
+    chain.net.advance_clock(3 * DAY)
     before = await admin.balance(admin.address)
-    sent = await admins.slash(ADD, SUI // 4, "it lies")
-    assert await admin.balance(admin.address) == before + SUI // 4 - sent.cost.net
+    sent = await admins.execute_slash(ADD)
+    assert await admin.balance(admin.address) == before - sent.cost.net
+    assert await admin.balance(Address.of(0)) == SUI // 4
     tool = await registry.get(ADD)
     assert tool.state is ToolState.SUSPENDED
     assert tool.collateral.shortfall_mist == SUI // 4
     await registry.top_up(ADD)
     assert (await registry.get(ADD)).is_active
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, owner, chain):
+    await registry.unregister(ADD)
+    chain.net.advance_clock(7 * DAY)
+    await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
+    before = await owner.balance(owner.address)
+    sent = await registry.claim(ADD)
+    assert await owner.balance(owner.address) == before + 3 * SUI // 4 - sent.cost.net
+    await admins.cancel_slash(ADD)
+    await registry.claim(ADD)
+    assert (await registry.get(ADD)).state is ToolState.CLAIMED
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_void_slash_is_not_pending(registry, admins, admin, chain):
+    await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
+    chain.net.advance_clock(10 * DAY)
+    assert (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms()) is None
+    with pytest.raises(NotNowError) as caught:
+        await admins.execute_slash(ADD)
+    assert caught.value.code == "no_slash_pending"
+
+
+async def test_more_collateral_allows_a_higher_price(registry, define):
+    dear = Registration(define(), price_mist=SUI)
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(dear)
+    assert caught.value.code == "price_too_high"
+    await registry.register(Registration(define(), price_mist=SUI, collateral_mist=2 * SUI))
+    assert (await registry.get(ADD)).collateral.required_mist == 2 * SUI
+    with pytest.raises(ValidationError) as caught:
+        await registry.update(ADD, price_mist=SUI + 1)
+    assert caught.value.code == "price_too_high"
+
+
+async def test_too_little_collateral_is_refused(registry, define):
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define(), collateral_mist=SUI - 1))
+    assert caught.value.code == "collateral_too_small"
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_dear_tool_comes_back_with_the_collateral_that_its_price_needs(registry, chain):
+    await registry.unregister(ADD)
+    chain.net.advance_clock(7 * DAY)
+    await registry.claim(ADD)
+    await registry.update(ADD, price_mist=SUI)
+    await registry.re_register(ADD)
+    assert (await registry.get(ADD)).collateral.required_mist == 2 * SUI
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_registry_that_accepts_nothing_lets_tools_out(registry, admins, define, chain):
+    await admins.configure(replace(await admins.settings(), accepting=False))
+    with pytest.raises(NotNowError) as caught:
+        await registry.register(Registration(define("xyz.example.math.add@2")))
+    assert caught.value.code == "not_accepting"
+    await registry.unregister(ADD)
+    chain.net.advance_clock(7 * DAY)
+    await registry.claim(ADD)
 
 
 @pytest.mark.usefixtures("added")
@@ -208,5 +274,5 @@ async def test_new_settings_bind_new_tools_alone(registry, admins, define):
 @pytest.mark.usefixtures("added")
 async def test_who_has_no_admin_cap_is_no_admin(strangers):
     with pytest.raises(NotAllowedError) as caught:
-        await strangers.verify(ADD)
+        await strangers.propose_slash(ADD, 1, "envy", EVIDENCE)
     assert caught.value.code == "object_not_yours"

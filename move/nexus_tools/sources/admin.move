@@ -3,7 +3,7 @@ module nexus_tools::admin;
 
 // === Structs ===
 
-/// The right to change settings, to admit leaders, to verify tools and to slash collateral.
+/// The right to change settings, to admit leaders and to slash collateral.
 public struct AdminCap has key, store {
     id: UID,
 }

@@ -8,7 +8,8 @@
 ///
 /// `settle` pays the tool and the leader, `fail` the leader alone. What is prepaid and not spent is
 /// the refund: it stays inside until the requester deletes the invocation. Terms are fixed by the
-/// request: a tool that is changed, unregistered or suspended afterwards changes nothing.
+/// request: a tool that is changed, unregistered or suspended afterwards changes nothing. `expire`
+/// and `delete` depend on no version of the package and on no setting: a refund is never locked in.
 module nexus_tools::invocation;
 
 use nexus_tools::leader_registry::{LeaderCap, LeaderRegistry};
@@ -180,7 +181,8 @@ public enum State has copy, drop, store {
 
 /// Requests an invocation of `tool` and returns its id; the invocation is shared. The `payment` is
 /// exactly the `quote`, so that a price raised in the meantime is not paid. Aborts with
-/// `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongPayment` or `ENoLeader`.
+/// `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongPayment`, `ENoLeader` or
+/// `leader_registry::ENotAccepting`.
 public fun request(
     leaders: &LeaderRegistry,
     tool: &Tool,
@@ -191,6 +193,7 @@ public fun request(
     ctx: &mut TxContext,
 ): ID {
     leaders.check_version();
+    leaders.check_accepting();
     let settings = leaders.settings();
     let input_bytes = inputs.size();
     assert!(tool.is_active(), EToolNotActive);
@@ -307,8 +310,7 @@ public fun fail(
 }
 
 /// Records that no leader closed the invocation in time. Aborts with `EClosed` or `ENotExpired`.
-public fun expire(self: &mut Invocation, leaders: &LeaderRegistry, clock: &Clock) {
-    leaders.check_version();
+public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
     self.state = State::Expired;
@@ -324,8 +326,7 @@ public fun expire(self: &mut Invocation, leaders: &LeaderRegistry, clock: &Clock
 
 /// Deletes a closed invocation and returns the refund. The storage rebate is the sender's. Aborts
 /// with `ENotRequester` or `ENotClosed`.
-public fun delete(self: Invocation, leaders: &LeaderRegistry, ctx: &mut TxContext): Coin<SUI> {
-    leaders.check_version();
+public fun delete(self: Invocation, ctx: &mut TxContext): Coin<SUI> {
     assert!(self.requester == ctx.sender(), ENotRequester);
     assert!(self.is_closed(), ENotClosed);
     let Invocation { id, tool, fqn, requester, refund, .. } = self;

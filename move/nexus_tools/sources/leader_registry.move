@@ -3,7 +3,8 @@
 /// A leader locks collateral and gets a `LeaderCap`, whose id is the leader's. It becomes
 /// responsible for new invocations while it is active. A leader that stops stays bound to what it
 /// is already responsible for. One that was slashed is suspended: it closes nothing until it tops
-/// up.
+/// up. What leads out (`deactivate`, `unregister`, `claim`, `delete`) depends on no version of the
+/// package and on no setting.
 module nexus_tools::leader_registry;
 
 use nexus_tools::admin::AdminCap;
@@ -20,12 +21,12 @@ use sui::table::{Self, Table};
 
 // === Errors ===
 
-/// The delay is longer than a year, or a failure pays more than a settlement.
+/// The settings leave their bounds, or a failure pays more than a settlement.
 const EInvalidSettings: u64 = 0;
 /// Only listed addresses may register: ask the admin to list the sender.
 const ENotAdmitted: u64 = 1;
-/// The coin is not exactly the registry's `collateral_mist`.
-const EWrongCollateral: u64 = 2;
+/// The coin is less than the registry's `collateral_mist`: lock more.
+const ECollateralTooSmall: u64 = 2;
 /// The name is longer than 200 bytes: shorten it.
 const ENameTooLong: u64 = 3;
 /// There is no leader with this id.
@@ -36,11 +37,19 @@ const EAlreadyActive: u64 = 5;
 const ENotActive: u64 = 6;
 /// The leader is suspended or unregistered: top it up or cancel the unregistration.
 const ENotInForce: u64 = 7;
+/// Collateral is left: claim it first.
+const ENotClaimed: u64 = 8;
+/// The registry's `unregister_delay_ms` is longer than what was consented to.
+const EDelayTooLong: u64 = 9;
+/// The registry takes no new leaders and no new invocations at present: try again later.
+const ENotAccepting: u64 = 10;
 
 // === Constants ===
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-const MAX_DELAY_MS: u64 = 365 * DAY_MS;
+/// Bounds of what each leader's window has beyond the tool's timeout.
+const MIN_GRACE_MS: u64 = 5_000;
+const MAX_GRACE_MS: u64 = 60_000;
 const MAX_NAME_BYTES: u64 = 200;
 
 // === Events ===
@@ -70,18 +79,36 @@ public struct LeaderUnregisterCancelled has copy, drop {
     leader: ID,
 }
 
-/// What was left of a leader's collateral was returned to the sender.
+/// A leader's collateral was returned to the sender, but for what a pending slash holds back.
 public struct LeaderCollateralClaimed has copy, drop {
+    leader: ID,
+    amount_mist: u64,
+    held_back_mist: u64,
+}
+
+/// The admin proposed to slash a leader.
+public struct LeaderSlashProposed has copy, drop {
+    leader: ID,
+    amount_mist: u64,
+    reason: String,
+    evidence: vector<u8>,
+    due_at_ms: u64,
+    void_at_ms: u64,
+}
+
+/// A proposed slash was taken back.
+public struct LeaderSlashCancelled has copy, drop {
     leader: ID,
     amount_mist: u64,
 }
 
-/// A leader was slashed, and is suspended.
+/// A leader was slashed, and is suspended. What was taken is burnt.
 public struct LeaderSlashed has copy, drop {
     leader: ID,
     amount_mist: u64,
     remaining_mist: u64,
     reason: String,
+    evidence: vector<u8>,
 }
 
 /// What was slashed of a leader's collateral was brought back.
@@ -97,6 +124,7 @@ public struct LeaderAdmissionChanged has copy, drop {
 
 /// The settings for new leaders and new invocations were changed.
 public struct LeaderSettingsChanged has copy, drop {
+    accepting: bool,
     collateral_mist: u64,
     unregister_delay_ms: u64,
     settle_fee_mist: u64,
@@ -116,7 +144,10 @@ public struct LeaderCap has key, store {
 
 /// What new leaders and new invocations have to keep to.
 public struct LeaderSettings has copy, drop, store {
-    /// The collateral of a leader.
+    /// Whether leaders can be registered and invocations requested. What is there already is not
+    /// touched by this.
+    accepting: bool,
+    /// The least collateral of a leader.
     collateral_mist: u64,
     /// How long the collateral stays locked after a leader is unregistered.
     unregister_delay_ms: u64,
@@ -159,6 +190,7 @@ fun init(ctx: &mut TxContext) {
         id: object::new(ctx),
         version: version::current(),
         settings: LeaderSettings {
+            accepting: true,
             collateral_mist: 10_000_000_000,
             unregister_delay_ms: 7 * DAY_MS,
             settle_fee_mist: 4_000_000,
@@ -176,18 +208,22 @@ fun init(ctx: &mut TxContext) {
 
 // === Public functions: leaders ===
 
-/// Registers a leader, not active yet. Aborts with `ENotAdmitted`, `EWrongCollateral` or
-/// `ENameTooLong`.
+/// Registers a leader, not active yet. More than the least collateral may be locked, and the owner
+/// consents to an unregister delay of `max_delay_ms` at most. Aborts with `ENotAccepting`,
+/// `ENotAdmitted`, `ECollateralTooSmall`, `EDelayTooLong` or `ENameTooLong`.
 public fun register(
     self: &mut LeaderRegistry,
     collateral: Coin<SUI>,
+    max_delay_ms: u64,
     name: String,
     ctx: &mut TxContext,
 ): LeaderCap {
     self.check_version();
+    self.check_accepting();
     let sender = ctx.sender();
     assert!(self.admitted.is_none() || self.admitted.borrow().contains(&sender), ENotAdmitted);
-    assert!(collateral.value() == self.settings.collateral_mist, EWrongCollateral);
+    assert!(collateral.value() >= self.settings.collateral_mist, ECollateralTooSmall);
+    assert!(self.settings.unregister_delay_ms <= max_delay_ms, EDelayTooLong);
     assert!(name.length() <= MAX_NAME_BYTES, ENameTooLong);
     let cap = LeaderCap { id: object::new(ctx) };
     let leader = object::id(&cap);
@@ -213,7 +249,6 @@ public fun activate(self: &mut LeaderRegistry, cap: &LeaderCap) {
 /// Spares the leader new invocations. It can still close those it is responsible for. Aborts with
 /// `ENotActive`.
 public fun deactivate(self: &mut LeaderRegistry, cap: &LeaderCap) {
-    self.check_version();
     let leader = object::id(cap);
     assert!(self.is_active(leader), ENotActive);
     self.stop(leader);
@@ -222,7 +257,6 @@ public fun deactivate(self: &mut LeaderRegistry, cap: &LeaderCap) {
 /// Deactivates the leader and starts the timer after which its collateral can be claimed. Aborts
 /// with `collateral::EAlreadyUnregistered`.
 public fun unregister(self: &mut LeaderRegistry, cap: &LeaderCap, clock: &Clock) {
-    self.check_version();
     let leader = object::id(cap);
     self.collateral_mut(leader).unregister(clock);
     self.stop(leader);
@@ -238,22 +272,29 @@ public fun cancel_unregister(self: &mut LeaderRegistry, cap: &LeaderCap) {
     event::emit(LeaderUnregisterCancelled { leader });
 }
 
-/// Returns what is left of the collateral, and the leader is no more. Aborts with
-/// `collateral::ENotUnregistered` or `collateral::EDelayNotOver`.
+/// Returns what is left of the collateral. What a pending slash holds back is claimed by a second
+/// call, once that is executed, cancelled or void. Aborts with `collateral::ENotUnregistered`,
+/// `collateral::EDelayNotOver` or `collateral::EHeldBack`.
 public fun claim(
     self: &mut LeaderRegistry,
-    cap: LeaderCap,
+    cap: &LeaderCap,
     clock: &Clock,
     ctx: &mut TxContext,
 ): Coin<SUI> {
-    self.check_version();
-    let LeaderCap { id } = cap;
-    let leader = id.to_inner();
-    id.delete();
-    let Leader { collateral, .. } = self.leaders.remove(leader);
-    let claimed = collateral.claim(clock);
-    event::emit(LeaderCollateralClaimed { leader, amount_mist: claimed.value() });
+    let leader = object::id(cap);
+    let claimed = self.collateral_mut(leader).claim(clock);
+    let held_back_mist = self.collateral(leader).balance_mist();
+    event::emit(LeaderCollateralClaimed { leader, amount_mist: claimed.value(), held_back_mist });
     claimed.into_coin(ctx)
+}
+
+/// Ends a leader whose collateral was claimed. Aborts with `ENotClaimed`.
+public fun delete(self: &mut LeaderRegistry, cap: LeaderCap) {
+    let LeaderCap { id } = cap;
+    let Leader { collateral, .. } = self.leaders.remove(id.to_inner());
+    id.delete();
+    assert!(collateral.balance_mist() == 0, ENotClaimed);
+    collateral.destroy_empty();
 }
 
 /// Brings back what was slashed. The leader stays inactive. Aborts with `collateral::EWrongTopUp`.
@@ -272,6 +313,7 @@ public fun top_up(self: &mut LeaderRegistry, cap: &LeaderCap, collateral: Coin<S
 public fun configure(
     self: &mut LeaderRegistry,
     _: &AdminCap,
+    accepting: bool,
     collateral_mist: u64,
     unregister_delay_ms: u64,
     settle_fee_mist: u64,
@@ -282,10 +324,12 @@ public fun configure(
     max_ports_bytes: u64,
 ) {
     self.check_version();
-    assert!(unregister_delay_ms <= MAX_DELAY_MS, EInvalidSettings);
+    assert!(collateral::are_terms(collateral_mist, unregister_delay_ms), EInvalidSettings);
+    assert!(MIN_GRACE_MS <= grace_ms && grace_ms <= MAX_GRACE_MS, EInvalidSettings);
     assert!(fail_fee_mist <= settle_fee_mist, EInvalidSettings);
     self.settings =
         LeaderSettings {
+            accepting,
             collateral_mist,
             unregister_delay_ms,
             settle_fee_mist,
@@ -296,6 +340,7 @@ public fun configure(
             max_ports_bytes,
         };
     event::emit(LeaderSettingsChanged {
+        accepting,
         collateral_mist,
         unregister_delay_ms,
         settle_fee_mist,
@@ -314,26 +359,55 @@ public fun admit(self: &mut LeaderRegistry, _: &AdminCap, addresses: Option<vect
     event::emit(LeaderAdmissionChanged { admitted: addresses });
 }
 
-/// Takes `amount_mist` of a leader's collateral, or what is left of it, also after it was
-/// unregistered, and deactivates the leader. Aborts with `EUnknownLeader` or `collateral::EEmpty`.
-public fun slash(
+/// Proposes to burn `amount_mist` of a leader's collateral, also while it is unregistered. Aborts
+/// with `EUnknownLeader`, and as `collateral::propose_slash` does.
+public fun propose_slash(
     self: &mut LeaderRegistry,
     _: &AdminCap,
     leader: ID,
     amount_mist: u64,
     reason: String,
-    ctx: &mut TxContext,
-): Coin<SUI> {
+    evidence: vector<u8>,
+    clock: &Clock,
+) {
     self.check_version();
-    let slashed = self.collateral_mut(leader).slash(amount_mist);
+    let slash = self.collateral_mut(leader).propose_slash(amount_mist, reason, evidence, clock);
+    event::emit(LeaderSlashProposed {
+        leader,
+        amount_mist,
+        reason,
+        evidence,
+        due_at_ms: slash.due_at_ms(),
+        void_at_ms: slash.void_at_ms(),
+    });
+}
+
+/// Executes the slash that was proposed, and deactivates the leader. Aborts with `EUnknownLeader`,
+/// `collateral::ENoSlashPending` or `collateral::ENotDue`.
+public fun execute_slash(
+    self: &mut LeaderRegistry,
+    _: &AdminCap,
+    leader: ID,
+    clock: &Clock,
+    ctx: &mut TxContext,
+) {
+    self.check_version();
+    let slash = self.collateral_mut(leader).execute_slash(clock, ctx);
     self.stop(leader);
     event::emit(LeaderSlashed {
         leader,
-        amount_mist: slashed.value(),
+        amount_mist: slash.amount_mist(),
         remaining_mist: self.collateral(leader).balance_mist(),
-        reason,
+        reason: slash.reason(),
+        evidence: slash.evidence(),
     });
-    slashed.into_coin(ctx)
+}
+
+/// Takes the slash that was proposed back. Aborts with `EUnknownLeader` or
+/// `collateral::ENoSlashPending`.
+public fun cancel_slash(self: &mut LeaderRegistry, _: &AdminCap, leader: ID, clock: &Clock) {
+    let slash = self.collateral_mut(leader).cancel_slash(clock);
+    event::emit(LeaderSlashCancelled { leader, amount_mist: slash.amount_mist() });
 }
 
 /// After an upgrade of the package: from here on only this version's functions work. Aborts with
@@ -370,7 +444,10 @@ public fun collateral(self: &LeaderRegistry, leader: ID): &Collateral {
 /// The settings for new leaders and new invocations.
 public fun settings(self: &LeaderRegistry): &LeaderSettings { &self.settings }
 
-/// The collateral of a leader.
+/// Whether leaders can be registered and invocations requested.
+public fun is_accepting(self: &LeaderSettings): bool { self.accepting }
+
+/// The least collateral of a leader.
 public fun collateral_mist(self: &LeaderSettings): u64 { self.collateral_mist }
 
 /// How long the collateral stays locked after a leader is unregistered.
@@ -398,6 +475,11 @@ public fun max_ports_bytes(self: &LeaderSettings): u64 { self.max_ports_bytes }
 
 /// Aborts with `version::EWrongVersion` if the registry belongs to another version of the package.
 public(package) fun check_version(self: &LeaderRegistry) { self.version.check() }
+
+/// Aborts with `ENotAccepting` if there are to be no new leaders and invocations.
+public(package) fun check_accepting(self: &LeaderRegistry) {
+    assert!(self.settings.accepting, ENotAccepting);
+}
 
 // === Private functions ===
 

@@ -25,6 +25,7 @@ const ADD: vector<u8> = b"xyz.example.add@1";
 
 const START_MS: u64 = 1_000_000;
 const WEEK_MS: u64 = 604_800_000;
+const NOTICE_MS: u64 = 259_200_000;
 
 // === Tools ===
 
@@ -67,7 +68,6 @@ fun update() {
         field(10_000u64),
         field(5_000_000u64),
         field(BOB),
-        field(false),
     ].flatten();
     assert_eq!(told, fields);
     runner.end();
@@ -91,7 +91,7 @@ fun unregistration_claim_and_return() {
     ].flatten();
     assert_eq!(told_unregistered, fields);
 
-    let fields = vector[tool_fields(&runner), field(1_000_000_000u64)].flatten();
+    let fields = vector[tool_fields(&runner), field(1_000_000_000u64), field(0u64)].flatten();
     assert_eq!(told_claimed, fields);
 
     let fields = vector[
@@ -108,7 +108,7 @@ fun unregistration_claim_and_return() {
 fun cancelled_unregistration() {
     let mut runner = alice_with_add();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, clock, _| {
-        tool.unregister(cap, tools, clock);
+        tool.unregister(cap, clock);
         tool.cancel_unregister(cap, tools);
     });
     assert_eq!(told<tool::ToolUnregisterCancelled>(), tool_fields(&runner));
@@ -118,8 +118,14 @@ fun cancelled_unregistration() {
 #[test]
 fun slash_and_top_up() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
-        tool.slash(cap, tools, 300, b"It lied.".to_string(), ctx).burn_for_testing();
+    runner.propose_slash(ADD, 200);
+    let told_proposed = told<tool::ToolSlashProposed>();
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, _, clock, _| tool.cancel_slash(cap, clock));
+    let told_cancelled = told<tool::ToolSlashCancelled>();
+    runner.propose_slash(ADD, 300);
+    runner.advance(NOTICE_MS);
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, clock, ctx| {
+        tool.execute_slash(cap, tools, clock, ctx);
     });
     let told_slashed = told<tool::ToolSlashed>();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
@@ -129,9 +135,23 @@ fun slash_and_top_up() {
 
     let fields = vector[
         tool_fields(&runner),
+        field(200u64),
+        field(b"It lied."),
+        field(test_runner::evidence()),
+        field(START_MS + NOTICE_MS),
+        field(START_MS + NOTICE_MS + WEEK_MS),
+    ].flatten();
+    assert_eq!(told_proposed, fields);
+
+    let fields = vector[tool_fields(&runner), field(200u64)].flatten();
+    assert_eq!(told_cancelled, fields);
+
+    let fields = vector[
+        tool_fields(&runner),
         field(300u64),
         field(999_999_700u64),
         field(b"It lied."),
+        field(test_runner::evidence()),
     ].flatten();
     assert_eq!(told_slashed, fields);
 
@@ -151,7 +171,7 @@ fun operator_issued_and_revoked() {
     });
     let told_issued = told<tool::ToolOperatorChanged>();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.revoke_operator_cap(cap, tools, operator_cap);
+        tool.revoke_operator_cap(cap, operator_cap);
     });
     let told_revoked = told<tool::ToolOperatorChanged>();
 
@@ -168,8 +188,9 @@ fun tool_settings() {
     let scenario = runner.next_tx(ADMIN);
     let cap = scenario.take_from_sender<AdminCap>();
     let mut tools = scenario.take_shared<ToolRegistry>();
-    tools.configure(&cap, 1, 2, 3, 4, 5);
-    let fields = vector[1u64, 2, 3, 4, 5].map!(|number| field(number)).flatten();
+    tools.configure(&cap, false, 200_000_000, 3_600_000, 1_001, 1_002, 5);
+    let numbers = vector[200_000_000u64, 3_600_000, 1_001, 1_002, 5];
+    let fields = vector[field(false), numbers.map!(|number| field(number)).flatten()].flatten();
     assert_eq!(told<tool_registry::ToolSettingsChanged>(), fields);
     test_scenario::return_shared(tools);
     scenario.return_to_sender(cap);
@@ -193,8 +214,7 @@ fun leader_from_registration_to_claim() {
     let told_cancelled = told<leader_registry::LeaderUnregisterCancelled>();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| leaders.unregister(cap, clock));
     runner.advance(WEEK_MS);
-    let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
-    runner.tx!(LEE, |_, leaders, clock, ctx| {
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, ctx| {
         leaders.claim(cap, clock, ctx).burn_for_testing();
     });
     let told_claimed = told<leader_registry::LeaderCollateralClaimed>();
@@ -218,7 +238,7 @@ fun leader_from_registration_to_claim() {
 
     assert_eq!(told_cancelled, field(leader));
 
-    let fields = vector[field(leader), field(10_000_000_000u64)].flatten();
+    let fields = vector[field(leader), field(10_000_000_000u64), field(0u64)].flatten();
     assert_eq!(told_claimed, fields);
     runner.end();
 }
@@ -227,8 +247,16 @@ fun leader_from_registration_to_claim() {
 fun leader_slashed_and_topped_up() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, ctx| {
-        leaders.slash(cap, leader, 300, b"It lied.".to_string(), ctx).burn_for_testing();
+    runner.propose_leader_slash(leader, 200);
+    let told_proposed = told<leader_registry::LeaderSlashProposed>();
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, _| {
+        leaders.cancel_slash(cap, leader, clock);
+    });
+    let told_cancelled = told<leader_registry::LeaderSlashCancelled>();
+    runner.propose_leader_slash(leader, 300);
+    runner.advance(NOTICE_MS);
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, ctx| {
+        leaders.execute_slash(cap, leader, clock, ctx);
     });
     let told_slashed = told<leader_registry::LeaderSlashed>();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, ctx| {
@@ -238,9 +266,23 @@ fun leader_slashed_and_topped_up() {
 
     let fields = vector[
         field(leader),
+        field(200u64),
+        field(b"It lied."),
+        field(test_runner::evidence()),
+        field(START_MS + NOTICE_MS),
+        field(START_MS + NOTICE_MS + WEEK_MS),
+    ].flatten();
+    assert_eq!(told_proposed, fields);
+
+    let fields = vector[field(leader), field(200u64)].flatten();
+    assert_eq!(told_cancelled, fields);
+
+    let fields = vector[
+        field(leader),
         field(300u64),
         field(9_999_999_700u64),
         field(b"It lied."),
+        field(test_runner::evidence()),
     ].flatten();
     assert_eq!(told_slashed, fields);
 
@@ -254,10 +296,11 @@ fun leader_settings_and_admission() {
     let mut runner = test_runner::start();
     let admitted = option::some(vector[LEE]);
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| {
-        leaders.configure(cap, 9, 8, 7, 6, 5, 4, 3, 2);
+        leaders.configure(cap, false, 200_000_000, 3_600_000, 7, 6, 5, 4, 5_003, 2);
         leaders.admit(cap, admitted);
     });
-    let fields = vector[9u64, 8, 7, 6, 5, 4, 3, 2].map!(|number| field(number)).flatten();
+    let numbers = vector[200_000_000u64, 3_600_000, 7, 6, 5, 4, 5_003, 2];
+    let fields = vector[field(false), numbers.map!(|number| field(number)).flatten()].flatten();
     assert_eq!(told<leader_registry::LeaderSettingsChanged>(), fields);
     assert_eq!(told<leader_registry::LeaderAdmissionChanged>(), field(admitted));
     runner.end();

@@ -15,6 +15,7 @@ const UMA: address = @0x3;
 
 const COLLATERAL_MIST: u64 = 10_000_000_000;
 const WEEK_MS: u64 = 604_800_000;
+const DAY_MS: u64 = 86_400_000;
 
 // === Registration ===
 
@@ -34,10 +35,21 @@ fun registered_leader_is_active_when_it_says_so() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = leader_registry::EWrongCollateral)]
-fun collateral_is_exactly_what_is_required() {
+#[test, expected_failure(abort_code = leader_registry::ECollateralTooSmall)]
+fun collateral_is_not_less_than_required() {
     let mut runner = test_runner::start();
-    register(&mut runner, COLLATERAL_MIST + 1, b"Lee");
+    register(&mut runner, COLLATERAL_MIST - 1, b"Lee");
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EDelayTooLong)]
+fun leader_is_not_bound_for_longer_than_it_consents_to() {
+    let mut runner = test_runner::start();
+    runner.tx!(LEE, |_, leaders, _, ctx| {
+        let collateral = test_runner::mint(COLLATERAL_MIST, ctx);
+        let cap = leaders.register(collateral, WEEK_MS - 1, b"Lee".to_string(), ctx);
+        transfer::public_transfer(cap, LEE);
+    });
     runner.end();
 }
 
@@ -104,7 +116,7 @@ fun unregistered_leader_is_not_activated() {
 fun suspended_leader_is_not_activated() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
-    slash(&mut runner, leader, 1);
+    runner.slash_leader(leader, 1);
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.activate(cap));
     runner.end();
 }
@@ -197,7 +209,7 @@ fun leader_stays_when_it_cancels() {
 fun slashed_leader_is_suspended_until_it_tops_up() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
-    assert_eq!(slash(&mut runner, leader, 4_000_000_000), 4_000_000_000);
+    assert_eq!(runner.slash_leader(leader, 4_000_000_000), 4_000_000_000);
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, ctx| {
         assert!(!leaders.is_active(leader));
         leaders.top_up(cap, test_runner::mint(4_000_000_000, ctx));
@@ -212,7 +224,7 @@ fun unregistered_leader_is_slashed() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
     unregister(&mut runner);
-    slash(&mut runner, leader, 4_000_000_000);
+    runner.slash_leader(leader, 4_000_000_000);
     runner.advance(WEEK_MS);
     assert_eq!(claim(&mut runner), 6_000_000_000);
     runner.end();
@@ -221,7 +233,58 @@ fun unregistered_leader_is_slashed() {
 #[test, expected_failure(abort_code = leader_registry::EUnknownLeader)]
 fun unknown_leader_is_not_slashed() {
     let mut runner = test_runner::start();
-    slash(&mut runner, object::id_from_address(@0xBAD), 1);
+    runner.propose_leader_slash(object::id_from_address(@0xBAD), 1);
+    runner.end();
+}
+
+#[test]
+fun pending_slash_holds_back_its_amount_alone() {
+    let mut runner = test_runner::start();
+    let leader = runner.register_leader(LEE);
+    unregister(&mut runner);
+    runner.advance(WEEK_MS);
+    runner.propose_leader_slash(leader, 4_000_000_000);
+    assert_eq!(claim(&mut runner), 6_000_000_000);
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, _| {
+        leaders.cancel_slash(cap, leader, clock);
+    });
+    assert_eq!(claim(&mut runner), 4_000_000_000);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EUnknownLeader)]
+fun leader_that_claimed_is_deleted() {
+    let mut runner = test_runner::start();
+    let leader = runner.register_leader(LEE);
+    unregister(&mut runner);
+    runner.advance(WEEK_MS);
+    claim(&mut runner);
+    delete(&mut runner);
+    runner.tx!(ADMIN, |_, leaders, _, _| {
+        leaders.collateral(leader);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::ENotClaimed)]
+fun leader_with_collateral_is_not_deleted() {
+    let mut runner = test_runner::start();
+    runner.register_leader(LEE);
+    delete(&mut runner);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::ENotInForce)]
+fun leader_that_claimed_is_not_activated() {
+    let mut runner = test_runner::start();
+    runner.register_leader(LEE);
+    unregister(&mut runner);
+    runner.advance(WEEK_MS);
+    claim(&mut runner);
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| {
+        leaders.cancel_unregister(cap);
+        leaders.activate(cap);
+    });
     runner.end();
 }
 
@@ -229,15 +292,15 @@ fun unknown_leader_is_not_slashed() {
 fun settings_reach_the_next_leader_only() {
     let mut runner = test_runner::start();
     let leader = runner.register_leader(LEE);
-    configure(&mut runner, 1, 3);
+    configure(&mut runner, DAY_MS, 3);
     runner.tx!(ADMIN, |_, leaders, _, _| {
-        assert_eq!(leaders.settings().collateral_mist(), 2);
-        assert_eq!(leaders.settings().unregister_delay_ms(), 1);
+        assert_eq!(leaders.settings().collateral_mist(), 2_000_000_000);
+        assert_eq!(leaders.settings().unregister_delay_ms(), DAY_MS);
         assert_eq!(leaders.settings().settle_fee_mist(), 4);
         assert_eq!(leaders.settings().fail_fee_mist(), 3);
         assert_eq!(leaders.settings().fee_per_input_byte_mist(), 5);
         assert_eq!(leaders.settings().fee_per_outcome_byte_mist(), 6);
-        assert_eq!(leaders.settings().grace_ms(), 7);
+        assert_eq!(leaders.settings().grace_ms(), 7_000);
         assert_eq!(leaders.settings().max_ports_bytes(), 8);
         assert_eq!(leaders.collateral(leader).required_mist(), COLLATERAL_MIST);
         assert_eq!(leaders.collateral(leader).delay_ms(), WEEK_MS);
@@ -246,16 +309,46 @@ fun settings_reach_the_next_leader_only() {
 }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun collateral_is_not_held_for_more_than_a_year() {
+fun collateral_is_not_held_for_more_than_a_week() {
     let mut runner = test_runner::start();
-    configure(&mut runner, 365 * 86_400_000 + 1, 3);
+    configure(&mut runner, WEEK_MS + 1, 3);
+    runner.end();
+}
+
+#[test]
+fun grace_goes_as_far_as_its_bounds() {
+    let mut runner = test_runner::start();
+    set(&mut runner, true, DAY_MS, 3, 5_000);
+    set(&mut runner, true, DAY_MS, 3, 60_000);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
+fun grace_is_at_least_five_seconds() {
+    let mut runner = test_runner::start();
+    set(&mut runner, true, DAY_MS, 3, 4_999);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
+fun grace_is_at_most_a_minute() {
+    let mut runner = test_runner::start();
+    set(&mut runner, true, DAY_MS, 3, 60_001);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
+fun registry_that_accepts_nothing_takes_no_new_leader() {
+    let mut runner = test_runner::start();
+    set(&mut runner, false, DAY_MS, 3, 7_000);
+    runner.register_leader(LEE);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
 fun failure_does_not_pay_more_than_settlement() {
     let mut runner = test_runner::start();
-    configure(&mut runner, 1, 5);
+    configure(&mut runner, DAY_MS, 5);
     runner.end();
 }
 
@@ -281,6 +374,7 @@ fun register(runner: &mut Runner, collateral_mist: u64, name: vector<u8>) {
     runner.tx!(LEE, |_, leaders, _, ctx| {
         let cap = leaders.register(
             test_runner::mint(collateral_mist, ctx),
+            WEEK_MS,
             name.to_string(),
             ctx,
         );
@@ -293,21 +387,16 @@ fun unregister(runner: &mut Runner) {
 }
 
 fun claim(runner: &mut Runner): u64 {
-    let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
     let claimed_mist;
-    runner.tx!(LEE, |_, leaders, clock, ctx| {
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, ctx| {
         claimed_mist = leaders.claim(cap, clock, ctx).burn_for_testing();
     });
     claimed_mist
 }
 
-fun slash(runner: &mut Runner, leader: ID, amount_mist: u64): u64 {
-    let slashed_mist;
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, ctx| {
-        let coin = leaders.slash(cap, leader, amount_mist, b"It lied.".to_string(), ctx);
-        slashed_mist = coin.burn_for_testing();
-    });
-    slashed_mist
+fun delete(runner: &mut Runner) {
+    let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
+    runner.tx!(LEE, |_, leaders, _, _| leaders.delete(cap));
 }
 
 fun admit(runner: &mut Runner, addresses: Option<vector<address>>) {
@@ -315,7 +404,29 @@ fun admit(runner: &mut Runner, addresses: Option<vector<address>>) {
 }
 
 fun configure(runner: &mut Runner, unregister_delay_ms: u64, fail_fee_mist: u64) {
+    set(runner, true, unregister_delay_ms, fail_fee_mist, 7_000);
+}
+
+fun set(
+    runner: &mut Runner,
+    accepting: bool,
+    delay_ms: u64,
+    fail_fee_mist: u64,
+    grace_ms: u64,
+) {
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| {
-        leaders.configure(cap, 2, unregister_delay_ms, 4, fail_fee_mist, 5, 6, 7, 8);
+        leaders.configure(
+            cap,
+            accepting,
+            2_000_000_000,
+            delay_ms,
+            4,
+            fail_fee_mist,
+            5,
+            6,
+            grace_ms,
+            8,
+        );
+        assert_eq!(leaders.settings().is_accepting(), accepting);
     });
 }

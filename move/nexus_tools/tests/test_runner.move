@@ -5,10 +5,11 @@
 #[test_only]
 module nexus_tools::test_runner;
 
-use nexus_tools::admin;
+use nexus_tools::admin::{Self, AdminCap};
+use nexus_tools::definition::{Self, Definition};
 use nexus_tools::invocation::{Self, Invocation};
 use nexus_tools::leader_registry::{Self, LeaderCap, LeaderRegistry};
-use nexus_tools::tool::{Self, Definition, OwnerCap, Tool};
+use nexus_tools::tool::{Self, OwnerCap, Tool};
 use nexus_tools::tool_registry::{Self, ToolRegistry};
 use nexus_tools::value::{Self, Ports};
 use sui::clock::{Self, Clock};
@@ -23,6 +24,11 @@ const ADMIN: address = @0xAD;
 const START_MS: u64 = 1_000_000;
 const TOOL_COLLATERAL_MIST: u64 = 1_000_000_000;
 const LEADER_COLLATERAL_MIST: u64 = 10_000_000_000;
+const DELAY_MS: u64 = 604_800_000;
+/// How long a slash is proposed before it can be executed.
+const NOTICE_MS: u64 = 259_200_000;
+/// Where burnt SUI goes.
+const NOBODY: address = @0x0;
 
 // === Structs ===
 
@@ -154,6 +160,7 @@ public fun register(self: &mut Runner, sender: address, fqn: vector<u8>) {
         let (tool, cap) = tool::register(
             tools,
             mint(TOOL_COLLATERAL_MIST, ctx),
+            DELAY_MS,
             define(fqn),
             5_000_000,
             clock,
@@ -168,30 +175,39 @@ public fun register(self: &mut Runner, sender: address, fqn: vector<u8>) {
 public fun register_version(self: &mut Runner, sender: address, fqn: vector<u8>) {
     let cap = self.next_tx(sender).take_from_sender<OwnerCap>();
     self.tx!(sender, |tools, _, clock, ctx| {
-        let collateral = mint(TOOL_COLLATERAL_MIST, ctx);
-        tool::register_version(tools, &cap, collateral, define(fqn), 0, clock, ctx).share();
+        let tool = tool::register_version(
+            tools,
+            &cap,
+            mint(TOOL_COLLATERAL_MIST, ctx),
+            DELAY_MS,
+            define(fqn),
+            0,
+            clock,
+            ctx,
+        );
+        tool.share();
     });
     transfer::public_transfer(cap, sender);
 }
 
 public fun unregister(self: &mut Runner, sender: address, fqn: vector<u8>) {
-    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, _| {
-        tool.unregister(cap, tools, clock);
+    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, _, clock, _| {
+        tool.unregister(cap, clock);
     });
 }
 
 /// Claims the collateral and returns how much it is.
 public fun claim(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
     let claimed_mist;
-    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
-        claimed_mist = tool.claim(cap, tools, clock, ctx).burn_for_testing();
+    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, _, clock, ctx| {
+        claimed_mist = tool.claim(cap, clock, ctx).burn_for_testing();
     });
     claimed_mist
 }
 
 public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
     self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
-        tool.re_register(cap, tools, mint(TOOL_COLLATERAL_MIST, ctx), clock);
+        tool.re_register(cap, tools, mint(TOOL_COLLATERAL_MIST, ctx), DELAY_MS, clock);
     });
 }
 
@@ -199,12 +215,48 @@ public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
 public fun register_leader(self: &mut Runner, sender: address): ID {
     let leader;
     self.tx!(sender, |_, leaders, _, ctx| {
-        let cap = leaders.register(mint(LEADER_COLLATERAL_MIST, ctx), b"leader".to_string(), ctx);
+        let collateral = mint(LEADER_COLLATERAL_MIST, ctx);
+        let cap = leaders.register(collateral, DELAY_MS, b"leader".to_string(), ctx);
         leaders.activate(&cap);
         leader = object::id(&cap);
         transfer::public_transfer(cap, sender);
     });
     leader
+}
+
+/// Lets the admin propose to slash a tool.
+public fun propose_slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
+    self.tool_tx!<AdminCap>(ADMIN, fqn, |tool, cap, tools, clock, _| {
+        tool.propose_slash(cap, tools, amount_mist, b"It lied.".to_string(), evidence(), clock);
+    });
+}
+
+/// Slashes a tool as soon as the rules allow, and returns what is burnt by that.
+public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64): u64 {
+    self.propose_slash(fqn, amount_mist);
+    self.advance(NOTICE_MS);
+    self.tool_tx!<AdminCap>(ADMIN, fqn, |tool, cap, tools, clock, ctx| {
+        tool.execute_slash(cap, tools, clock, ctx);
+    });
+    self.received(NOBODY)
+}
+
+/// Lets the admin propose to slash a leader.
+public fun propose_leader_slash(self: &mut Runner, leader: ID, amount_mist: u64) {
+    self.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, _| {
+        let reason = b"It lied.".to_string();
+        leaders.propose_slash(cap, leader, amount_mist, reason, evidence(), clock);
+    });
+}
+
+/// Slashes a leader as soon as the rules allow, and returns what is burnt by that.
+public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64): u64 {
+    self.propose_leader_slash(leader, amount_mist);
+    self.advance(NOTICE_MS);
+    self.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, ctx| {
+        leaders.execute_slash(cap, leader, clock, ctx);
+    });
+    self.received(NOBODY)
 }
 
 /// Requests an invocation with `inputs` and at most 100 bytes of outcome, for what it costs.
@@ -262,23 +314,18 @@ public fun cost(
 /// Lets anyone declare an invocation expired.
 public fun expire(self: &mut Runner, id: ID) {
     let scenario = self.next_tx(ADMIN);
-    let leaders = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
     let mut invocation = scenario.take_shared_by_id<Invocation>(id);
-    invocation.expire(&leaders, &clock);
+    invocation.expire(&clock);
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(clock);
-    test_scenario::return_shared(leaders);
 }
 
 /// Deletes an invocation and returns what comes back.
 public fun delete(self: &mut Runner, sender: address, id: ID): u64 {
     let scenario = self.next_tx(sender);
-    let leaders = scenario.take_shared<LeaderRegistry>();
     let invocation = scenario.take_shared_by_id<Invocation>(id);
-    let refund = invocation.delete(&leaders, scenario.ctx());
-    test_scenario::return_shared(leaders);
-    refund.burn_for_testing()
+    invocation.delete(scenario.ctx()).burn_for_testing()
 }
 
 /// What `owner` was sent in the last transaction it got a coin in.
@@ -301,7 +348,7 @@ public fun take_tool(self: &Runner, fqn: vector<u8>): Tool {
 
 /// A definition with a timeout of 10 s.
 public fun define(fqn: vector<u8>): Definition {
-    tool::define(
+    definition::define(
         fqn.to_ascii_string(),
         b"offchain".to_ascii_string(),
         b"https://tools.example.com/add".to_ascii_string(),
@@ -316,6 +363,9 @@ public fun define(fqn: vector<u8>): Definition {
 public fun inputs(): Ports {
     value::ports(vector[b"a".to_ascii_string()], vector[value::inline(b"12345678")])
 }
+
+/// The digest of the evidence of a slash.
+public fun evidence(): vector<u8> { vector::tabulate!(32, |i| i as u8) }
 
 public fun mint(mist: u64, ctx: &mut TxContext): Coin<SUI> { coin::mint_for_testing(mist, ctx) }
 

@@ -3,8 +3,9 @@ module nexus_tools::tool_tests;
 
 use nexus_tools::admin::AdminCap;
 use nexus_tools::collateral;
+use nexus_tools::definition::{Self, Definition};
 use nexus_tools::test_runner::{Self, Runner};
-use nexus_tools::tool::{Self, Definition, OperatorCap, OwnerCap};
+use nexus_tools::tool::{Self, OperatorCap, OwnerCap};
 use std::unit_test::assert_eq;
 
 const ADMIN: address = @0xAD;
@@ -16,6 +17,7 @@ const ADD_2: vector<u8> = b"xyz.example.add@2";
 const MUL: vector<u8> = b"xyz.example.mul@1";
 
 const COLLATERAL_MIST: u64 = 1_000_000_000;
+const DAY_MS: u64 = 86_400_000;
 const WEEK_MS: u64 = 604_800_000;
 
 // === Registration ===
@@ -37,9 +39,9 @@ fun registered_tool_is_active_and_pays_its_owner() {
 fun owner_of_a_name_registers_its_further_versions() {
     let mut runner = alice_with_add();
     runner.register_version(ALICE, ADD_2);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD_2, |tool, cap, tools, clock, _| {
+    runner.tool_tx!<OwnerCap>(ALICE, ADD_2, |tool, cap, _, clock, _| {
         assert!(tool.is_active());
-        tool.unregister(cap, tools, clock);
+        tool.unregister(cap, clock);
     });
     runner.end();
 }
@@ -66,27 +68,27 @@ fun version_is_registered_once() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EInvalidFqn)]
+#[test, expected_failure(abort_code = definition::EInvalidFqn)]
 fun fqn_follows_the_grammar() {
     test_runner::define(b"xyz.add@1");
 }
 
-#[test, expected_failure(abort_code = tool::EUnknownToolType)]
+#[test, expected_failure(abort_code = definition::EUnknownToolType)]
 fun type_is_one_of_the_types() {
     define_as(b"offline");
 }
 
-#[test, expected_failure(abort_code = tool::EOnchainNotAccepted)]
+#[test, expected_failure(abort_code = definition::EOnchainNotAccepted)]
 fun onchain_tool_is_not_accepted_yet() {
     define_as(b"onchain");
 }
 
-#[test, expected_failure(abort_code = tool::EUrlTooLong)]
+#[test, expected_failure(abort_code = definition::EUrlTooLong)]
 fun url_is_limited() {
     define(text(2_049), b"", b"", b"", 10_000);
 }
 
-#[test, expected_failure(abort_code = tool::EDescriptionTooLong)]
+#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
 fun description_is_limited() {
     define(b"", text(4_097), b"", b"", 10_000);
 }
@@ -128,17 +130,48 @@ fun timeout_has_an_upper_bound() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EWrongCollateral)]
+#[test, expected_failure(abort_code = tool::ECollateralTooSmall)]
 fun collateral_is_not_less_than_required() {
     let mut runner = test_runner::start();
     register(&mut runner, test_runner::define(ADD), COLLATERAL_MIST - 1);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EWrongCollateral)]
-fun collateral_is_not_more_than_required() {
+#[test]
+fun more_collateral_than_required_is_locked_and_comes_back() {
     let mut runner = test_runner::start();
     register(&mut runner, test_runner::define(ADD), COLLATERAL_MIST + 1);
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    assert_eq!(runner.claim(ALICE, ADD), COLLATERAL_MIST + 1);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EDelayTooLong)]
+fun owner_is_not_bound_for_longer_than_it_consents_to() {
+    let mut runner = test_runner::start();
+    register_at(&mut runner, COLLATERAL_MIST, WEEK_MS - 1, 0);
+    runner.end();
+}
+
+#[test]
+fun price_may_be_half_of_the_collateral() {
+    let mut runner = test_runner::start();
+    register_at(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EPriceTooHigh)]
+fun price_is_not_more_than_half_of_the_collateral() {
+    let mut runner = test_runner::start();
+    register_at(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2 + 1);
+    runner.end();
+}
+
+#[test]
+fun who_locks_more_may_ask_for_more() {
+    let mut runner = test_runner::start();
+    register_at(&mut runner, 4 * COLLATERAL_MIST, WEEK_MS, 2 * COLLATERAL_MIST);
     runner.end();
 }
 
@@ -235,7 +268,7 @@ fun owner_updates_everything_but_the_schemas() {
         tool.update_price(cap, tools, 0);
         tool.update_description(cap, tools, b"Adds.".to_string());
         tool.update_payout(cap, tools, BOB);
-        let updated = tool::define(
+        let updated = definition::define(
             ADD.to_ascii_string(),
             b"offchain".to_ascii_string(),
             b"https://new.example.com".to_ascii_string(),
@@ -251,7 +284,36 @@ fun owner_updates_everything_but_the_schemas() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EUrlTooLong)]
+#[test, expected_failure(abort_code = tool::EPriceTooHigh)]
+fun updated_price_is_limited() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, COLLATERAL_MIST / 2 + 1);
+    });
+    runner.end();
+}
+
+/// Nobody can invoke it. When it comes back, its price is looked at again.
+#[test]
+fun price_of_a_claimed_tool_is_not_limited() {
+    let mut runner = alice_with_claimed_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, COLLATERAL_MIST);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EPriceTooHigh)]
+fun tool_does_not_come_back_with_too_high_a_price() {
+    let mut runner = alice_with_claimed_add();
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_price(cap, tools, COLLATERAL_MIST);
+    });
+    runner.re_register(ALICE, ADD);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = definition::EUrlTooLong)]
 fun updated_url_is_limited() {
     let mut runner = alice_with_add();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
@@ -269,7 +331,7 @@ fun updated_timeout_is_limited() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EDescriptionTooLong)]
+#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
 fun updated_description_is_limited() {
     let mut runner = alice_with_add();
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
@@ -308,8 +370,8 @@ fun operator_runs_the_tool() {
 fun revoked_operator_does_not_run_the_tool() {
     let mut runner = alice_with_add();
     let operator_cap = issue_operator_cap(&mut runner, BOB);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.revoke_operator_cap(cap, tools, operator_cap);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, _, _, _| {
+        tool.revoke_operator_cap(cap, operator_cap);
     });
     runner.tool_tx!<OperatorCap>(BOB, ADD, |tool, cap, tools, _, _| {
         tool.update_price(cap, tools, 1);
@@ -342,9 +404,9 @@ fun owner_of_another_name_does_not_run_the_tool() {
 fun operator_is_revoked_once() {
     let mut runner = alice_with_add();
     let operator_cap = issue_operator_cap(&mut runner, BOB);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.revoke_operator_cap(cap, tools, operator_cap);
-        tool.revoke_operator_cap(cap, tools, operator_cap);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, _, _, _| {
+        tool.revoke_operator_cap(cap, operator_cap);
+        tool.revoke_operator_cap(cap, operator_cap);
     });
     runner.end();
 }
@@ -365,7 +427,7 @@ fun operator_cap_is_burned_by_its_holder() {
 #[test]
 fun slashed_tool_is_suspended_until_topped_up() {
     let mut runner = alice_with_add();
-    assert_eq!(slash(&mut runner, 300_000_000), 300_000_000);
+    assert_eq!(runner.slash(ADD, 300_000_000), 300_000_000);
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
         assert!(!tool.is_active());
         tool.top_up(cap, tools, test_runner::mint(300_000_000, ctx));
@@ -378,7 +440,7 @@ fun slashed_tool_is_suspended_until_topped_up() {
 fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    slash(&mut runner, 300_000_000);
+    runner.slash(ADD, 300_000_000);
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
         tool.cancel_unregister(cap, tools);
         assert!(!tool.is_active());
@@ -390,57 +452,63 @@ fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
 }
 
 #[test]
-fun wholly_slashed_tool_comes_back() {
+fun pending_slash_suspends_nothing() {
     let mut runner = alice_with_add();
-    assert_eq!(slash(&mut runner, 5_000_000_000), COLLATERAL_MIST);
+    runner.propose_slash(ADD, 300_000_000);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
+    runner.end();
+}
+
+#[test]
+fun pending_slash_holds_back_its_amount_alone() {
+    let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
+    runner.propose_slash(ADD, 300_000_000);
+    assert_eq!(runner.claim(ALICE, ADD), 700_000_000);
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, _, clock, _| tool.cancel_slash(cap, clock));
+    assert_eq!(runner.claim(ALICE, ADD), 300_000_000);
+    runner.re_register(ALICE, ADD);
+    runner.end();
+}
+
+#[test]
+fun slash_that_is_executed_after_the_claim_leaves_nothing_and_the_tool_comes_back() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    runner.propose_slash(ADD, 300_000_000);
+    runner.claim(ALICE, ADD);
+    runner.advance(3 * DAY_MS);
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, clock, ctx| {
+        tool.execute_slash(cap, tools, clock, ctx);
+    });
     assert_eq!(runner.claim(ALICE, ADD), 0);
     runner.re_register(ALICE, ADD);
     runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
     runner.end();
 }
 
+#[test]
+fun tool_that_took_a_part_out_is_suspended_when_it_cancels() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    runner.propose_slash(ADD, 300_000_000);
+    runner.claim(ALICE, ADD);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
+        tool.cancel_unregister(cap, tools);
+        assert!(!tool.is_active());
+        tool.top_up(cap, tools, test_runner::mint(700_000_000, ctx));
+        assert!(tool.is_active());
+    });
+    runner.end();
+}
+
 #[test, expected_failure(abort_code = tool::EClaimed)]
 fun claimed_tool_is_not_slashed() {
     let mut runner = alice_with_claimed_add();
-    slash(&mut runner, 1);
-    runner.end();
-}
-
-#[test]
-fun tool_is_verified_until_its_url_changes() {
-    let mut runner = alice_with_add();
-    verify(&mut runner);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, 1);
-        assert!(tool.is_verified());
-        tool.update_url(cap, tools, b"https://new.example.com".to_ascii_string());
-        assert!(!tool.is_verified());
-    });
-    runner.end();
-}
-
-#[test]
-fun admin_takes_the_verification_back() {
-    let mut runner = alice_with_add();
-    verify(&mut runner);
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
-        assert!(tool.is_verified());
-        tool.verify(cap, tools, false);
-        assert!(!tool.is_verified());
-    });
-    runner.end();
-}
-
-#[test]
-fun claimed_tool_is_not_verified() {
-    let mut runner = alice_with_add();
-    verify(&mut runner);
-    runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS);
-    runner.claim(ALICE, ADD);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(!tool.is_verified()));
+    runner.propose_slash(ADD, 1);
     runner.end();
 }
 
@@ -461,9 +529,30 @@ fun alice_with_claimed_add(): Runner {
 }
 
 fun register(runner: &mut Runner, definition: Definition, collateral_mist: u64) {
+    register_as(runner, definition, collateral_mist, WEEK_MS, 0);
+}
+
+fun register_at(runner: &mut Runner, collateral_mist: u64, max_delay_ms: u64, price_mist: u64) {
+    register_as(runner, test_runner::define(ADD), collateral_mist, max_delay_ms, price_mist);
+}
+
+fun register_as(
+    runner: &mut Runner,
+    definition: Definition,
+    collateral_mist: u64,
+    max_delay_ms: u64,
+    price_mist: u64,
+) {
     runner.tx!(ALICE, |tools, _, clock, ctx| {
-        let collateral = test_runner::mint(collateral_mist, ctx);
-        let (tool, cap) = tool::register(tools, collateral, definition, 0, clock, ctx);
+        let (tool, cap) = tool::register(
+            tools,
+            test_runner::mint(collateral_mist, ctx),
+            max_delay_ms,
+            definition,
+            price_mist,
+            clock,
+            ctx,
+        );
         tool.share();
         transfer::public_transfer(cap, ALICE);
     });
@@ -479,21 +568,6 @@ fun issue_operator_cap(runner: &mut Runner, operator: address): ID {
     id
 }
 
-fun slash(runner: &mut Runner, amount_mist: u64): u64 {
-    let slashed_mist;
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
-        let coin = tool.slash(cap, tools, amount_mist, b"It lied.".to_string(), ctx);
-        slashed_mist = coin.burn_for_testing();
-    });
-    slashed_mist
-}
-
-fun verify(runner: &mut Runner) {
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
-        tool.verify(cap, tools, true);
-    });
-}
-
 fun define(
     url: vector<u8>,
     description: vector<u8>,
@@ -501,7 +575,7 @@ fun define(
     output_schema: vector<u8>,
     timeout_ms: u64,
 ): Definition {
-    tool::define(
+    definition::define(
         ADD.to_ascii_string(),
         b"offchain".to_ascii_string(),
         url.to_ascii_string(),
@@ -513,7 +587,7 @@ fun define(
 }
 
 fun define_as(tool_type: vector<u8>) {
-    tool::define(
+    definition::define(
         ADD.to_ascii_string(),
         tool_type.to_ascii_string(),
         b"https://tools.example.com/add".to_ascii_string(),

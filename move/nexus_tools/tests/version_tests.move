@@ -1,4 +1,5 @@
-/// Once the registries have a newer version, no function of this version changes anything.
+/// Once the registries have a newer version, no function of this version changes anything, but for
+/// those that lead out.
 #[test_only]
 module nexus_tools::version_tests;
 
@@ -8,6 +9,7 @@ use nexus_tools::test_runner::{Self, Runner};
 use nexus_tools::tool::OwnerCap;
 use nexus_tools::value;
 use nexus_tools::version;
+use std::unit_test::assert_eq;
 
 const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
@@ -15,6 +17,8 @@ const BOB: address = @0xB;
 const LEE: address = @0x1;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
+
+const WEEK_MS: u64 = 604_800_000;
 
 // === Tools ===
 
@@ -36,7 +40,9 @@ fun register_version() {
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun owner() {
     let mut runner = upgraded();
-    runner.unregister(ALICE, ADD);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+        tool.update_payout(cap, tools, BOB);
+    });
     runner.end();
 }
 
@@ -50,19 +56,17 @@ fun operator() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun slash_tool() {
+fun propose_to_slash_a_tool() {
     let mut runner = upgraded();
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, ctx| {
-        tool.slash(cap, tools, 1, b"".to_string(), ctx).burn_for_testing();
-    });
+    runner.propose_slash(ADD, 1);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun verify() {
+fun slash_a_tool() {
     let mut runner = upgraded();
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, _, _| {
-        tool.verify(cap, tools, true);
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, clock, ctx| {
+        tool.execute_slash(cap, tools, clock, ctx);
     });
     runner.end();
 }
@@ -71,7 +75,7 @@ fun verify() {
 fun configure_tools() {
     let mut runner = upgraded();
     let cap = runner.next_tx(ADMIN).take_from_sender<AdminCap>();
-    runner.tx!(ADMIN, |tools, _, _, _| tools.configure(&cap, 1, 1, 1, 1, 1));
+    runner.tx!(ADMIN, |tools, _, _, _| tools.configure(&cap, true, 1, 1, 1, 1, 1));
     transfer::public_transfer(cap, ADMIN);
     runner.end();
 }
@@ -84,7 +88,7 @@ fun register_leader() {
     upgrade(&mut runner);
     runner.tx!(LEE, |_, leaders, _, ctx| {
         let collateral = test_runner::mint(10_000_000_000, ctx);
-        transfer::public_transfer(leaders.register(collateral, b"".to_string(), ctx), LEE);
+        transfer::public_transfer(leaders.register(collateral, 0, b"".to_string(), ctx), LEE);
     });
     runner.end();
 }
@@ -97,33 +101,9 @@ fun activate() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun deactivate() {
-    let mut runner = upgraded();
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.deactivate(cap));
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun unregister_leader() {
-    let mut runner = upgraded();
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| leaders.unregister(cap, clock));
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun cancel_unregister_leader() {
     let mut runner = upgraded();
     runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.cancel_unregister(cap));
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun claim_leader() {
-    let mut runner = upgraded();
-    let cap = runner.next_tx(LEE).take_from_sender<LeaderCap>();
-    runner.tx!(LEE, |_, leaders, clock, ctx| {
-        leaders.claim(cap, clock, ctx).burn_for_testing();
-    });
     runner.end();
 }
 
@@ -140,7 +120,7 @@ fun top_up_leader() {
 fun configure_leaders() {
     let mut runner = upgraded();
     runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| {
-        leaders.configure(cap, 1, 1, 1, 1, 1, 1, 1, 1);
+        leaders.configure(cap, true, 1, 1, 1, 1, 1, 1, 1, 1);
     });
     runner.end();
 }
@@ -153,11 +133,17 @@ fun admit() {
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun slash_leader() {
+fun propose_to_slash_a_leader() {
     let mut runner = upgraded();
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, ctx| {
-        let leader = object::id_from_address(LEE);
-        leaders.slash(cap, leader, 1, b"".to_string(), ctx).burn_for_testing();
+    runner.propose_leader_slash(object::id_from_address(LEE), 1);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = version::EWrongVersion)]
+fun slash_a_leader() {
+    let mut runner = upgraded();
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, ctx| {
+        leaders.execute_slash(cap, object::id_from_address(LEE), clock, ctx);
     });
     runner.end();
 }
@@ -191,17 +177,62 @@ fun fail() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun expire() {
-    let (mut runner, id) = upgraded_with_an_invocation();
-    runner.expire(id);
+// === Ways out ===
+
+#[test]
+fun tool_leaves() {
+    let (mut runner, _) = alice_lee_and_bobs_invocation();
+    let operator_cap;
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
+        let issued = tool.issue_operator_cap(cap, tools, ctx);
+        operator_cap = object::id(&issued);
+        transfer::public_transfer(issued, BOB);
+    });
+    upgrade(&mut runner);
+    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, _, _, _| {
+        tool.revoke_operator_cap(cap, operator_cap);
+    });
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    assert_eq!(runner.claim(ALICE, ADD), 1_000_000_000);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun delete() {
+#[test]
+fun leader_leaves() {
+    let mut runner = upgraded();
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| {
+        leaders.deactivate(cap);
+        leaders.unregister(cap, clock);
+    });
+    runner.advance(WEEK_MS);
+    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, ctx| {
+        assert_eq!(leaders.claim(cap, clock, ctx).burn_for_testing(), 10_000_000_000);
+    });
+    runner.end();
+}
+
+#[test]
+fun requester_gets_the_refund() {
     let (mut runner, id) = upgraded_with_an_invocation();
-    runner.delete(BOB, id);
+    runner.advance(25_000);
+    runner.expire(id);
+    assert_eq!(runner.delete(BOB, id), 9_801_300);
+    runner.end();
+}
+
+#[test]
+fun proposed_slash_is_taken_back() {
+    let (mut runner, _) = alice_lee_and_bobs_invocation();
+    let leader;
+    runner.leader_tx!<LeaderCap>(LEE, |_, cap, _, _| leader = object::id(cap));
+    runner.propose_slash(ADD, 1);
+    runner.propose_leader_slash(leader, 1);
+    upgrade(&mut runner);
+    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, _, clock, _| tool.cancel_slash(cap, clock));
+    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, _| {
+        leaders.cancel_slash(cap, leader, clock);
+    });
     runner.end();
 }
 
@@ -216,19 +247,21 @@ fun upgrade(runner: &mut Runner) {
 
 /// Alice's tool and Lee's leader, and then an upgrade.
 fun upgraded(): Runner {
-    let mut runner = test_runner::start();
-    runner.register(ALICE, ADD);
-    runner.register_leader(LEE);
-    upgrade(&mut runner);
+    let (runner, _) = upgraded_with_an_invocation();
     runner
 }
 
 /// Alice's tool, Lee's leader and Bob's invocation, and then an upgrade.
 fun upgraded_with_an_invocation(): (Runner, ID) {
+    let (mut runner, id) = alice_lee_and_bobs_invocation();
+    upgrade(&mut runner);
+    (runner, id)
+}
+
+fun alice_lee_and_bobs_invocation(): (Runner, ID) {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD);
     runner.register_leader(LEE);
     let id = runner.request(BOB, ADD);
-    upgrade(&mut runner);
     (runner, id)
 }

@@ -6,11 +6,10 @@ from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
     "configure": "Change what tools, or leaders and invocations, have to keep to.",
-    "slash": "Take of the collateral of a tool or a leader.",
+    "slash": "Burn of the collateral of a tool or a leader, in two steps.",
 }
-PLACES = {"configure": "verbs:configure", "slash": "verbs:slash"}
 
 
-@click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS, places=PLACES)
+@click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
 def command() -> None:
     """Decide as the admin of the package, with the wallet that has its AdminCap."""

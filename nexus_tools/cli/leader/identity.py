@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
+from nexus_tools.cli.framework import AMOUNT, Session, asked, carry_out, reads, report, writes
+from nexus_tools.cli.pending_slash import claimed_in_words, pending_slash, slash_in_words
 
 if TYPE_CHECKING:
     from nexus_tools.package import Sent
@@ -25,34 +26,45 @@ _COLUMNS = {
     "state": "State",
     "collateral": "Collateral",
     "claimable": "Claimable",
+    "slash": "Pending slash",
     "balance": "Balance",
 }
 
 
 @click.command()
 @click.option("--name", help="What the leader is called; the key's alias by default.")
+@click.option(
+    "--collateral",
+    type=AMOUNT,
+    help="What is locked, in SUI; by default the least that the registry takes.",
+)
 @click.option("--inactive", is_flag=True, help="Do not become responsible for invocations yet.")
 @writes
-async def register(session: Session, name: str | None, *, inactive: bool) -> None:
+async def register(
+    session: Session, *, name: str | None, collateral: int | None, inactive: bool
+) -> None:
     """Register a leader, lock its collateral, and activate it."""
     known_as = name or session.settings.locate_account(session.wallet_name).what.alias
     async with session.nexus() as nexus:
         leaders = nexus.leaders
         settings = await leaders.settings()
-        collateral = units.sui(settings.collateral_mist)
+        collateral_mist = settings.collateral_mist if collateral is None else collateral
+        locked = units.sui(collateral_mist)
         delay = units.duration(settings.unregister_delay_ms)
         sent, leader = await carry_out(
             session,
             leaders,
-            lambda service: service.register(known_as, activate=not inactive),
+            lambda service: service.register(
+                known_as, activate=not inactive, collateral_mist=collateral_mist
+            ),
             question=lambda _: (
-                f"Register the leader {known_as}: lock {collateral}, which can be claimed"
+                f"Register the leader {known_as}: lock {locked}, which can be claimed"
                 f" {delay} after unregistering?"
             ),
         )
-    record = {"leader": str(leader), "name": known_as, "collateral_mist": settings.collateral_mist}
+    record = {"leader": str(leader), "name": known_as, "collateral_mist": collateral_mist}
     record["active"] = not inactive
-    report(session.output, sent, f"registered the leader {known_as}: {collateral} locked", record)
+    report(session.output, sent, f"registered the leader {known_as}: {locked} locked", record)
 
 
 @click.command()
@@ -145,8 +157,10 @@ async def claim(session: Session, which: str | None) -> None:
     def tell(leaders: "LeaderRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
         from nexus_tools.package.move.leader_registry import LeaderCollateralClaimed
 
-        amount = leaders.emitted(sent, LeaderCollateralClaimed).amount_mist
-        return f"claimed {units.sui(amount)}: the leader is gone", {"amount_mist": amount}
+        event = leaders.emitted(sent, LeaderCollateralClaimed)
+        facts = {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
+        gone = "" if event.held_back_mist else ": the leader is gone"
+        return claimed_in_words(event, "the leader") + gone, facts
 
     await _act(session, which, lambda leaders, leader: leaders.claim(leader), tell)
 
@@ -200,6 +214,7 @@ def _document(leader: "RegisteredLeader", now_ms: int) -> dict[str, Any]:
     collateral = leader.record.collateral
     at_ms = collateral.claimable_at_ms
     claimable = None if at_ms is None else units.utc(at_ms, now_ms)
+    slash = pending_slash(collateral, now_ms)
     return {
         "leader": str(leader.id),
         "name": leader.record.name,
@@ -208,4 +223,6 @@ def _document(leader: "RegisteredLeader", now_ms: int) -> dict[str, Any]:
         "collateral": units.sui(collateral.balance_mist),
         "claimable_at_ms": at_ms,
         "claimable": claimable,
+        "pending_slash": slash,
+        "slash": slash_in_words(slash),
     }

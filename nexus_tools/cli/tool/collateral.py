@@ -7,6 +7,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, complete_fqns, report, writes
+from nexus_tools.cli.pending_slash import claimed_in_words
 
 if TYPE_CHECKING:
     from nexus_tools.package import Sent
@@ -61,8 +62,9 @@ async def claim(session: Session, fqn: str) -> None:
     def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
         from nexus_tools.package.move.tool import ToolCollateralClaimed
 
-        amount = tools.emitted(sent, ToolCollateralClaimed).amount_mist
-        return f"claimed {units.sui(amount)} from {fqn}", {"amount_mist": amount}
+        event = tools.emitted(sent, ToolCollateralClaimed)
+        facts = {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
+        return claimed_in_words(event, fqn), facts
 
     await _act(session, fqn, lambda tools, name: tools.claim(name), tell)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from nexus_tools import units
+from nexus_tools.cli.pending_slash import pending_slash, slash_in_words
 from nexus_tools.errors import ValidationError
 from nexus_tools.package.move.tool import Tool
 
@@ -16,7 +17,7 @@ LABELS = {
     "collateral": "collateral",
     "unregister_delay": "unregister delay",
     "claimable": "claimable",
-    "verified": "verified",
+    "slash": "pending slash",
     "payout": "paid to",
     "owner_cap": "owner cap",
     "tool": "object",
@@ -46,7 +47,6 @@ def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
         "payout": str(tool.payout),
         "owner_cap": str(tool.owner),
         "operators": [str(operator) for operator in tool.operators],
-        "verified": tool.verified,
         "index": tool.index,
         "registered_at_ms": tool.registered_at_ms,
         "collateral_mist": 0 if collateral is None else collateral.balance_mist,
@@ -54,6 +54,7 @@ def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
         "unregister_delay_ms": None if collateral is None else collateral.delay_ms,
         "claimable_at_ms": claimable_at_ms,
         "claimable_in_ms": None if claimable_at_ms is None else max(0, claimable_at_ms - now_ms),
+        "pending_slash": pending_slash(collateral, now_ms),
         **_schemas(tool),
     }
 
@@ -64,6 +65,7 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
     if at_ms is not None:
         words["claimable"] = units.utc(at_ms, at_ms - in_ms) if in_ms else "now"
+    words["slash"] = slash_in_words(document["pending_slash"])
     return words
 
 

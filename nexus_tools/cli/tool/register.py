@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     help="Read definitions from a file, or from stdin: one, or an array of them.",
 )
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
+@click.option(
+    "--collateral",
+    type=AMOUNT,
+    help="What each locks, in SUI; by default the least that the registry takes. The price is at"
+    " most half of it.",
+)
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
 @CA_FILE
 @writes
@@ -36,6 +42,7 @@ async def command(
     url: str | None,
     from_meta: str | None,
     price: int | None,
+    collateral: int | None,
     ca_file: Path | None,
     every: bool,
     unchecked: bool,
@@ -51,7 +58,7 @@ async def command(
         definitions = _from_file(str(from_meta))
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
-    await register(session, definitions, price)
+    await register(session, definitions, price, collateral)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +85,27 @@ class _Registered:
 
 
 async def register(
-    session: Session, definitions: "Sequence[ToolDefinition]", price: int | None
+    session: Session,
+    definitions: "Sequence[ToolDefinition]",
+    price: int | None,
+    collateral: int | None = None,
 ) -> None:
-    """Register definitions at a price in MIST, asking before, and print what was done."""
+    """Register definitions at a price and for a collateral in MIST, asking before."""
     from nexus_tools.registry import Registration
 
     async with session.nexus() as nexus:
         settings = await nexus.tools.settings()
-        registrations = [Registration(definition, price or 0) for definition in definitions]
+        registrations = [
+            Registration(definition, price or 0, collateral) for definition in definitions
+        ]
+        each_mist = settings.collateral_mist if collateral is None else collateral
         done = await carry_out(
             session,
             nexus.tools,
             lambda service: _in_steps(session.output, service, registrations),
-            question=lambda rehearsed: _question(rehearsed, settings),
+            question=lambda rehearsed: _question(rehearsed, settings, each_mist),
         )
-    _report(session.output, done, settings)
+    _report(session.output, done, len(done.new) * each_mist)
     _warn_of_prices(session.output, done, price)
 
 
@@ -132,11 +145,11 @@ def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> Non
             output.warn(f"{tool.fqn} costs {cost}, whatever earlier versions cost: {change}")
 
 
-def _question(rehearsed: _Registered, settings: "ToolSettings") -> str:
-    """What is going to be locked; empty if nothing is."""
+def _question(rehearsed: _Registered, settings: "ToolSettings", each_mist: int) -> str:
+    """What is going to be locked, `each_mist` for a tool; empty if nothing is."""
     if not rehearsed.sent:
         return ""
-    locked = units.sui(len(rehearsed.new) * settings.collateral_mist)
+    locked = units.sui(len(rehearsed.new) * each_mist)
     delay = units.duration(settings.unregister_delay_ms)
     count = len(rehearsed.sent)
     how_often = "" if count == 1 else f" in {count} transactions"
@@ -158,7 +171,7 @@ def _named(done: _Registered) -> str:
     return f"{listed}, at {units.sui(done.new[0].price_mist)} an invocation"
 
 
-def _report(output: Output, done: _Registered, settings: "ToolSettings") -> None:
+def _report(output: Output, done: _Registered, locked: int) -> None:
     rows: list[dict[str, Any]] = [
         {
             "fqn": str(tool.fqn),
@@ -172,7 +185,6 @@ def _report(output: Output, done: _Registered, settings: "ToolSettings") -> None
     for row in rows:
         if not row["registered"]:
             output.done(f"{row['fqn']} is registered already, with the same definition")
-    locked = len(done.new) * settings.collateral_mist
     record: dict[str, Any] = {"tools": rows, "collateral_mist": locked}
     if not done.sent:
         if output.as_json:

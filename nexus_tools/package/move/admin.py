@@ -10,7 +10,7 @@ from nexus_tools.bindings.runtime import codecs as _bcs
 
 
 class AdminCap(MoveStruct, frozen=True):
-    """The right to change settings, to admit leaders, to verify tools and to slash collateral."""
+    """The right to change settings, to admit leaders and to slash collateral."""
 
     id: Address
 

@@ -9,7 +9,8 @@ again.
 
 `settle` pays the tool and the leader, `fail` the leader alone. What is prepaid and not spent is the
 refund: it stays inside until the requester deletes the invocation. Terms are fixed by the request:
-a tool that is changed, unregistered or suspended afterwards changes nothing.
+a tool that is changed, unregistered or suspended afterwards changes nothing. `expire` and `delete`
+depend on no version of the package and on no setting: a refund is never locked in.
 """
 
 from __future__ import annotations
@@ -366,8 +367,8 @@ def request(
     """Requests an invocation of `tool` and returns its id; the invocation is shared.
 
     The `payment` is exactly the `quote`, so that a price raised in the meantime is not paid. Aborts
-    with `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongPayment` or
-    `ENoLeader`.
+    with `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongPayment`, `ENoLeader`
+    or `leader_registry::ENotAccepting`.
 
     Returns `ID`.
     """
@@ -447,9 +448,7 @@ def fail(
     )
 
 
-def expire(
-    builder: TransactionBuilder, package: Package, invocation: ObjectInput, leaders: ObjectInput
-) -> None:
+def expire(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> None:
     """Records that no leader closed the invocation in time.
 
     Aborts with `EClosed` or `ENotExpired`.
@@ -458,17 +457,11 @@ def expire(
         package.id,
         "invocation",
         "expire",
-        [
-            _inputs.changed(builder, invocation),
-            _inputs.read(builder, leaders),
-            _inputs.read(builder, _inputs.CLOCK),
-        ],
+        [_inputs.changed(builder, invocation), _inputs.read(builder, _inputs.CLOCK)],
     )
 
 
-def delete(
-    builder: TransactionBuilder, package: Package, invocation: ObjectInput, leaders: ObjectInput
-) -> Result:
+def delete(builder: TransactionBuilder, package: Package, invocation: ObjectInput) -> Result:
     """Deletes a closed invocation and returns the refund.
 
     The storage rebate is the sender's. Aborts with `ENotRequester` or `ENotClosed`.
@@ -476,10 +469,7 @@ def delete(
     Returns `Coin<SUI>`.
     """
     return builder.move_call(
-        package.id,
-        "invocation",
-        "delete",
-        [_inputs.changed(builder, invocation), _inputs.read(builder, leaders)],
+        package.id, "invocation", "delete", [_inputs.changed(builder, invocation)]
     )
 
 

@@ -3,7 +3,9 @@
 
 A leader locks collateral and gets a `LeaderCap`, whose id is the leader's. It becomes responsible
 for new invocations while it is active. A leader that stops stays bound to what it is already
-responsible for. One that was slashed is suspended: it closes nothing until it tops up.
+responsible for. One that was slashed is suspended: it closes nothing until it tops up. What leads
+out (`deactivate`, `unregister`, `claim`, `delete`) depends on no version of the package and on no
+setting.
 """
 
 from __future__ import annotations
@@ -30,14 +32,14 @@ from . import version as _version
 
 EInvalidSettings = MoveError(
     "EInvalidSettings",
-    "The delay is longer than a year, or a failure pays more than a settlement.",
+    "The settings leave their bounds, or a failure pays more than a settlement.",
     0,
 )
 ENotAdmitted = MoveError(
     "ENotAdmitted", "Only listed addresses may register: ask the admin to list the sender.", 1
 )
-EWrongCollateral = MoveError(
-    "EWrongCollateral", "The coin is not exactly the registry's `collateral_mist`.", 2
+ECollateralTooSmall = MoveError(
+    "ECollateralTooSmall", "The coin is less than the registry's `collateral_mist`: lock more.", 2
 )
 ENameTooLong = MoveError("ENameTooLong", "The name is longer than 200 bytes: shorten it.", 3)
 EUnknownLeader = MoveError("EUnknownLeader", "There is no leader with this id.", 4)
@@ -48,15 +50,27 @@ ENotInForce = MoveError(
     "The leader is suspended or unregistered: top it up or cancel the unregistration.",
     7,
 )
+ENotClaimed = MoveError("ENotClaimed", "Collateral is left: claim it first.", 8)
+EDelayTooLong = MoveError(
+    "EDelayTooLong", "The registry's `unregister_delay_ms` is longer than what was consented to.", 9
+)
+ENotAccepting = MoveError(
+    "ENotAccepting",
+    "The registry takes no new leaders and no new invocations at present: try again later.",
+    10,
+)
 ERRORS: tuple[MoveError, ...] = (
     EInvalidSettings,
     ENotAdmitted,
-    EWrongCollateral,
+    ECollateralTooSmall,
     ENameTooLong,
     EUnknownLeader,
     EAlreadyActive,
     ENotActive,
     ENotInForce,
+    ENotClaimed,
+    EDelayTooLong,
+    ENotAccepting,
 )
 
 
@@ -110,28 +124,71 @@ class LeaderUnregisterCancelled(MoveStruct, frozen=True):
 
 
 class LeaderCollateralClaimed(MoveStruct, frozen=True):
-    """What was left of a leader's collateral was returned to the sender."""
+    """A leader's collateral was returned to the sender, but for what a pending slash holds back."""
+
+    leader: Address
+    amount_mist: int
+    held_back_mist: int
+
+    move_name = "leader_registry::LeaderCollateralClaimed"
+    bcs: ClassVar[_bcs.Codec[LeaderCollateralClaimed]] = _bcs.late(
+        lambda: _bcs.struct(LeaderCollateralClaimed, _bcs.address, _bcs.u64, _bcs.u64)
+    )
+
+
+class LeaderSlashProposed(MoveStruct, frozen=True):
+    """The admin proposed to slash a leader."""
+
+    leader: Address
+    amount_mist: int
+    reason: str
+    evidence: bytes
+    due_at_ms: int
+    void_at_ms: int
+
+    move_name = "leader_registry::LeaderSlashProposed"
+    bcs: ClassVar[_bcs.Codec[LeaderSlashProposed]] = _bcs.late(
+        lambda: _bcs.struct(
+            LeaderSlashProposed,
+            _bcs.address,
+            _bcs.u64,
+            _bcs.string,
+            _bcs.byte_vector,
+            _bcs.u64,
+            _bcs.u64,
+        )
+    )
+
+
+class LeaderSlashCancelled(MoveStruct, frozen=True):
+    """A proposed slash was taken back."""
 
     leader: Address
     amount_mist: int
 
-    move_name = "leader_registry::LeaderCollateralClaimed"
-    bcs: ClassVar[_bcs.Codec[LeaderCollateralClaimed]] = _bcs.late(
-        lambda: _bcs.struct(LeaderCollateralClaimed, _bcs.address, _bcs.u64)
+    move_name = "leader_registry::LeaderSlashCancelled"
+    bcs: ClassVar[_bcs.Codec[LeaderSlashCancelled]] = _bcs.late(
+        lambda: _bcs.struct(LeaderSlashCancelled, _bcs.address, _bcs.u64)
     )
 
 
 class LeaderSlashed(MoveStruct, frozen=True):
-    """A leader was slashed, and is suspended."""
+    """A leader was slashed, and is suspended.
+
+    What was taken is burnt.
+    """
 
     leader: Address
     amount_mist: int
     remaining_mist: int
     reason: str
+    evidence: bytes
 
     move_name = "leader_registry::LeaderSlashed"
     bcs: ClassVar[_bcs.Codec[LeaderSlashed]] = _bcs.late(
-        lambda: _bcs.struct(LeaderSlashed, _bcs.address, _bcs.u64, _bcs.u64, _bcs.string)
+        lambda: _bcs.struct(
+            LeaderSlashed, _bcs.address, _bcs.u64, _bcs.u64, _bcs.string, _bcs.byte_vector
+        )
     )
 
 
@@ -164,6 +221,7 @@ class LeaderAdmissionChanged(MoveStruct, frozen=True):
 class LeaderSettingsChanged(MoveStruct, frozen=True):
     """The settings for new leaders and new invocations were changed."""
 
+    accepting: bool
     collateral_mist: int
     unregister_delay_ms: int
     settle_fee_mist: int
@@ -177,6 +235,7 @@ class LeaderSettingsChanged(MoveStruct, frozen=True):
     bcs: ClassVar[_bcs.Codec[LeaderSettingsChanged]] = _bcs.late(
         lambda: _bcs.struct(
             LeaderSettingsChanged,
+            _bcs.boolean,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
@@ -201,8 +260,13 @@ class LeaderCap(MoveStruct, frozen=True):
 class LeaderSettings(MoveStruct, frozen=True):
     """What new leaders and new invocations have to keep to."""
 
+    accepting: bool
+    """Whether leaders can be registered and invocations requested.
+
+    What is there already is not touched by this.
+    """
     collateral_mist: int
-    """The collateral of a leader."""
+    """The least collateral of a leader."""
     unregister_delay_ms: int
     """How long the collateral stays locked after a leader is unregistered."""
     settle_fee_mist: int
@@ -227,6 +291,7 @@ class LeaderSettings(MoveStruct, frozen=True):
     bcs: ClassVar[_bcs.Codec[LeaderSettings]] = _bcs.late(
         lambda: _bcs.struct(
             LeaderSettings,
+            _bcs.boolean,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
@@ -289,6 +354,8 @@ AnyEvent: TypeAlias = (
     | LeaderUnregistered
     | LeaderUnregisterCancelled
     | LeaderCollateralClaimed
+    | LeaderSlashProposed
+    | LeaderSlashCancelled
     | LeaderSlashed
     | LeaderToppedUp
     | LeaderAdmissionChanged
@@ -301,11 +368,14 @@ def register(
     package: Package,
     leader_registry: ObjectInput,
     collateral: ObjectInput,
+    max_delay_ms: int | Argument,
     name: str | Argument,
 ) -> Result:
     """Registers a leader, not active yet.
 
-    Aborts with `ENotAdmitted`, `EWrongCollateral` or `ENameTooLong`.
+    More than the least collateral may be locked, and the owner consents to an unregister delay of
+    `max_delay_ms` at most. Aborts with `ENotAccepting`, `ENotAdmitted`, `ECollateralTooSmall`,
+    `EDelayTooLong` or `ENameTooLong`.
 
     Returns `LeaderCap`.
     """
@@ -316,6 +386,7 @@ def register(
         [
             _inputs.changed(builder, leader_registry),
             _inputs.changed(builder, collateral),
+            _inputs.pure(builder, _bcs.u64, max_delay_ms),
             _inputs.text(builder, name),
         ],
     )
@@ -388,9 +459,11 @@ def cancel_unregister(
 def claim(
     builder: TransactionBuilder, package: Package, leader_registry: ObjectInput, cap: ObjectInput
 ) -> Result:
-    """Returns what is left of the collateral, and the leader is no more.
+    """Returns what is left of the collateral.
 
-    Aborts with `collateral::ENotUnregistered` or `collateral::EDelayNotOver`.
+    What a pending slash holds back is claimed by a second call, once that is executed, cancelled or
+    void. Aborts with `collateral::ENotUnregistered`, `collateral::EDelayNotOver` or
+    `collateral::EHeldBack`.
 
     Returns `Coin<SUI>`.
     """
@@ -400,9 +473,24 @@ def claim(
         "claim",
         [
             _inputs.changed(builder, leader_registry),
-            _inputs.changed(builder, cap),
+            _inputs.read(builder, cap),
             _inputs.read(builder, _inputs.CLOCK),
         ],
+    )
+
+
+def delete(
+    builder: TransactionBuilder, package: Package, leader_registry: ObjectInput, cap: ObjectInput
+) -> None:
+    """Ends a leader whose collateral was claimed.
+
+    Aborts with `ENotClaimed`.
+    """
+    builder.move_call(
+        package.id,
+        "leader_registry",
+        "delete",
+        [_inputs.changed(builder, leader_registry), _inputs.changed(builder, cap)],
     )
 
 
@@ -434,6 +522,7 @@ def configure(
     package: Package,
     leader_registry: ObjectInput,
     admin_cap: ObjectInput,
+    accepting: bool | Argument,
     collateral_mist: int | Argument,
     unregister_delay_ms: int | Argument,
     settle_fee_mist: int | Argument,
@@ -454,6 +543,7 @@ def configure(
         [
             _inputs.changed(builder, leader_registry),
             _inputs.read(builder, admin_cap),
+            _inputs.pure(builder, _bcs.boolean, accepting),
             _inputs.pure(builder, _bcs.u64, collateral_mist),
             _inputs.pure(builder, _bcs.u64, unregister_delay_ms),
             _inputs.pure(builder, _bcs.u64, settle_fee_mist),
@@ -489,7 +579,7 @@ def admit(
     )
 
 
-def slash(
+def propose_slash(
     builder: TransactionBuilder,
     package: Package,
     leader_registry: ObjectInput,
@@ -497,23 +587,72 @@ def slash(
     leader: Address | Argument,
     amount_mist: int | Argument,
     reason: str | Argument,
-) -> Result:
-    """Takes `amount_mist` of a leader's collateral, or what is left of it, also after it was
-    unregistered, and deactivates the leader. Aborts with `EUnknownLeader` or
-    `collateral::EEmpty`.
+    evidence: bytes | Argument,
+) -> None:
+    """Proposes to burn `amount_mist` of a leader's collateral, also while it is unregistered.
 
-    Returns `Coin<SUI>`.
+    Aborts with `EUnknownLeader`, and as `collateral::propose_slash` does.
     """
-    return builder.move_call(
+    builder.move_call(
         package.id,
         "leader_registry",
-        "slash",
+        "propose_slash",
         [
             _inputs.changed(builder, leader_registry),
             _inputs.read(builder, admin_cap),
             _inputs.pure(builder, _bcs.address, leader),
             _inputs.pure(builder, _bcs.u64, amount_mist),
             _inputs.text(builder, reason),
+            _inputs.data(builder, evidence),
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
+    )
+
+
+def execute_slash(
+    builder: TransactionBuilder,
+    package: Package,
+    leader_registry: ObjectInput,
+    admin_cap: ObjectInput,
+    leader: Address | Argument,
+) -> None:
+    """Executes the slash that was proposed, and deactivates the leader.
+
+    Aborts with `EUnknownLeader`, `collateral::ENoSlashPending` or `collateral::ENotDue`.
+    """
+    builder.move_call(
+        package.id,
+        "leader_registry",
+        "execute_slash",
+        [
+            _inputs.changed(builder, leader_registry),
+            _inputs.read(builder, admin_cap),
+            _inputs.pure(builder, _bcs.address, leader),
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
+    )
+
+
+def cancel_slash(
+    builder: TransactionBuilder,
+    package: Package,
+    leader_registry: ObjectInput,
+    admin_cap: ObjectInput,
+    leader: Address | Argument,
+) -> None:
+    """Takes the slash that was proposed back.
+
+    Aborts with `EUnknownLeader` or `collateral::ENoSlashPending`.
+    """
+    builder.move_call(
+        package.id,
+        "leader_registry",
+        "cancel_slash",
+        [
+            _inputs.changed(builder, leader_registry),
+            _inputs.read(builder, admin_cap),
+            _inputs.pure(builder, _bcs.address, leader),
+            _inputs.read(builder, _inputs.CLOCK),
         ],
     )
 
@@ -609,10 +748,20 @@ def settings(builder: TransactionBuilder, package: Package, leader_registry: Obj
     )
 
 
+def is_accepting(
+    builder: TransactionBuilder, package: Package, leader_settings: Argument
+) -> Result:
+    """Whether leaders can be registered and invocations requested.
+
+    Returns `bool`.
+    """
+    return builder.move_call(package.id, "leader_registry", "is_accepting", [leader_settings])
+
+
 def collateral_mist(
     builder: TransactionBuilder, package: Package, leader_settings: Argument
 ) -> Result:
-    """The collateral of a leader.
+    """The least collateral of a leader.
 
     Returns `u64`.
     """

@@ -14,7 +14,8 @@ The state of a tool follows from its collateral:
 | unregistered | its timer runs      | active or suspended (cancel), claimed  |
 | claimed      | none                | active (`re_register`)                 |
 
-Only an active tool takes new invocations.
+Only an active tool takes new invocations. What leads out (`unregister`, `claim`, `revoke`) depends
+on no version of the package and on no setting: nobody can lock an owner in.
 """
 
 from __future__ import annotations
@@ -34,69 +35,57 @@ from nexus_tools.bindings.runtime import (
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
-from nexus_tools.package.views import DefinitionView as _DefinitionView
 from nexus_tools.package.views import ToolView as _ToolView
 
 from . import collateral as _collateral
+from . import definition as _definition
 
-EInvalidFqn = MoveError(
-    "EInvalidFqn",
-    "The FQN does not follow the grammar `domain.name@version`: see the module `fqn`.",
-    0,
-)
-EUrlTooLong = MoveError("EUrlTooLong", "The URL is longer than 2 048 bytes: shorten it.", 1)
-EDescriptionTooLong = MoveError(
-    "EDescriptionTooLong", "The description is longer than 4 096 bytes: shorten it.", 2
-)
 ESchemaTooLarge = MoveError(
-    "ESchemaTooLarge", "A schema is larger than the registry's `max_schema_bytes`: simplify it.", 3
+    "ESchemaTooLarge", "A schema is larger than the registry's `max_schema_bytes`: simplify it.", 0
 )
 ETimeoutOutOfRange = MoveError(
     "ETimeoutOutOfRange",
     "The timeout is outside the registry's `min_timeout_ms` and `max_timeout_ms`.",
-    4,
+    1,
 )
-EWrongCollateral = MoveError(
-    "EWrongCollateral", "The coin is not exactly the registry's `collateral_mist`.", 5
+ECollateralTooSmall = MoveError(
+    "ECollateralTooSmall", "The coin is less than the registry's `collateral_mist`: lock more.", 2
 )
 ENameTaken = MoveError(
     "ENameTaken",
     "A version of this name is registered: further ones need the `OwnerCap` of the name.",
-    6,
+    3,
 )
 EFqnTaken = MoveError(
-    "EFqnTaken", "The FQN is registered, perhaps unregistered since: choose another version.", 7
+    "EFqnTaken", "The FQN is registered, perhaps unregistered since: choose another version.", 4
 )
-ENotOwner = MoveError("ENotOwner", "The cap is not the `OwnerCap` of this tool's name.", 8)
+ENotOwner = MoveError("ENotOwner", "The cap is not the `OwnerCap` of this tool's name.", 5)
 ENotOperator = MoveError(
     "ENotOperator",
     "The cap is neither the `OwnerCap` of this tool's name nor a valid `OperatorCap` of this tool.",
-    9,
+    6,
 )
 EUnknownOperator = MoveError(
     "EUnknownOperator",
     "The tool has no operator cap with this id: it was revoked or belongs to another tool.",
+    7,
+)
+EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register the tool first.", 8)
+ENotClaimed = MoveError(
+    "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 9
+)
+EDelayTooLong = MoveError(
+    "EDelayTooLong",
+    "The registry's `unregister_delay_ms` is longer than what was consented to.",
     10,
 )
-EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register the tool first.", 11)
-ENotClaimed = MoveError(
-    "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 12
-)
-EUnknownToolType = MoveError(
-    "EUnknownToolType", "The type is none of the types of tools: say `offchain`.", 13
-)
-EOnchainNotAccepted = MoveError(
-    "EOnchainNotAccepted",
-    "On-chain tools are not accepted yet: offer the tool over HTTP as `offchain`.",
-    14,
+EPriceTooHigh = MoveError(
+    "EPriceTooHigh", "The price is more than half of the collateral: lower it, or lock more.", 11
 )
 ERRORS: tuple[MoveError, ...] = (
-    EInvalidFqn,
-    EUrlTooLong,
-    EDescriptionTooLong,
     ESchemaTooLarge,
     ETimeoutOutOfRange,
-    EWrongCollateral,
+    ECollateralTooSmall,
     ENameTaken,
     EFqnTaken,
     ENotOwner,
@@ -104,8 +93,8 @@ ERRORS: tuple[MoveError, ...] = (
     EUnknownOperator,
     EClaimed,
     ENotClaimed,
-    EUnknownToolType,
-    EOnchainNotAccepted,
+    EDelayTooLong,
+    EPriceTooHigh,
 )
 
 
@@ -160,7 +149,6 @@ class ToolUpdated(MoveStruct, frozen=True):
     timeout_ms: int
     price_mist: int
     payout: Address
-    verified: bool
 
     move_name = "tool::ToolUpdated"
     bcs: ClassVar[_bcs.Codec[ToolUpdated]] = _bcs.late(
@@ -173,7 +161,6 @@ class ToolUpdated(MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.u64,
             _bcs.address,
-            _bcs.boolean,
         )
     )
 
@@ -205,15 +192,16 @@ class ToolUnregisterCancelled(MoveStruct, frozen=True):
 
 
 class ToolCollateralClaimed(MoveStruct, frozen=True):
-    """What was left of a tool's collateral was returned to the sender."""
+    """A tool's collateral was returned to the sender, but for what a pending slash holds back."""
 
     tool: Address
     fqn: str
     amount_mist: int
+    held_back_mist: int
 
     move_name = "tool::ToolCollateralClaimed"
     bcs: ClassVar[_bcs.Codec[ToolCollateralClaimed]] = _bcs.late(
-        lambda: _bcs.struct(ToolCollateralClaimed, _bcs.address, _bcs.string, _bcs.u64)
+        lambda: _bcs.struct(ToolCollateralClaimed, _bcs.address, _bcs.string, _bcs.u64, _bcs.u64)
     )
 
 
@@ -234,18 +222,69 @@ class ToolReRegistered(MoveStruct, frozen=True):
     )
 
 
+class ToolSlashProposed(MoveStruct, frozen=True):
+    """The admin proposed to slash a tool."""
+
+    tool: Address
+    fqn: str
+    amount_mist: int
+    reason: str
+    evidence: bytes
+    due_at_ms: int
+    void_at_ms: int
+
+    move_name = "tool::ToolSlashProposed"
+    bcs: ClassVar[_bcs.Codec[ToolSlashProposed]] = _bcs.late(
+        lambda: _bcs.struct(
+            ToolSlashProposed,
+            _bcs.address,
+            _bcs.string,
+            _bcs.u64,
+            _bcs.string,
+            _bcs.byte_vector,
+            _bcs.u64,
+            _bcs.u64,
+        )
+    )
+
+
+class ToolSlashCancelled(MoveStruct, frozen=True):
+    """A proposed slash was taken back."""
+
+    tool: Address
+    fqn: str
+    amount_mist: int
+
+    move_name = "tool::ToolSlashCancelled"
+    bcs: ClassVar[_bcs.Codec[ToolSlashCancelled]] = _bcs.late(
+        lambda: _bcs.struct(ToolSlashCancelled, _bcs.address, _bcs.string, _bcs.u64)
+    )
+
+
 class ToolSlashed(MoveStruct, frozen=True):
-    """A tool was slashed, and is suspended unless it is unregistered."""
+    """A tool was slashed, and is suspended unless it is unregistered.
+
+    What was taken is burnt.
+    """
 
     tool: Address
     fqn: str
     amount_mist: int
     remaining_mist: int
     reason: str
+    evidence: bytes
 
     move_name = "tool::ToolSlashed"
     bcs: ClassVar[_bcs.Codec[ToolSlashed]] = _bcs.late(
-        lambda: _bcs.struct(ToolSlashed, _bcs.address, _bcs.string, _bcs.u64, _bcs.u64, _bcs.string)
+        lambda: _bcs.struct(
+            ToolSlashed,
+            _bcs.address,
+            _bcs.string,
+            _bcs.u64,
+            _bcs.u64,
+            _bcs.string,
+            _bcs.byte_vector,
+        )
     )
 
 
@@ -285,7 +324,7 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     """
 
     id: Address
-    definition: Definition
+    definition: _definition.Definition
     price_mist: int
     payout: Address
     """Who is paid for an invocation."""
@@ -295,8 +334,6 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     """The operator caps that are valid."""
     collateral: _collateral.Collateral | None
     """None once the collateral is claimed."""
-    verified: bool
-    """Whether the admin vouches for the tool."""
     index: int
     """The tool's place in the registry's list of FQNs."""
     registered_at_ms: int
@@ -306,47 +343,13 @@ class Tool(_ToolView, MoveStruct, frozen=True):
         lambda: _bcs.struct(
             Tool,
             _bcs.address,
-            Definition.bcs,
+            _definition.Definition.bcs,
             _bcs.u64,
             _bcs.address,
             _bcs.address,
             _bcs.vector(_bcs.address),
             _bcs.option(_collateral.Collateral.bcs),
-            _bcs.boolean,
             _bcs.u64,
-            _bcs.u64,
-        )
-    )
-
-
-class Definition(_DefinitionView, MoveStruct, frozen=True):
-    """What the author declares about a tool."""
-
-    fqn: str
-    tool_type: str
-    """`offchain`."""
-    url: str
-    """The base URL under which the tool is invoked."""
-    description: str
-    input_schema: bytes
-    """JSON Schemas.
-
-    They never change: another interface is another version.
-    """
-    output_schema: bytes
-    timeout_ms: int
-    """How long the tool may take for one invocation."""
-
-    move_name = "tool::Definition"
-    bcs: ClassVar[_bcs.Codec[Definition]] = _bcs.late(
-        lambda: _bcs.struct(
-            Definition,
-            _bcs.string,
-            _bcs.string,
-            _bcs.string,
-            _bcs.string,
-            _bcs.byte_vector,
-            _bcs.byte_vector,
             _bcs.u64,
         )
     )
@@ -390,44 +393,12 @@ AnyEvent: TypeAlias = (
     | ToolUnregisterCancelled
     | ToolCollateralClaimed
     | ToolReRegistered
+    | ToolSlashProposed
+    | ToolSlashCancelled
     | ToolSlashed
     | ToolToppedUp
     | ToolOperatorChanged
 )
-
-
-def define(
-    builder: TransactionBuilder,
-    package: Package,
-    fqn: str | Argument,
-    tool_type: str | Argument,
-    url: str | Argument,
-    description: str | Argument,
-    input_schema: bytes | Argument,
-    output_schema: bytes | Argument,
-    timeout_ms: int | Argument,
-) -> Result:
-    """The definition of a tool.
-
-    Aborts with `EInvalidFqn`, `EUnknownToolType`, `EOnchainNotAccepted`, `EUrlTooLong` or
-    `EDescriptionTooLong`.
-
-    Returns `Definition`.
-    """
-    return builder.move_call(
-        package.id,
-        "tool",
-        "define",
-        [
-            _inputs.ascii_text(builder, fqn),
-            _inputs.ascii_text(builder, tool_type),
-            _inputs.ascii_text(builder, url),
-            _inputs.text(builder, description),
-            _inputs.data(builder, input_schema),
-            _inputs.data(builder, output_schema),
-            _inputs.pure(builder, _bcs.u64, timeout_ms),
-        ],
-    )
 
 
 def register(
@@ -435,6 +406,7 @@ def register(
     package: Package,
     registry: ObjectInput,
     collateral: ObjectInput,
+    max_delay_ms: int | Argument,
     definition: Argument,
     price_mist: int | Argument,
 ) -> tuple[Argument, Argument]:
@@ -452,6 +424,7 @@ def register(
         [
             _inputs.changed(builder, registry),
             _inputs.changed(builder, collateral),
+            _inputs.pure(builder, _bcs.u64, max_delay_ms),
             definition,
             _inputs.pure(builder, _bcs.u64, price_mist),
             _inputs.read(builder, _inputs.CLOCK),
@@ -466,13 +439,16 @@ def register_version(
     registry: ObjectInput,
     cap: ObjectInput,
     collateral: ObjectInput,
+    max_delay_ms: int | Argument,
     definition: Argument,
     price_mist: int | Argument,
 ) -> Result:
     """Registers a further version of a name.
 
-    Aborts with `ENotOwner`, `EFqnTaken`, `EWrongCollateral`, `ESchemaTooLarge` or
-    `ETimeoutOutOfRange`.
+    More than the least collateral may be locked, and the owner consents to an unregister delay of
+    `max_delay_ms` at most. Aborts with `ENotOwner`, `EFqnTaken`, `ECollateralTooSmall`,
+    `EDelayTooLong`, `EPriceTooHigh`, `ESchemaTooLarge`, `ETimeoutOutOfRange` or
+    `tool_registry::ENotAccepting`.
 
     Returns `Tool`.
     """
@@ -484,6 +460,7 @@ def register_version(
             _inputs.changed(builder, registry),
             _inputs.read(builder, cap),
             _inputs.changed(builder, collateral),
+            _inputs.pure(builder, _bcs.u64, max_delay_ms),
             definition,
             _inputs.pure(builder, _bcs.u64, price_mist),
             _inputs.read(builder, _inputs.CLOCK),
@@ -497,11 +474,7 @@ def share(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> N
 
 
 def unregister(
-    builder: TransactionBuilder,
-    package: Package,
-    tool: ObjectInput,
-    cap: ObjectInput,
-    registry: ObjectInput,
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, cap: ObjectInput
 ) -> None:
     """Starts the timer after which the collateral can be claimed.
 
@@ -515,7 +488,6 @@ def unregister(
         [
             _inputs.changed(builder, tool),
             _inputs.read(builder, cap),
-            _inputs.read(builder, registry),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -545,16 +517,13 @@ def cancel_unregister(
 
 
 def claim(
-    builder: TransactionBuilder,
-    package: Package,
-    tool: ObjectInput,
-    cap: ObjectInput,
-    registry: ObjectInput,
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, cap: ObjectInput
 ) -> Result:
     """Returns what is left of the collateral.
 
-    The admin vouches for the tool no longer. Aborts with `ENotOwner`, `EClaimed`,
-    `collateral::ENotUnregistered` or `collateral::EDelayNotOver`.
+    What a pending slash holds back is claimed by a second call, once that is executed, cancelled or
+    void. Aborts with `ENotOwner`, `EClaimed`, `collateral::ENotUnregistered`,
+    `collateral::EDelayNotOver` or `collateral::EHeldBack`.
 
     Returns `Coin<SUI>`.
     """
@@ -565,7 +534,6 @@ def claim(
         [
             _inputs.changed(builder, tool),
             _inputs.read(builder, cap),
-            _inputs.read(builder, registry),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -578,11 +546,11 @@ def re_register(
     cap: ObjectInput,
     registry: ObjectInput,
     collateral: ObjectInput,
+    max_delay_ms: int | Argument,
 ) -> None:
     """Brings a claimed tool back under the settings of today.
 
-    Aborts with `ENotOwner`, `ENotClaimed`, `EWrongCollateral`, `ESchemaTooLarge` or
-    `ETimeoutOutOfRange`.
+    Aborts with `ENotOwner`, `ENotClaimed`, and for the terms as `register_version` does.
     """
     builder.move_call(
         package.id,
@@ -593,6 +561,7 @@ def re_register(
             _inputs.read(builder, cap),
             _inputs.read(builder, registry),
             _inputs.changed(builder, collateral),
+            _inputs.pure(builder, _bcs.u64, max_delay_ms),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -604,7 +573,7 @@ def top_up(
     tool: ObjectInput,
     cap: ObjectInput,
     registry: ObjectInput,
-    collateral: ObjectInput,
+    coin: ObjectInput,
 ) -> None:
     """Brings back what was slashed.
 
@@ -618,7 +587,7 @@ def top_up(
             _inputs.changed(builder, tool),
             _inputs.read(builder, cap),
             _inputs.read(builder, registry),
-            _inputs.changed(builder, collateral),
+            _inputs.changed(builder, coin),
         ],
     )
 
@@ -632,9 +601,9 @@ def update_url(
     registry: ObjectInput,
     url: str | Argument,
 ) -> None:
-    """Sets the URL, for which the admin has to vouch anew.
+    """Sets the URL.
 
-    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator` or `EUrlTooLong`.
+    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator` or `definition::EUrlTooLong`.
     """
     builder.move_call(
         package.id,
@@ -688,7 +657,8 @@ def update_price(
 ) -> None:
     """Sets the price of invocations to come.
 
-    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator`.
+    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator`, or with `EPriceTooHigh` unless
+    the collateral is claimed.
     """
     builder.move_call(
         package.id,
@@ -714,7 +684,7 @@ def update_description(
 ) -> None:
     """Sets the description.
 
-    Aborts with `ENotOwner` or `EDescriptionTooLong`.
+    Aborts with `ENotOwner` or `definition::EDescriptionTooLong`.
     """
     builder.move_call(
         package.id,
@@ -784,7 +754,6 @@ def revoke_operator_cap(
     package: Package,
     tool: ObjectInput,
     cap: ObjectInput,
-    registry: ObjectInput,
     operator_cap: Address | Argument,
 ) -> None:
     """Takes the right from the operator with the cap `operator_cap`.
@@ -798,7 +767,6 @@ def revoke_operator_cap(
         [
             _inputs.changed(builder, tool),
             _inputs.read(builder, cap),
-            _inputs.read(builder, registry),
             _inputs.pure(builder, _bcs.address, operator_cap),
         ],
     )
@@ -809,7 +777,7 @@ def burn_operator_cap(builder: TransactionBuilder, package: Package, cap: Object
     builder.move_call(package.id, "tool", "burn_operator_cap", [_inputs.changed(builder, cap)])
 
 
-def slash(
+def propose_slash(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
@@ -817,44 +785,67 @@ def slash(
     registry: ObjectInput,
     amount_mist: int | Argument,
     reason: str | Argument,
-) -> Result:
-    """Takes `amount_mist` of the collateral, or what is left of it, also while the tool is
-    unregistered. Aborts with `EClaimed` or `collateral::EEmpty`.
+    evidence: bytes | Argument,
+) -> None:
+    """Proposes to burn `amount_mist` of the collateral, also while the tool is unregistered.
 
-    Returns `Coin<SUI>`.
+    Aborts with `EClaimed`, and as `collateral::propose_slash` does.
     """
-    return builder.move_call(
+    builder.move_call(
         package.id,
         "tool",
-        "slash",
+        "propose_slash",
         [
             _inputs.changed(builder, tool),
             _inputs.read(builder, admin_cap),
             _inputs.read(builder, registry),
             _inputs.pure(builder, _bcs.u64, amount_mist),
             _inputs.text(builder, reason),
+            _inputs.data(builder, evidence),
+            _inputs.read(builder, _inputs.CLOCK),
         ],
     )
 
 
-def verify(
+def execute_slash(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
     admin_cap: ObjectInput,
     registry: ObjectInput,
-    verified: bool | Argument,
 ) -> None:
-    """Says whether the admin vouches for the tool."""
+    """Executes the slash that was proposed.
+
+    Aborts with `EClaimed`, `collateral::ENoSlashPending` or `collateral::ENotDue`.
+    """
     builder.move_call(
         package.id,
         "tool",
-        "verify",
+        "execute_slash",
         [
             _inputs.changed(builder, tool),
             _inputs.read(builder, admin_cap),
             _inputs.read(builder, registry),
-            _inputs.pure(builder, _bcs.boolean, verified),
+            _inputs.read(builder, _inputs.CLOCK),
+        ],
+    )
+
+
+def cancel_slash(
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, admin_cap: ObjectInput
+) -> None:
+    """Takes the slash that was proposed back.
+
+    Aborts with `EClaimed` or `collateral::ENoSlashPending`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "cancel_slash",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, admin_cap),
+            _inputs.read(builder, _inputs.CLOCK),
         ],
     )
 
@@ -907,14 +898,6 @@ def payout(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> 
     Returns `address`.
     """
     return builder.move_call(package.id, "tool", "payout", [_inputs.read(builder, tool)])
-
-
-def is_verified(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
-    """Whether the admin vouches for the tool.
-
-    Returns `bool`.
-    """
-    return builder.move_call(package.id, "tool", "is_verified", [_inputs.read(builder, tool)])
 
 
 def collateral(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:

@@ -6,7 +6,8 @@ A tool is an object of its own: see `tool`. Its id is derived from the registry 
 id of the cap that owns a name from the registry and the name, so that whoever knows the registry
 computes both. FQNs are listed in the order of registration and never removed.
 
-What a tool has to keep to follows from the settings of the day on which it is registered.
+What a tool has to keep to follows from the settings of the day on which it is registered, to which
+its owner consents by the arguments of `tool::register`. What settings may be is bounded.
 """
 
 from __future__ import annotations
@@ -30,14 +31,18 @@ from nexus_tools.bindings.runtime import inputs as _inputs
 from . import version as _version
 
 EInvalidSettings = MoveError(
-    "EInvalidSettings", "The settings contradict each other, or a delay is longer than a year.", 0
+    "EInvalidSettings", "The settings contradict each other, or leave their bounds.", 0
 )
-ERRORS: tuple[MoveError, ...] = (EInvalidSettings,)
+ENotAccepting = MoveError(
+    "ENotAccepting", "The registry takes no new registrations at present: try again later.", 1
+)
+ERRORS: tuple[MoveError, ...] = (EInvalidSettings, ENotAccepting)
 
 
 class ToolSettingsChanged(MoveStruct, frozen=True):
     """The settings for new registrations were changed."""
 
+    accepting: bool
     collateral_mist: int
     unregister_delay_ms: int
     min_timeout_ms: int
@@ -46,15 +51,22 @@ class ToolSettingsChanged(MoveStruct, frozen=True):
 
     move_name = "tool_registry::ToolSettingsChanged"
     bcs: ClassVar[_bcs.Codec[ToolSettingsChanged]] = _bcs.late(
-        lambda: _bcs.struct(ToolSettingsChanged, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64)
+        lambda: _bcs.struct(
+            ToolSettingsChanged, _bcs.boolean, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64
+        )
     )
 
 
 class ToolSettings(MoveStruct, frozen=True):
     """What a new registration has to keep to."""
 
+    accepting: bool
+    """Whether tools can be registered.
+
+    What is registered already is not touched by this.
+    """
     collateral_mist: int
-    """The collateral of a tool."""
+    """The least collateral of a tool."""
     unregister_delay_ms: int
     """How long the collateral stays after a tool is unregistered."""
     min_timeout_ms: int
@@ -65,7 +77,9 @@ class ToolSettings(MoveStruct, frozen=True):
 
     move_name = "tool_registry::ToolSettings"
     bcs: ClassVar[_bcs.Codec[ToolSettings]] = _bcs.late(
-        lambda: _bcs.struct(ToolSettings, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64)
+        lambda: _bcs.struct(
+            ToolSettings, _bcs.boolean, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64
+        )
     )
 
 
@@ -94,6 +108,7 @@ def configure(
     package: Package,
     tool_registry: ObjectInput,
     admin_cap: ObjectInput,
+    accepting: bool | Argument,
     collateral_mist: int | Argument,
     unregister_delay_ms: int | Argument,
     min_timeout_ms: int | Argument,
@@ -111,6 +126,7 @@ def configure(
         [
             _inputs.changed(builder, tool_registry),
             _inputs.read(builder, admin_cap),
+            _inputs.pure(builder, _bcs.boolean, accepting),
             _inputs.pure(builder, _bcs.u64, collateral_mist),
             _inputs.pure(builder, _bcs.u64, unregister_delay_ms),
             _inputs.pure(builder, _bcs.u64, min_timeout_ms),
@@ -205,10 +221,18 @@ def settings(builder: TransactionBuilder, package: Package, tool_registry: Objec
     )
 
 
+def is_accepting(builder: TransactionBuilder, package: Package, tool_settings: Argument) -> Result:
+    """Whether tools can be registered.
+
+    Returns `bool`.
+    """
+    return builder.move_call(package.id, "tool_registry", "is_accepting", [tool_settings])
+
+
 def collateral_mist(
     builder: TransactionBuilder, package: Package, tool_settings: Argument
 ) -> Result:
-    """The collateral of a tool.
+    """The least collateral of a tool.
 
     Returns `u64`.
     """

@@ -7,10 +7,6 @@ import httpx
 import pytest
 
 from benchmarks.proxy import Proxy
-from nexus_tools.client import Network, SuiClient
-from nexus_tools.package import Deployment
-from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.address import Address
 
 
 @pytest.fixture
@@ -70,23 +66,6 @@ def test_an_unregistration_can_be_taken_back(author, leader):
     author.json("leader", "cancel-unregister", "--yes")
     assert state(author) == "inactive"
     assert author.fails("leader", "top-up", "--yes") == (4, "nothing_to_top_up")
-
-
-def test_a_suspended_leader_is_topped_up(author, publisher, leader):
-    anyio.run(_slash, publisher, leader)
-    assert state(author) == "suspended"
-    assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
-    document = author.json("leader", "top-up", "--yes")
-    assert document["amount_mist"] == 3_000_000_000
-    assert state(author) == "inactive"
-
-
-async def _slash(admin, leader):
-    settings = admin.settings
-    network = Network("test", settings["networks"]["test"]["url"])
-    async with SuiClient(network, admin.wallet.signer()) as client:
-        leaders = LeaderRegistry(client, Deployment.parse(settings["deployments"]["test"]))
-        await leaders.slash(Address.parse(leader), 3_000_000_000, "test")
 
 
 def test_without_a_leader_a_command_says_how_to_get_one(author):

@@ -1,12 +1,6 @@
 """The life of a tool, from its registration to its return."""
 
-import anyio
 import pytest
-
-from nexus_tools.client import Network, SuiClient
-from nexus_tools.package import Deployment
-from nexus_tools.registry import ToolRegistry
-from nexus_tools.tool import ToolFqn
 
 
 def test_a_tool_is_unregistered_claimed_and_brought_back(author, registered):
@@ -93,20 +87,3 @@ def test_a_writer_prints_what_it_did_its_digest_and_its_cost(author, registered)
     assert "✓ unregistered" in result.stderr
     assert "digest" in result.stdout
     assert "cost" in result.stdout
-
-
-def test_a_suspended_tool_is_topped_up(author, publisher, registered):
-    anyio.run(_slash, publisher, registered)
-    assert author.json("tool", "show", registered)["state"] == "suspended"
-    document = author.json("tool", "top-up", registered, "--yes")
-    assert document["amount_mist"] == 400_000_000
-    assert author.json("tool", "show", registered)["state"] == "active"
-
-
-async def _slash(admin, fqn):
-    settings = admin.settings
-    network = Network("test", settings["networks"]["test"]["url"])
-    async with SuiClient(network, admin.wallet.signer()) as client:
-        deployment = Deployment.parse(settings["deployments"]["test"])
-        tools = ToolRegistry(client, deployment)
-        await tools.slash(ToolFqn.parse(fqn), 400_000_000, "test")

@@ -31,7 +31,7 @@ def test_what_a_definition_cannot_have_is_refused(author, registered, change):
     ("change", "code"), [("--price", "not_operator"), ("--description", "not_owner")]
 )
 def test_only_who_has_a_cap_may_change_it(stranger, registered, change, code):
-    assert stranger.fails("tool", "update", registered, change, "1", "--yes") == (8, code)
+    assert stranger.fails("tool", "update", registered, change, "0.1", "--yes") == (8, code)
 
 
 def test_something_has_to_be_changed(author, registered):
@@ -39,7 +39,7 @@ def test_something_has_to_be_changed(author, registered):
 
 
 def test_a_dry_run_changes_nothing(author, registered):
-    document = author.json("tool", "update", registered, "--price", "3", "--dry-run")
+    document = author.json("tool", "update", registered, "--price", "0.3", "--dry-run")
     assert document["dry_run"] is True
     assert author.json("tool", "show", registered)["price_mist"] == 1_000_000
 

@@ -41,6 +41,7 @@ from pysui.sui.sui_grpc.pgrpc_filters import Literal, build_event_filter
 logging.getLogger("pgrpc_client").setLevel(logging.CRITICAL)
 
 FQN = "com.example.echo@1"
+WEEK_MS = 604_800_000
 SECRET = base64.b64encode(bytes([0]) + bytes(range(32))).decode()
 
 
@@ -114,7 +115,7 @@ async def register(client, ids, address):
         for text in (FQN.encode(), b"offchain", b"https://example.com/echo")
     ]  # pysui takes a text for an object's id where an ASCII string is wanted
     definition = await transaction.move_call(
-        target=f"{package}::tool::define",
+        target=f"{package}::definition::define",
         arguments=[
             fqn,
             kind,
@@ -128,7 +129,7 @@ async def register(client, ids, address):
     collateral = await transaction.split_coin(coin=transaction.gas, amounts=[1_000_000_000])
     tool, cap = await transaction.move_call(
         target=f"{package}::tool::register",
-        arguments=[ids["ToolRegistry"], collateral, definition, 42, "0x6"],
+        arguments=[ids["ToolRegistry"], collateral, WEEK_MS, definition, 42, "0x6"],
     )
     await transaction.move_call(target=f"{package}::tool::share", arguments=[tool])
     await transaction.transfer_objects(transfers=[cap], recipient=address)

@@ -27,6 +27,8 @@ from nexus_tools.tool import Answer, ToolFqn
 
 SUI = 1_000_000_000
 BUDGET = 5 * SUI
+NOTICE_MS = 3 * 86_400_000
+EVIDENCE = bytes(range(32))
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 ANSWER = Answer("ok", {"result": 3})
 
@@ -84,10 +86,19 @@ class World:
         return replace(Registration(self.define()).on_chain(), **fields)
 
     async def slash_tool(self, mist):
-        await ToolRegistry(self.admin, self.deployment).slash(ADD, mist, "it lies")
+        admins = ToolRegistry(self.admin, self.deployment)
+        await admins.propose_slash(ADD, mist, "it lies", EVIDENCE)
+        self.net.advance_clock(NOTICE_MS)
+        await admins.execute_slash(ADD)
+
+    async def propose_to_slash_leader(self):
+        admins = LeaderRegistry(self.admin, self.deployment)
+        await admins.propose_slash(self.cap, 1, "it lies", EVIDENCE)
+        self.net.advance_clock(NOTICE_MS)
+        return admins
 
     async def slash_leader(self):
-        await LeaderRegistry(self.admin, self.deployment).slash(self.cap, 1, "it lies")
+        await (await self.propose_to_slash_leader()).execute_slash(self.cap)
 
     async def stranger_cap(self):
         """The owner cap of another name, which the user has."""

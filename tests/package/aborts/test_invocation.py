@@ -77,8 +77,9 @@ async def settle_what_came_before(world):
 
 @reaches("invocation", "ELeaderSuspended")
 async def settle_after_a_slash(world):
+    admins = await world.propose_to_slash_leader()
     invocation = await world.requested()
-    await world.slash_leader()
+    await admins.execute_slash(world.cap)
     return world.settle(invocation)
 
 

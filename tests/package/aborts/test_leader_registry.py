@@ -40,14 +40,14 @@ async def migrate_leaders_without_upgrade(world):
 
 
 @reaches("leader_registry", "EInvalidSettings")
-async def a_delay_of_more_than_a_year(world):
-    settings = replace(await world.leaders.settings(), unregister_delay_ms=365 * DAY + 1)
+async def a_delay_of_more_than_a_week(world):
+    settings = replace(await world.leaders.settings(), unregister_delay_ms=7 * DAY + 1)
     world.do(calls.leader_registry.configure, *astuple(settings))
     return world.admin
 
 
-def register_leader(world, collateral=10 * SUI, name="second"):
-    cap = world.do(calls.leader_registry.register, world.coin(collateral), name)
+def register_leader(world, collateral=10 * SUI, name="second", delay=7 * DAY):
+    cap = world.do(calls.leader_registry.register, world.coin(collateral), delay, name)
     world.builder.transfer_objects([cap], world.user.address)
     return world.user
 
@@ -58,9 +58,27 @@ async def register_without_being_listed(world):
     return register_leader(world)
 
 
-@reaches("leader_registry", "EWrongCollateral")
-async def one_mist_of_collateral_too_much(world):
-    return register_leader(world, collateral=10 * SUI + 1)
+@reaches("leader_registry", "ENotAccepting")
+async def register_when_nothing_is_accepted(world):
+    admins = LeaderRegistry(world.admin, world.deployment)
+    await admins.configure(replace(await admins.settings(), accepting=False))
+    return register_leader(world)
+
+
+@reaches("leader_registry", "ECollateralTooSmall")
+async def one_mist_of_collateral_too_little(world):
+    return register_leader(world, collateral=10 * SUI - 1)
+
+
+@reaches("leader_registry", "EDelayTooLong")
+async def register_with_too_little_patience(world):
+    return register_leader(world, delay=7 * DAY - 1)
+
+
+@reaches("leader_registry", "ENotClaimed")
+async def delete_what_was_not_claimed(world):
+    world.do(calls.leader_registry.delete, world.cap)
+    return world.leader
 
 
 @reaches("leader_registry", "ENameTooLong")
@@ -70,8 +88,7 @@ async def a_name_of_one_byte_too_many(world):
 
 @reaches("leader_registry", "EUnknownLeader")
 async def slash_nobody(world):
-    coin = world.do(calls.leader_registry.slash, NOBODY, 1, "")
-    world.builder.merge_coins(world.builder.gas, [coin])
+    world.do(calls.leader_registry.propose_slash, NOBODY, 1, "it lies", bytes(32))
     return world.admin
 
 
@@ -96,9 +113,9 @@ async def activate_after_a_slash(world):
 
 
 @reaches("version", "EWrongVersion")
-async def deactivate_by_an_old_package(world):
+async def activate_by_an_old_package(world):
     await world.upgrade()
-    world.do(calls.leader_registry.deactivate, world.cap)
+    world.do(calls.leader_registry.activate, world.cap)
     return world.leader
 
 

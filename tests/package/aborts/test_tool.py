@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import astuple, replace
 
 from nexus_tools.package import move as calls
-from nexus_tools.package.move.tool import Definition
+from nexus_tools.package.move.definition import Definition
 from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
@@ -18,7 +18,7 @@ DAY = 86_400_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 NOBODY = Address.of(0xDEAD)
 
-MODULES = ("collateral", "version", "value", "tool_registry", "tool")
+MODULES = ("collateral", "definition", "version", "value", "tool_registry", "tool")
 
 CASES = {}
 
@@ -58,12 +58,60 @@ async def claim_too_early(world):
     return world.owner
 
 
-@reaches("collateral", "EEmpty")
-async def slash_twice(world):
-    await world.slash_tool(SUI)
-    coin = world.do(calls.tool.slash, world.tool, 1, "again")
-    world.builder.merge_coins(world.builder.gas, [coin])
+def propose(world, amount=1, reason="it lies", evidence=bytes(32)):
+    world.do(calls.tool.propose_slash, world.tool, amount, reason, evidence)
     return world.admin
+
+
+@reaches("collateral", "EHeldBack")
+async def claim_what_is_held_back(world):
+    await world.tools.unregister(ADD)
+    world.net.advance_clock(7 * DAY)
+    admins = ToolRegistry(world.admin, world.deployment)
+    await admins.propose_slash(ADD, SUI // 2, "it lies", bytes(32))
+    await world.tools.claim(ADD)
+    coin = world.do(calls.tool.claim, world.tool, world.owner_cap)
+    world.builder.merge_coins(world.builder.gas, [coin])
+    return world.owner
+
+
+@reaches("collateral", "ESlashPending")
+async def propose_two_slashes(world):
+    propose(world)
+    return propose(world)
+
+
+@reaches("collateral", "ENoSlashPending")
+async def cancel_what_was_not_proposed(world):
+    world.do(calls.tool.cancel_slash, world.tool)
+    return world.admin
+
+
+@reaches("collateral", "ENotDue")
+async def execute_at_once(world):
+    propose(world)
+    world.do(calls.tool.execute_slash, world.tool)
+    return world.admin
+
+
+@reaches("collateral", "EWrongSlash")
+async def propose_to_slash_by_nothing(world):
+    return propose(world, amount=0)
+
+
+@reaches("collateral", "ESlashTooLarge")
+async def propose_to_slash_by_more_than_half(world):
+    return propose(world, amount=SUI // 2 + 1)
+
+
+@reaches("collateral", "EInvalidReason")
+async def propose_to_slash_without_a_reason(world):
+    return propose(world, reason="")
+
+
+@reaches("collateral", "EInvalidEvidence")
+async def propose_to_slash_without_evidence(world):
+    return propose(world, evidence=b"")
 
 
 @reaches("collateral", "EWrongTopUp")
@@ -114,19 +162,19 @@ async def contradicting_settings(world):
 
 
 @reaches("version", "EWrongVersion")
-async def unregister_by_an_old_package(world):
+async def cancel_by_an_old_package(world):
     await world.upgrade()
-    world.do(calls.tool.unregister, world.tool, world.owner_cap)
+    world.do(calls.tool.cancel_unregister, world.tool, world.owner_cap)
     return world.owner
 
 
-# --- tool
+# --- definition
 
 
 def defining(name, **fields):
-    @reaches("tool", name)
+    @reaches("definition", name)
     async def define_wrongly(world):
-        world.do(calls.tool.define, *astuple(world.definition(**fields)))
+        world.do(calls.definition.define, *astuple(world.definition(**fields)))
         return world.owner
 
 
@@ -137,10 +185,13 @@ defining("EUrlTooLong", url="x" * 2_049)
 defining("EDescriptionTooLong", description="ä" * 2_049)
 
 
-def registering(world, definition: Definition, collateral=SUI):
-    made = world.do(calls.tool.define, *astuple(definition))
+# --- tool
+
+
+def registering(world, definition: Definition, collateral=SUI, delay=7 * DAY, price=0):
+    made = world.do(calls.definition.define, *astuple(definition))
     coin = world.coin(collateral)
-    both = world.do(calls.tool.register, coin, made, 0)
+    both = world.do(calls.tool.register, coin, delay, made, price)
     world.do(calls.tool.share, both[0])
     world.builder.transfer_objects([both[1]], world.user.address)
     return world.user
@@ -152,9 +203,28 @@ async def a_schema_of_one_byte_too_many(world):
     return registering(world, world.definition(fqn=fqn, input_schema=b" " * 49_153))
 
 
-@reaches("tool", "EWrongCollateral")
+@reaches("tool_registry", "ENotAccepting")
+async def register_when_nothing_is_accepted(world):
+    admins = ToolRegistry(world.admin, world.deployment)
+    await admins.configure(replace(await admins.settings(), accepting=False))
+    return registering(world, world.definition(fqn="org.example.maths.add@1"))
+
+
+@reaches("tool", "ECollateralTooSmall")
 async def one_mist_too_little(world):
     return registering(world, world.definition(fqn="org.example.maths.add@1"), SUI - 1)
+
+
+@reaches("tool", "EDelayTooLong")
+async def too_little_patience(world):
+    definition = world.definition(fqn="org.example.maths.add@1")
+    return registering(world, definition, delay=7 * DAY - 1)
+
+
+@reaches("tool", "EPriceTooHigh")
+async def a_price_of_more_than_half_the_collateral(world):
+    definition = world.definition(fqn="org.example.maths.add@1")
+    return registering(world, definition, price=SUI // 2 + 1)
 
 
 @reaches("tool", "ENameTaken")
@@ -164,8 +234,9 @@ async def a_version_of_somebody_elses_name(world):
 
 @reaches("tool", "EFqnTaken")
 async def the_same_version_again(world):
-    made = world.do(calls.tool.define, *astuple(world.definition()))
-    tool = world.do(calls.tool.register_version, world.owner_cap, world.coin(SUI), made, 0)
+    made = world.do(calls.definition.define, *astuple(world.definition()))
+    terms = (world.coin(SUI), 7 * DAY, made, 0)
+    tool = world.do(calls.tool.register_version, world.owner_cap, *terms)
     world.do(calls.tool.share, tool)
     return world.owner
 
@@ -205,7 +276,7 @@ async def unregister_what_was_claimed(world):
 
 @reaches("tool", "ENotClaimed")
 async def re_register_what_is_active(world):
-    world.do(calls.tool.re_register, world.tool, world.owner_cap, world.coin(SUI))
+    world.do(calls.tool.re_register, world.tool, world.owner_cap, world.coin(SUI), 7 * DAY)
     return world.owner
 
 

@@ -1,0 +1,56 @@
+"""`nexus-tools admin configure`: the settings for what is to come."""
+
+from typing import Any
+
+import click
+
+from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.errors import UsageError
+
+_SWITCH = {"true": True, "false": False}
+
+
+@click.command()
+@click.argument("whom", metavar="WHOM", type=click.Choice(["tools", "leaders"]))
+@click.argument("settings", metavar="NAME=VALUE...", nargs=-1, required=True)
+@writes
+async def command(session: Session, whom: str, settings: tuple[str, ...]) -> None:
+    """Change what new tools, or new leaders and invocations, have to keep to.
+
+    As in `collateral_mist=2000000000`; what is not named stays. What is registered or requested
+    already keeps its terms. With `accepting=false` nothing new is registered or requested; all that
+    is there goes on, and out.
+    """
+    async with session.nexus() as nexus:
+        service: Any = nexus.tools if whom == "tools" else nexus.leaders
+        changed = _changed(await service.settings(), settings)
+        done = f"{whom} have to keep to {', '.join(settings)}"
+        sent = await carry_out(
+            session,
+            service,
+            lambda registry: registry.configure(changed),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, sent, done, dict(each.split("=", 1) for each in settings))
+
+
+def _changed(settings: Any, changes: tuple[str, ...]) -> Any:
+    """Settings with those that are written as NAME=VALUE. Raises `setting_unknown`."""
+    from msgspec.structs import replace
+
+    known = settings.__struct_fields__
+    values: dict[str, int | bool] = {}
+    for change in changes:
+        name, _, text = change.partition("=")
+        if name in known and isinstance(getattr(settings, name), bool):
+            value: int | bool | None = _SWITCH.get(text)
+        else:
+            value = int(text) if name in known and text.isdecimal() else None
+        if value is None:
+            raise UsageError(
+                "setting_unknown",
+                f"{change[:80]!r} sets nothing: write NAME=NUMBER, or accepting=true or false",
+                hint=f"settings are {', '.join(known)}",
+            )
+        values[name] = value
+    return replace(settings, **values)

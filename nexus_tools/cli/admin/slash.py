@@ -1,0 +1,99 @@
+"""`nexus-tools admin slash`: burning collateral, after everybody could look at the reason."""
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import AMOUNT, FILE, Session, asked, carry_out, report, writes
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import LeaderRegistry, ToolRegistry
+    from nexus_tools.sui.address import Address
+
+    Slashes = ToolRegistry | LeaderRegistry
+    Verb = Callable[[Any, "str | Address"], Awaitable[Sent]]
+
+WHOSE = click.argument("whose", metavar="FQN|LEADER")
+
+
+@click.group()
+def command() -> None:
+    """Burn of the collateral of a tool or a leader: propose, wait for 3 days, execute.
+
+    All proposals together, whatever becomes of them, come to half of what was locked at most. One
+    that is pending suspends nothing and holds back its amount alone. After 10 days it is void.
+    """
+
+
+@command.command()
+@WHOSE
+@click.argument("amount", type=AMOUNT)
+@click.option("--reason", required=True, help="Why; everybody reads it on chain.")
+@click.option(
+    "--evidence",
+    type=FILE,
+    required=True,
+    help="What proves it: its SHA-256 digest goes on chain, the file stays here.",
+)
+@writes
+async def propose(
+    session: Session, *, whose: str, amount: int, reason: str, evidence: Path
+) -> None:
+    """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
+    digest = _digest(evidence)
+    done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed in 3 days"
+    facts = {"amount_mist": amount, "reason": reason, "evidence_sha256": digest.hex()}
+    await _act(
+        session,
+        whose,
+        lambda service, who: service.propose_slash(who, amount, reason, digest),
+        done,
+        facts,
+    )
+
+
+@command.command()
+@WHOSE
+@writes
+async def execute(session: Session, whose: str) -> None:
+    """Burn what was proposed 3 days ago or earlier; the tool or leader is suspended by that."""
+    done = f"slashed {whose}: what was proposed is burnt"
+    await _act(session, whose, lambda service, who: service.execute_slash(who), done)
+
+
+@command.command()
+@WHOSE
+@writes
+async def cancel(session: Session, whose: str) -> None:
+    """Take back what was proposed."""
+    done = f"took the proposed slash of {whose} back"
+    await _act(session, whose, lambda service, who: service.cancel_slash(who), done)
+
+
+def _digest(evidence: Path) -> bytes:
+    return hashlib.sha256(evidence.read_bytes()).digest()
+
+
+async def _act(
+    session: Session, whose: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
+) -> None:
+    """Do a verb on a tool or a leader as `carry_out` does, and report it."""
+    from nexus_tools.sui.address import Address
+
+    async with session.nexus() as nexus:
+        is_leader = whose.startswith("0x")
+        service: Slashes = nexus.leaders if is_leader else nexus.tools
+        who = Address.parse(whose) if is_leader else whose
+        sent = await carry_out(
+            session,
+            service,
+            lambda registry: verb(registry, who),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, sent, done, {"whose": whose, **(facts or {})})
