@@ -100,7 +100,7 @@ def test_every_event_is_checked_field_by_field():
         if struct.abilities == ("copy", "drop")
     ]
     told = (PACKAGE / "tests" / "event_tests.move").read_text()
-    assert len(events) == 25
+    assert len(events) == 29
     assert [event for event in events if f"told<{event}>()" not in told] == []
 
 

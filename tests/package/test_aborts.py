@@ -13,6 +13,7 @@ DAY = 86_400_000
 
 MODULES = (
     "collateral",
+    "definition",
     "invocation",
     "leader_registry",
     "tool",

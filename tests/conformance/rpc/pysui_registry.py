@@ -41,7 +41,9 @@ from pysui.sui.sui_grpc.pgrpc_filters import Literal, build_event_filter
 logging.getLogger("pgrpc_client").setLevel(logging.CRITICAL)
 
 FQN = "com.example.echo@1"
-WEEK_MS = 604_800_000
+SUI = 1_000_000_000
+DAY_MS = 86_400_000
+WEEK_MS = 7 * DAY_MS
 SECRET = base64.b64encode(bytes([0]) + bytes(range(32))).decode()
 
 
@@ -126,7 +128,7 @@ async def register(client, ids, address):
             5_000,
         ],
     )
-    collateral = await transaction.split_coin(coin=transaction.gas, amounts=[1_000_000_000])
+    collateral = await transaction.split_coin(coin=transaction.gas, amounts=[SUI])
     tool, cap = await transaction.move_call(
         target=f"{package}::tool::register",
         arguments=[ids["ToolRegistry"], collateral, WEEK_MS, definition, 42, "0x6"],
@@ -160,7 +162,7 @@ async def follow(client, ids, address):
     transaction = await client.transaction()
     await transaction.move_call(
         target=f"{ids['package']}::tool_registry::configure",
-        arguments=[ids["ToolRegistry"], ids["AdminCap"], 7, 1, 2, 3, 4],
+        arguments=[ids["ToolRegistry"], ids["AdminCap"], True, 7 * SUI, DAY_MS, 2_000, 3_000, 4],
     )
     await run(client, transaction, gas_budget=50_000_000)
     options = messages.QueryOptions(after=cursor)
@@ -180,7 +182,7 @@ async def look_around(client, ids, registered, address):
     found = await read(client, GetTransaction(digest=registered.digest))
     owned = await read(client, GetObjectsOwnedByAddress(owner=address))
     many = await read(client, GetMultipleObjects(object_ids=[tool, "0x6"]))
-    function = GetFunction(package=ids["package"], module_name="tool", function_name="define")
+    function = GetFunction(package=ids["package"], module_name="definition", function_name="define")
     described = await read(client, function)
     package = await read(client, GetPackage(package=ids["package"]))
     past = await read(client, GetPastObject(object_id=tool, version=int(shown.version)))

@@ -61,14 +61,13 @@ def test_the_tool_is_read_back_as_it_was_registered(seen):
     assert (tool["price_mist"], tool["payout"]) == ("42", seen["address"])
     assert tool["collateral"]["balance"] == "1000000000"
     assert tool["collateral"]["unregistered_at_ms"] is None
-    assert tool["verified"] is False
 
 
 def test_events_were_seen_live_and_caught_up(seen):
     (registered,) = seen["live"]
     assert (registered["tool"], registered["fqn"]) == (seen["tool_id"], FQN)
     (changed,) = seen["missed"]
-    assert changed["collateral_mist"] == "7"
+    assert changed["collateral_mist"] == "7000000000"
 
 
 def test_the_registry_lists_one_name(seen):
