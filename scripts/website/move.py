@@ -1,19 +1,20 @@
-"""The reference of the Move package, from the comments of its sources."""
+"""The reference of the Move packages, from the comments of their sources."""
 
 from documents.page import ROOT
 from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
 
-SOURCES = ROOT / "move/nexus_tools/sources"
+SOURCES = (ROOT / "move/nexus_tools/sources", ROOT / "move/upgrade_lock/sources")
 
 
 def page() -> str:
     """The page."""
     modules = [
         module
-        for path in sorted(SOURCES.glob("*.move"))
+        for folder in SOURCES
+        for path in sorted(folder.glob("*.move"))
         for module in read_modules(path.read_text(encoding="utf-8"))
     ]
-    return "# The Move package\n\n" + "\n".join(map(_module, modules))
+    return "# The Move packages\n\n" + "\n".join(map(_module, modules))
 
 
 def _module(module: SourceModule) -> str:

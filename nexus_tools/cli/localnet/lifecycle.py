@@ -108,8 +108,7 @@ def reset(session: Session, *, yes: bool) -> None:
     session.output.confirm(f"Forget everything on {running.url}{what}?", yes=yes)
     with session.output.progress("starting the localnet anew"):
         running = reset_localnet(running)
-    session.settings.deployments.pop("localnet", None)
-    session.settings.save()
+    session.settings.forget_network("localnet")
     _report_start(session, running)
 
 
