@@ -6,8 +6,9 @@ from typing import Self
 
 from msgspec import Struct
 
+from nexus_tools.bytecode import deserialize
 from nexus_tools.client import EventFilter, SuiClient
-from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.errors import NotFoundError, RefusedOnChainError, ValidationError
 from nexus_tools.package.aborts import explain_abort
 from nexus_tools.package.compiled import CompiledPackage
 from nexus_tools.package.package_client import Sent, execute_or_simulate
@@ -17,6 +18,7 @@ from nexus_tools.package.upgrade_lock.move.upgrade_lock import Proposal, Upgrade
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.event import Event
+from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.type_tag import OBJECT_ID, derived_object_id
 
 
@@ -109,9 +111,14 @@ class UpgradeLocks:
 
     # --- The owner's verbs
 
-    async def propose(self, package: Address, digest: bytes, sources: str) -> Sent:
-        """Propose an upgrade by its package digest (32 bytes); `sources` says where to read it."""
-        return await self._call(package, upgrade_lock.propose, digest, sources)
+    async def propose(self, package: Address, upgraded: CompiledPackage, sources: str) -> Sent:
+        """Propose an upgrade, of which the digest goes on chain; `sources` says where to read it.
+
+        Raises `init_in_upgrade`.
+        """
+        versions = await self.client.package_versions(package)
+        await self._refuse_init(versions[-1], upgraded)
+        return await self._call(package, upgrade_lock.propose, upgraded.digest, sources)
 
     async def cancel(self, package: Address) -> Sent:
         """Take a proposal back. From the 14th day on somebody may have executed it before."""
@@ -163,6 +170,21 @@ class UpgradeLocks:
         return await self._send(
             lambda builder: function(builder, self.deployment.package, lock.id, *values)
         )
+
+    async def _refuse_init(self, newest: Address, upgraded: CompiledPackage) -> None:
+        """From protocol 130 on, `init` of an added module runs for who executes: anybody."""
+        value = await self.client.object(newest)
+        data = value and value.data
+        present = {name for name, _ in data.modules} if isinstance(data, MovePackage) else set()
+        for module in map(deserialize, upgraded.modules):
+            functions = (module.function_id(each.handle)[2] for each in module.function_definitions)
+            if module.name not in present and "init" in functions:
+                raise ValidationError(
+                    "init_in_upgrade",
+                    f"the added module {module.name} has `init`, which would run for whoever"
+                    " executes the upgrade, and may give away what it makes",
+                    hint="make what it makes in a function that only the right one can call",
+                )
 
     async def _require(self, original_id: Address) -> UpgradeLock:
         lock = await self.find(original_id)

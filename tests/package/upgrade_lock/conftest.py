@@ -19,7 +19,7 @@ DAY_MS = 86_400_000
 SOURCES = "https://code.example.com/vault"
 
 _MANIFEST = '[package]\nname = "vault"\nedition = "2024"\n\n[addresses]\nvault = "0x0"\n'
-_CODE = "module vault::vault;\n\npublic fun fee(): u64 {{ {fee} }}\n{more}"
+_CODE = "module vault::vault;\n\npublic fun fee(): u64 {{ {fee} }}\n"
 
 
 @pytest.fixture(scope="session")
@@ -27,8 +27,10 @@ def vault(move_builder):
     """Compiles the package: `vault(2)` has another body than `vault()`, which comes first."""
 
     def vault(fee=1, more=""):
-        source = _CODE.format(fee=fee, more=more)
-        built = move_builder.build({"Move.toml": _MANIFEST, "sources/vault.move": source})
+        source = _CODE.format(fee=fee)
+        sources = {"Move.toml": _MANIFEST, "sources/vault.move": source}
+        sources |= {"sources/more.move": more} if more else {}
+        built = move_builder.build(sources)
         dependencies = tuple(map(Address, built.dependencies))
         return CompiledPackage(built.modules, dependencies, built.digest, "", "")
 
@@ -57,7 +59,7 @@ class World:
         self.net.advance_clock(days * DAY_MS)
 
     async def propose(self, package):
-        return await self.locks().propose(self.package, package.digest, SOURCES)
+        return await self.locks().propose(self.package, package, SOURCES)
 
     async def versions(self):
         return await self.owner.package_versions(self.package)

@@ -9,6 +9,15 @@ from nexus_tools.package.upgrade_lock.move import upgrade_lock
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 
+_CAP = """
+module vault::cap;
+
+public struct Cap has key { id: UID }
+
+fun init(ctx: &mut TxContext) {
+    transfer::transfer(Cap { id: object::new(ctx) }, ctx.sender())
+}
+"""
 NOTHING_PROPOSED = "nothing_proposed"
 
 
@@ -168,7 +177,7 @@ async def test_to_do_what_the_owner_does(world):
     await world.propose(world.vault(2))
     locks = world.locks(world.user)
     for verb in (
-        locks.propose(world.package, bytes(32), "https://x.example"),
+        locks.propose(world.package, world.vault(2), "https://x.example"),
         locks.cancel(world.package),
         locks.make_immutable(world.package),
         locks.offer(world.package, world.user.address),
@@ -191,7 +200,13 @@ async def test_to_become_a_former_owner_with_a_right(world):
     await world.locks().offer(world.package, world.user.address)
     await world.locks(world.user).accept(world.package)
     await refused("not_owner", world.propose(world.vault(2)))
-    await world.locks(world.user).propose(world.package, bytes(32), "https://x.example")
+    await world.locks(world.user).propose(world.package, world.vault(2), "https://x.example")
+
+
+async def test_to_get_what_the_init_of_an_added_module_makes(world):
+    with_init = world.vault(more=_CAP)
+    error = await refused("init_in_upgrade", world.propose(with_init))
+    assert "the added module cap" in error.message
 
 
 # --- By the publisher of `upgrade_lock`

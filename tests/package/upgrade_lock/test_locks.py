@@ -79,14 +79,14 @@ async def test_a_package_that_was_published_free_is_locked_later(owner, deployme
     assert (await locks.upgrades(package)).upgrades is Upgrades.LOCKED
 
 
-async def test_a_free_package_has_nothing_to_propose(owner, deployment, free):
+async def test_a_free_package_has_nothing_to_propose(owner, deployment, free, vault):
     with pytest.raises(NotFoundError) as caught:
-        await UpgradeLocks(owner, deployment).propose(free[0], bytes(32), "https://x.example")
+        await UpgradeLocks(owner, deployment).propose(free[0], vault(2), "https://x.example")
     assert caught.value.code == "package_not_locked"
 
 
 async def test_a_rehearsal_proposes_nothing(world):
-    await world.locks().rehearsal().propose(world.package, bytes(32), "https://x.example")
+    await world.locks().rehearsal().propose(world.package, world.vault(2), "https://x.example")
     assert (await world.locks().upgrades(world.package)).proposal is None
 
 
@@ -143,7 +143,7 @@ async def test_our_package_is_upgraded_by_anybody_and_migrated_by_the_admin(
     admin, user, localnet, deployment, ours, next_package
 ):
     locks = UpgradeLocks(admin, deployment)
-    await locks.propose(ours.original_id, next_package.digest, "https://code.example.com/v2")
+    await locks.propose(ours.original_id, next_package, "https://code.example.com/v2")
     localnet.advance_clock(14 * DAY_MS)
     upgraded = await Publisher(user).upgrade(next_package, ours, deployment)
     assert upgraded.version == 2

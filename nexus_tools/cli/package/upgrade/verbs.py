@@ -37,7 +37,7 @@ async def propose(
     compiled = await compiled_upgrade(session, package, folder, compilation)
 
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":
-        return await locks.propose(package_id, compiled.digest, sources)
+        return await locks.propose(package_id, compiled, sources)
 
     await _carry_out(session, package, verb, "proposed an upgrade of {}")
 
