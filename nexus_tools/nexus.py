@@ -246,7 +246,7 @@ def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:
 async def _locks(client: SuiClient, known: Settings | None) -> LockDeployment:
     """The `upgrade_lock` of the network that the settings know, or a new one."""
     name, chain_id = client.network.name, await client.chain_id()
-    locks = known and known.find_locks(name, chain_id)
+    locks = None if known is None else known.find_locks(name, chain_id)
     if locks is None:
         _, locks = await Publisher(client).publish_lock()
         assert locks is not None  # it is no dry run

@@ -134,8 +134,7 @@ class Settings:
 
         document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
         document |= {"networks": self.networks, "deployments": self.deployments}
-        if self.upgrade_locks:
-            document["upgrade_locks"] = self.upgrade_locks
+        document |= {"upgrade_locks": self.upgrade_locks} if self.upgrade_locks else {}
         write_private(self.config_file, tomli_w.dumps(document))
 
     # --- Networks
@@ -368,17 +367,13 @@ class Settings:
         self.upgrade_locks[network] = locks.as_json()
         self.save()
 
-    def forget_network(self, network: str) -> None:
-        """Forget what is published on a network, whose chain is no more."""
-        self.deployments.pop(network, None)
-        self.upgrade_locks.pop(network, None)
-        self.save()
-
     # --- Reading
 
     def _read_file(self) -> None:
+        import tomllib
+
         try:
-            document = _parse(self.config_file.read_text(encoding="utf-8"))
+            document = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
@@ -400,10 +395,3 @@ class Settings:
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
         hint = hint or "correct or delete the file"
         return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
-
-
-def _parse(text: str) -> dict[str, Any]:
-    """Read TOML. Raises `ValueError`."""
-    import tomllib
-
-    return tomllib.loads(text)

@@ -1,5 +1,7 @@
 """Each attack on a lock, named by what the attacker hopes for."""
 
+from dataclasses import replace
+
 import pytest
 
 from nexus_tools.errors import NexusError, RefusedOnChainError
@@ -109,6 +111,14 @@ async def test_to_exchange_the_proposal_on_the_thirteenth_day(world):
     await world.propose(world.vault(3))
     world.pass_days(1)
     await refused("too_early", world.locks().execute(world.package, world.vault(3)))
+
+
+async def test_to_propose_without_saying_where_the_sources_are(world):
+    locks, proposed = world.locks(), world.vault(2)
+    await refused("wrong_sources", locks.propose(world.package, proposed, ""))
+    await refused("wrong_sources", locks.propose(world.package, proposed, "x" * 501))
+    digest = replace(proposed, digest=b"short")
+    await refused("wrong_digest", locks.propose(world.package, digest, "https://x.example"))
 
 
 async def test_to_keep_a_right_to_upgrade_in_store(world):
