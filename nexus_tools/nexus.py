@@ -22,6 +22,7 @@ from nexus_tools.client import (
 from nexus_tools.errors import UsageError
 from nexus_tools.package import (
     Deployment,
+    LockDeployment,
     Publisher,
     RegistryEvent,
     event_filter,
@@ -111,20 +112,26 @@ class Nexus:
 
     @classmethod
     @asynccontextmanager
-    async def publish(cls, where: Where = None, key: Who = None) -> AsyncIterator[Self]:
+    async def publish(
+        cls, where: Where = None, key: Who = None, *, lock: bool = True
+    ) -> AsyncIterator[Self]:
         """A deployment of its own, published with the key, which is funded where there is a faucet.
 
-        Where the network is given by name, `at` finds the deployment afterwards.
+        Its upgrades are locked: the key can propose one, which waits for 14 days. Without `lock` it
+        gets the `UpgradeCap`. Where the network is given by name, `at` finds the deployment
+        afterwards.
         """
         network, signer = _resolve(where, key)
         if signer is None:
             raise UsageError("key_missing", "a key is needed that publishes the package")
         async with SuiClient(network, signer) as client:
             await _fund(client)
-            published = await Publisher(client).publish(load_package())
+            known = Settings.load() if where is None or isinstance(where, str) else None
+            locks = await _locks(client, known) if lock else None
+            published = await Publisher(client).publish(load_package(), locks)
             assert published.deployment is not None  # it is no dry run
-            if where is None or isinstance(where, str):
-                Settings.load().remember(published.deployment, network.name)
+            if known is not None:
+                known.remember(published.deployment, network.name)
             yield cls(client, published.deployment)
 
     # --- Invocations
@@ -234,6 +241,18 @@ def _resolve(where: Any, who: Who) -> tuple[Network, Signer | None]:
         network, active = network_and_key(where)
         who = active if who is None else who
     return network, Settings.load().find_key(who) if isinstance(who, str | bytes) else who
+
+
+async def _locks(client: SuiClient, known: Settings | None) -> LockDeployment:
+    """The `upgrade_lock` of the network that the settings know, or a new one."""
+    name, chain_id = client.network.name, await client.chain_id()
+    locks = None if known is None else known.find_locks(name, chain_id)
+    if locks is None:
+        _, locks = await Publisher(client).publish_lock()
+        assert locks is not None  # it is no dry run
+        if known is not None:
+            known.remember_locks(locks, name)
+    return locks
 
 
 async def _fund(client: SuiClient) -> None:

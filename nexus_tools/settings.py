@@ -27,7 +27,7 @@ from nexus_tools.units import parse_duration
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
-    from nexus_tools.package import Deployment
+    from nexus_tools.package import Deployment, LockDeployment
     from nexus_tools.sui.address import Address
 
     Files = SuiFiles | PysuiFiles
@@ -73,7 +73,7 @@ class Settings:
 
     `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
     localnet is looked for that this user has not started; `networks` are a user's own profiles
-    by name, `deployments` the published packages by network.
+    by name, `deployments` the published packages by network, as are `upgrade_locks`.
     """
 
     config_file: Path
@@ -84,6 +84,7 @@ class Settings:
     localnet_port: str | None = None
     networks: dict[str, dict[str, Any]] = field(default_factory=dict)
     deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    upgrade_locks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     # --- The file and the environment
 
@@ -133,6 +134,7 @@ class Settings:
 
         document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
         document |= {"networks": self.networks, "deployments": self.deployments}
+        document |= {"upgrade_locks": self.upgrade_locks} if self.upgrade_locks else {}
         write_private(self.config_file, tomli_w.dumps(document))
 
     # --- Networks
@@ -348,20 +350,37 @@ class Settings:
 
     def remember(self, deployment: "Deployment", network: str) -> None:
         """Keep where the package is published on a network."""
-        self.deployments[network] = deployment.as_json()
+        known = {key: value for key, value in deployment.as_json().items() if value is not None}
+        self.deployments[network] = known
+        self.save()
+
+    def find_locks(self, network: str, chain_id: str) -> "LockDeployment | None":
+        """The `upgrade_lock` that is used on a network, if that is still the same chain."""
+        from nexus_tools.package import LockDeployment
+
+        document = self.upgrade_locks.get(network)
+        locks = LockDeployment.parse(document) if document else None
+        return locks if locks and locks.chain_id == chain_id else None
+
+    def remember_locks(self, locks: "LockDeployment", network: str) -> None:
+        """Keep which `upgrade_lock` is used on a network."""
+        self.upgrade_locks[network] = locks.as_json()
         self.save()
 
     # --- Reading
 
     def _read_file(self) -> None:
+        import tomllib
+
         try:
-            document = _parse(self.config_file.read_text(encoding="utf-8"))
+            document = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
             raise self._invalid(str(error)) from None
         self.networks = self._tables(document.pop("networks", {}))
         self.deployments = self._tables(document.pop("deployments", {}))
+        self.upgrade_locks = self._tables(document.pop("upgrade_locks", {}))
         for key, value in document.items():
             if key not in KEYS or not isinstance(value, str):
                 likely = suggestion(key, KEYS.keys() - {key})
@@ -370,16 +389,9 @@ class Settings:
 
     def _tables(self, value: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise self._invalid("networks and deployments are tables of tables")
+            raise self._invalid("networks, deployments and upgrade_locks are tables of tables")
         return value
 
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
         hint = hint or "correct or delete the file"
         return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
-
-
-def _parse(text: str) -> dict[str, Any]:
-    """Read TOML. Raises `ValueError`."""
-    import tomllib
-
-    return tomllib.loads(text)

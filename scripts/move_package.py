@@ -1,9 +1,10 @@
-"""Builds, checks and tests the Move package `move/nexus_tools`, and writes its bindings."""
+"""Builds, checks and tests the Move packages that come with us, and writes their bindings."""
 
 import argparse
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -36,14 +37,43 @@ from nexus_tools.localnet.move_test import (
 from nexus_tools.package.views import BASES
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "move" / "nexus_tools"
-BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
-BINDINGS = ROOT / "nexus_tools" / "package" / "move"
+OURS = ROOT / "nexus_tools" / "package"
 BUILDER = ROOT / ".cache" / "sui-move-builder"
 NATIVE_CODE = ROOT / ".cache" / "wasmtime"
 
 # The package has no random tests; if it gets some, they are to be the same in each run.
 _SEED = 0
+_MANIFEST = "package.json"
+
+
+@dataclass(frozen=True)
+class OurPackage:
+    """A folder in `move`, and the one in `nexus_tools` where bytecode and bindings of it are."""
+
+    name: str
+    home: Path
+    bases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> Path:
+        """Where it is written."""
+        return ROOT / "move" / self.name
+
+    @property
+    def bytecode(self) -> Path:
+        """Where it is compiled."""
+        return self.home / "bytecode"
+
+    @property
+    def bindings(self) -> Path:
+        """Where Python's view of it is."""
+        return self.home / "move"
+
+
+PACKAGES = (
+    OurPackage("nexus_tools", OURS, BASES),
+    OurPackage("upgrade_lock", OURS / "upgrade_lock"),
+)
 
 
 def main() -> int:
@@ -67,30 +97,24 @@ def main() -> int:
 
 
 def build() -> int:
-    """Compile the package and write its bytecode and its bindings."""
-    package = _compile()
-    files = _bytecode_files(package)
-    BYTECODE.mkdir(parents=True, exist_ok=True)
-    for path in BYTECODE.glob("*.mv"):
-        path.unlink()
-    for name, content in files.items():
-        (BYTECODE / name).write_bytes(content)
-    print(f"{len(files) - 1} modules written to {BYTECODE.relative_to(ROOT)}")
-    write_bindings(BINDINGS, _bindings(package))
-    print(f"and their bindings to {BINDINGS.relative_to(ROOT)}")
+    """Compile the packages and write their bytecode and their bindings."""
+    for ours in PACKAGES:
+        package = _compile(ours)
+        files = _bytecode_files(ours, package)
+        ours.bytecode.mkdir(parents=True, exist_ok=True)
+        for path in ours.bytecode.glob("*.mv"):
+            path.unlink()
+        for name, content in files.items():
+            (ours.bytecode / name).write_bytes(content)
+        print(f"{len(files) - 1} modules written to {ours.bytecode.relative_to(ROOT)}")
+        write_bindings(ours.bindings, _bindings(ours, package))
+        print(f"and their bindings to {ours.bindings.relative_to(ROOT)}")
     return 0
 
 
 def check() -> int:
-    """Compile the package and compare the result with what is in the repository."""
-    package = _compile()
-    expected = _bytecode_files(package)
-    present = {path.name: path.read_bytes() for path in (*BYTECODE.glob("*.mv"), _manifest())}
-    expected |= {name: text.encode() for name, text in _bindings(package).items()}
-    present |= {path.name: path.read_bytes() for path in BINDINGS.glob("*.py")}
-    different = sorted(
-        name for name in expected | present if expected.get(name) != present.get(name)
-    )
+    """Compile the packages and compare the results with what is in the repository."""
+    different = [name for ours in PACKAGES for name in _different(ours)]
     if different:
         print(f"{', '.join(different)}: not what the sources compile to. Run scripts/move build.")
         return 1
@@ -99,11 +123,22 @@ def check() -> int:
 
 
 def test(*, coverage: bool, coverage_report: Path | None) -> int:
-    """Run the unit tests in the localnet's VM."""
-    builder, package = _builder(), read_package(PACKAGE, for_tests=True)
+    """Run the unit tests of all packages in the localnet's VM."""
+    covers = coverage or coverage_report is not None
+    runs = [_test(ours, covers=covers) for ours in PACKAGES]
+    if coverage_report is not None:
+        texts = [
+            coverage_lcov(runner.coverage(), ours.sources.relative_to(ROOT))
+            for ours, (_, runner) in zip(PACKAGES, runs, strict=True)
+        ]
+        coverage_report.write_text("".join(texts), "utf-8")
+    return 0 if all(passed for passed, _ in runs) else 1
+
+
+def _test(ours: OurPackage, *, covers: bool) -> tuple[bool, MoveTestRunner]:
+    builder, package = _builder(), read_package(ours.sources, for_tests=True)
     dependencies = build_dependencies(builder, package.dependencies)
     build = build_tests(builder, package.sources, dependencies)
-    covers = coverage or coverage_report is not None
     marked = partial(build_marked, builder, package.sources, dependencies)
     runner = MoveTestRunner(build, seed=_SEED, marked=marked, covers=covers)
     results = list(runner.run(build.tests))
@@ -112,48 +147,60 @@ def test(*, coverage: bool, coverage_report: Path | None) -> int:
         print("\n".join(failure_lines(result)), end="\n\n")
     if covers:
         print("\n".join(coverage_in_words(runner.coverage())), end="\n\n")
-    if coverage_report is not None:
-        folder = PACKAGE.relative_to(ROOT)
-        coverage_report.write_text(coverage_lcov(runner.coverage(), folder), "utf-8")
-    print(summary_line(results))
-    return 1 if failed or not results else 0
+    print(f"{ours.name}: {summary_line(results)}")
+    return bool(results) and not failed, runner
 
 
 def _builder() -> MoveBuilder:
     return MoveBuilder(install_builder(BUILDER), NATIVE_CODE)
 
 
-def _manifest() -> Path:
-    return BYTECODE / "package.json"
-
-
-def _compile() -> BuiltPackage:
-    package = build_to_publish(_builder(), PACKAGE)
+def _compile(ours: OurPackage) -> BuiltPackage:
+    package = build_to_publish(_builder(), ours.sources)
     if package.warnings:
         print(package.warnings, file=sys.stderr)
     return package
 
 
-def _bindings(package: BuiltPackage) -> Mapping[str, str]:
+def _different(ours: OurPackage) -> list[str]:
+    """The files that are not what the sources compile to."""
+    package = _compile(ours)
+    code, bindings = _bytecode_files(ours, package), _bindings(ours, package)
+    expected = {ours.bytecode / name: content for name, content in code.items()}
+    expected |= {ours.bindings / name: text.encode() for name, text in bindings.items()}
+    paths = (
+        *ours.bytecode.glob("*.mv"),
+        *ours.bytecode.glob(_MANIFEST),
+        *ours.bindings.rglob("*.py"),
+    )
+    present = {path: path.read_bytes() for path in paths}
+    return sorted(
+        str(path.relative_to(ROOT))
+        for path in expected | present
+        if expected.get(path) != present.get(path)
+    )
+
+
+def _bindings(ours: OurPackage, package: BuiltPackage) -> Mapping[str, str]:
     """The files of the bindings; the folder has nothing else."""
-    origin = "the Move package `nexus_tools`"
-    source = PackageSource(origin, package.modules, published_sources(read_sources(PACKAGE)))
+    origin = f"the Move package `{ours.name}`"
+    source = PackageSource(origin, package.modules, published_sources(read_sources(ours.sources)))
     framework = load_framework()
-    return generate(source, lambda address: framework[address].modules, bases=BASES).files
+    return generate(source, lambda address: framework[address].modules, bases=ours.bases).files
 
 
-def _bytecode_files(package: BuiltPackage) -> dict[str, bytes]:
+def _bytecode_files(ours: OurPackage, package: BuiltPackage) -> dict[str, bytes]:
     """The files of the bytecode folder: a `.mv` for each module, and `package.json`."""
     modules = {deserialize(module).name: module for module in package.modules}
     manifest = {
         "modules": list(modules),
         "dependencies": [f"0x{dependency.hex()}" for dependency in package.dependencies],
         "digest": package.digest.hex(),
-        "sources_digest": sources_digest(PACKAGE),
+        "sources_digest": sources_digest(ours.sources),
         "compiler": COMPILER_VERSION,
     }
     files = {f"{name}.mv": module for name, module in modules.items()}
-    return files | {_manifest().name: (json.dumps(manifest, indent=2) + "\n").encode()}
+    return files | {_MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}
 
 
 if __name__ == "__main__":

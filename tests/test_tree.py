@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "nexus_tools").rglob("*.py"))
 MOVE_SOURCES = sorted((ROOT / "move/nexus_tools/sources").glob("*.move"))
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
-GENERATED = ROOT / "nexus_tools" / "package" / "move"
+PACKAGE = ROOT / "nexus_tools" / "package"
+GENERATED = (PACKAGE / "move", PACKAGE / "upgrade_lock" / "move")
 ROOMS = (
     "tool",
     "toolkit",
@@ -56,7 +57,7 @@ def shown(path):
 
 
 def test_a_python_file_has_at_most_400_lines():
-    written = [path for path in SOURCES if not path.is_relative_to(GENERATED)]
+    written = [path for path in SOURCES if not any(map(path.is_relative_to, GENERATED))]
     assert {shown(path) for path in written if len(path.read_text().splitlines()) > 400} == set()
 
 

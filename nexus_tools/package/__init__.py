@@ -6,13 +6,8 @@ are the verbs of `registry`.
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
 from nexus_tools.package.caps import has_cap, require_cap
-from nexus_tools.package.deployment import (
-    CompiledPackage,
-    Deployment,
-    load_package,
-    publish,
-    upgrade,
-)
+from nexus_tools.package.compiled import CompiledPackage, load_package
+from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
 from nexus_tools.package.ids import (
     fqn_field_id,
@@ -28,19 +23,30 @@ from nexus_tools.package.publisher import (
     PublishResult,
     UpgradeResult,
     newest,
+    publish,
+)
+from nexus_tools.package.upgrade_lock import (
+    LockDeployment,
+    PackageUpgrades,
+    UpgradeLocks,
+    Upgrades,
 )
 from nexus_tools.package.views import ToolState
 
 __all__ = [
     "CompiledPackage",
     "Deployment",
+    "LockDeployment",
     "PackageClient",
+    "PackageUpgrades",
     "PublishResult",
     "Publisher",
     "RegistryEvent",
     "Sent",
     "ToolState",
+    "UpgradeLocks",
     "UpgradeResult",
+    "Upgrades",
     "code_of",
     "event_filter",
     "execute_or_simulate",
@@ -59,5 +65,4 @@ __all__ = [
     "require_cap",
     "responsible",
     "tool_id",
-    "upgrade",
 ]

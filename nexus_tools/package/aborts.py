@@ -5,8 +5,9 @@ Its sentence is the comment of its constant in the Move sources, which `move` ha
 
 import re
 from collections.abc import Mapping
+from typing import Protocol
 
-from nexus_tools.bindings.runtime import MoveError
+from nexus_tools.bindings.runtime import MoveError, Package, Types
 from nexus_tools.errors import (
     NexusError,
     NotAllowedError,
@@ -16,8 +17,6 @@ from nexus_tools.errors import (
     UsageError,
     ValidationError,
 )
-from nexus_tools.package.deployment import Deployment
-from nexus_tools.package.move import TYPES
 from nexus_tools.units import utc
 
 KINDS: Mapping[type[NexusError], frozenset[str]] = {
@@ -29,12 +28,14 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
             *("EToolNotActive", "ENoLeader", "EWrongPayment", "EClosed", "ETooEarly", "ETooLate"),
             *("ENotExpired", "ENotClosed", "ENotSettled"),
+            *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
+            "EImmutable",
         }
     ),
     NotAllowedError: frozenset(
         {
             *("ENameTaken", "ENotOwner", "ENotOperator"),
-            *("ENotAdmitted", "ENotResponsible", "ENotRequester"),
+            *("ENotAdmitted", "ENotResponsible", "ENotRequester", "ENotOffered"),
         }
     ),
     NotFoundError: frozenset({"EUnknownOperator", "EUnknownLeader"}),
@@ -51,6 +52,18 @@ _TIMED = {
 }
 
 
+class Published(Protocol):
+    """A package of ours on some chain."""
+
+    @property
+    def package(self) -> Package:
+        """Where it is."""
+
+    @property
+    def types(self) -> Types:
+        """Its bindings, with the words of its errors."""
+
+
 def code_of(reason: MoveError) -> str:
     """The stable word for programs: `ENotOwner` is `not_owner`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", reason.name[1:]).lower()
@@ -62,19 +75,19 @@ def kind_of(reason: MoveError) -> type[NexusError]:
     return next(kinds, ValidationError)
 
 
-def abort_reason(error: RefusedOnChainError, deployment: Deployment) -> MoveError | None:
+def abort_reason(error: RefusedOnChainError, published: Published) -> MoveError | None:
     """The reason behind an abort of the package; None if it is another failure."""
-    details = error.details
+    details, package = error.details, published.package
     number = details.get("abort")
-    ours = (str(deployment.original_id), str(deployment.package_id))
+    ours = (str(package.original_id), str(package.id))
     if details.get("package") not in ours or not isinstance(number, int):
         return None
-    return TYPES.error_of(str(details.get("module")), number)
+    return published.types.error_of(str(details.get("module")), number)
 
 
 def explain_abort(
     error: RefusedOnChainError,
-    deployment: Deployment,
+    published: Published,
     *,
     possible_at_ms: int | None = None,
     now_ms: int | None = None,
@@ -83,7 +96,7 @@ def explain_abort(
 
     `possible_at_ms` is when the chain would allow what has to wait, where the caller knows.
     """
-    reason = abort_reason(error, deployment)
+    reason = abort_reason(error, published)
     if reason is None:
         return error
     details = error.details | {"reason": reason.name}

@@ -1,87 +1,22 @@
-"""The Move package as bytes that ship with us, and a deployment of it on some chain."""
+"""A deployment of the Move package on some chain."""
 
-import json
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Self, TypeVar
 
 from msgspec import Struct, convert, to_builtins
 from msgspec import ValidationError as MsgspecError
 from msgspec.structs import replace
 
-from nexus_tools.bindings.runtime import Decoder, MoveStruct, Package
+from nexus_tools.bindings.runtime import Decoder, MoveStruct, Package, Types
 from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotFoundError, ValidationError
 from nexus_tools.package.move import TYPES
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
-from nexus_tools.sui.bcs import Codec, u8
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import Codec
 from nexus_tools.sui.object import MoveObject, Object
 from nexus_tools.sui.type_tag import StructTag
 
 Kind = TypeVar("Kind", bound=MoveStruct)
-
-_COMPATIBLE = 0  # `sui::package::COMPATIBLE`
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledPackage:
-    """Modules in the order of their dependencies, and the packages that they are linked to.
-
-    `digest` is the package digest that an upgrade has to name; `sources_digest` and `compiler` say
-    what it was made from and with.
-    """
-
-    modules: tuple[bytes, ...]
-    dependencies: tuple[Address, ...]
-    digest: bytes
-    sources_digest: str
-    compiler: str
-
-
-@cache
-def load_package() -> CompiledPackage:
-    """The package that ships with this release. Raises `package_missing`."""
-    folder = files("nexus_tools.package") / "bytecode"
-    try:
-        document = json.loads((folder / "package.json").read_text(encoding="utf-8"))
-        modules = tuple((folder / f"{name}.mv").read_bytes() for name in document["modules"])
-    except (FileNotFoundError, KeyError) as error:
-        raise NotFoundError(
-            "package_missing",
-            f"the compiled Move package is not installed: {error}",
-            hint="install nexus-tools again, or compile the package from its sources",
-        ) from error
-    return CompiledPackage(
-        modules,
-        tuple(map(Address.parse, document["dependencies"])),
-        bytes.fromhex(document["digest"]),
-        document["sources_digest"],
-        document["compiler"],
-    )
-
-
-def publish(builder: TransactionBuilder, package: CompiledPackage, admin: Address) -> None:
-    """Publish a package and give its `UpgradeCap` to `admin`; the `AdminCap` is the sender's."""
-    upgrade_cap = builder.publish(package.modules, package.dependencies)
-    builder.transfer_objects([upgrade_cap], admin)
-
-
-def upgrade(
-    builder: TransactionBuilder, package: CompiledPackage, deployment: "Deployment"
-) -> None:
-    """Publish a package as the next version of the deployed one, which it has to be compatible to.
-
-    Afterwards `Deployment.at` names the new version, and `Publisher.migrate` makes older
-    versions stop. Raises `upgrade_cap_unknown`.
-    """
-    cap = builder.object(deployment.require_upgrade_cap())
-    policy, digest = builder.pure(u8, _COMPATIBLE), builder.byte_vector(package.digest)
-    framework = (SUI_FRAMEWORK, "package")
-    ticket = builder.move_call(*framework, "authorize_upgrade", [cap, policy, digest])
-    receipt = builder.upgrade(package.modules, package.dependencies, deployment.package_id, ticket)
-    builder.move_call(*framework, "commit_upgrade", [cap, receipt])
 
 
 class Deployment(Struct, frozen=True):
@@ -101,7 +36,10 @@ class Deployment(Struct, frozen=True):
 
     @classmethod
     def of(cls, executed: Executed, chain_id: str) -> Self:
-        """What a transaction with `publish` has made. Raises `deployment_invalid`."""
+        """What a transaction that published it has made. Raises `deployment_invalid`.
+
+        It has no `UpgradeCap` if the transaction locked it away, or destroyed it.
+        """
         package = executed.published()
         return cls(
             package,
@@ -110,7 +48,7 @@ class Deployment(Struct, frozen=True):
             _only(executed, "leader_registry", "LeaderRegistry"),
             chain_id,
             _only(executed, "admin", "AdminCap"),
-            _only(executed, "package", "UpgradeCap"),
+            next(iter(executed.created_of("package", "UpgradeCap")), None),
         )
 
     def at(self, package_id: Address) -> Self:
@@ -134,6 +72,11 @@ class Deployment(Struct, frozen=True):
     def package(self) -> Package:
         """The package, as its bindings take it."""
         return Package(self.package_id, self.original_id)
+
+    @property
+    def types(self) -> Types:
+        """The types and errors of the package, as its bindings have them."""
+        return TYPES
 
     @property
     def decoder(self) -> Decoder:

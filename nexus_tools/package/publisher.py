@@ -7,14 +7,19 @@ from nexus_tools.client import Executed, SuiClient
 from nexus_tools.errors import NotNowError, RefusedOnChainError
 from nexus_tools.package.aborts import abort_reason
 from nexus_tools.package.caps import require_cap
-from nexus_tools.package.deployment import CompiledPackage, Deployment, publish, upgrade
+from nexus_tools.package.compiled import CompiledPackage, compiled_modules
+from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.move import leader_registry, tool_registry, version
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
-from nexus_tools.sui.address import ZERO, Address
+from nexus_tools.package.upgrade_lock import LockDeployment, UpgradeLocks
+from nexus_tools.package.upgrade_lock.move import upgrade_lock
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.bcs import u8
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import MovePackage, Object
 
 Migrate = Callable[[TransactionBuilder], None]
+
+_COMPATIBLE = 0  # `sui::package::COMPATIBLE`
 
 
 def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
@@ -61,43 +66,67 @@ class Publisher:
         """The same, simulated."""
         return Publisher(self.client, dry_run=True)
 
-    async def publish(self, package: CompiledPackage) -> PublishResult:
-        """Publish a package with registries of its own; all caps go to the sender."""
-        builder = TransactionBuilder()
-        publish(builder, package, self.client.address)
-        sent = await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
+    async def publish(
+        self, package: CompiledPackage, locks: LockDeployment | None = None
+    ) -> PublishResult:
+        """Publish a package with registries of its own; the `AdminCap` goes to the sender.
+
+        With `locks` its upgrades are locked in the same transaction; else the sender gets the
+        `UpgradeCap`, too, and can replace the code at any moment.
+        """
+        sent = await self.publish_other(package.modules, package.dependencies, locks)
         if not isinstance(sent, Executed):
             return PublishResult(sent, None)
         return PublishResult(sent, Deployment.of(sent, await self.client.chain_id()))
 
     async def publish_other(
-        self, modules: Sequence[bytes], dependencies: Sequence[Address]
+        self,
+        modules: Sequence[bytes],
+        dependencies: Sequence[Address],
+        locks: LockDeployment | None = None,
     ) -> Sent:
-        """Publish a package of somebody's own; the sender gets its `UpgradeCap`."""
+        """Publish any package; `locks` as for `publish`."""
         builder = TransactionBuilder()
-        upgrade_cap = builder.publish(modules, dependencies)
-        builder.transfer_objects([upgrade_cap], self.client.address)
+        publish(builder, modules, dependencies, locks or self.client.address)
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
-    async def upgrade(self, package: CompiledPackage, deployment: Deployment) -> UpgradeResult:
+    async def publish_lock(self) -> tuple[Sent, LockDeployment | None]:
+        """Publish `upgrade_lock`, by which packages are locked; None in a dry run."""
+        return await LockDeployment.publish(self.client, dry_run=self.dry_run)
+
+    async def upgrade(
+        self,
+        package: CompiledPackage,
+        deployment: Deployment,
+        locks: LockDeployment | None = None,
+    ) -> UpgradeResult:
         """Publish a package as the next version, unless its modules are those of the newest one.
 
         What `deployment` takes for the newest version may be out of date. `migrate` comes next.
-        Raises `upgrade_cap_unknown`, `admin_cap_unknown`, `cap_not_yours` or `package_outdated`.
+        If the package is locked by `locks`, anybody does this with what was proposed, in its time:
+        raises as `UpgradeLocks.execute`. Else it needs both caps: raises `upgrade_cap_unknown`,
+        `admin_cap_unknown`, `cap_not_yours`. Raises `package_outdated`.
         """
         versions = await self.client.package_versions(deployment.original_id)
         newest = deployment.at(versions[-1])
         if await self._is_published(package, versions):
             return UpgradeResult(None, newest, len(versions))
-        builder = TransactionBuilder()
-        upgrade(builder, package, newest)
-        await self._require_cap("UpgradeCap", newest.require_upgrade_cap())
-        # Until the registries are migrated, they refuse the commands of the next version.
-        await self._require_cap("AdminCap", newest.require_admin_cap())
-        sent = await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
+        locked = locks and UpgradeLocks(self.client, locks, dry_run=self.dry_run)
+        if locked and await locked.find(newest.original_id):
+            sent = await locked.execute(newest.original_id, package)
+        else:
+            sent = await self._upgrade_free(package, newest)
         if isinstance(sent, Executed):
             newest = newest.at(sent.published())
         return UpgradeResult(sent, newest, len(versions) + 1)
+
+    async def _upgrade_free(self, package: CompiledPackage, newest: Deployment) -> Sent:
+        builder = TransactionBuilder()
+        _upgrade(builder, package, newest)
+        await self._require_cap("UpgradeCap", newest.require_upgrade_cap())
+        # Until the registries are migrated, they refuse the commands of the next version.
+        await self._require_cap("AdminCap", newest.require_admin_cap())
+        return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
         """Let only the deployed version work, with one transaction.
@@ -118,7 +147,7 @@ class Publisher:
         """Whether it is the newest version. Raises `package_outdated` if it is an older one."""
         modules = set(package.modules)
         found = await self.client.objects(versions)
-        published = [_compiled_modules(value, original=versions[0]) for value in found]
+        published = [compiled_modules(value, original=versions[0]) for value in found]
         if published[-1] == modules:
             return True
         if modules in published:
@@ -153,14 +182,28 @@ class Publisher:
         )
 
 
-def _compiled_modules(package: Object | None, original: Address) -> set[bytes]:
-    """The modules as they were before they were published.
+def publish(
+    builder: TransactionBuilder,
+    modules: Sequence[bytes],
+    dependencies: Sequence[Address],
+    keeper: Address | LockDeployment,
+) -> None:
+    """Publish a package. Its `UpgradeCap` goes to an address, or is locked away for good."""
+    upgrade_cap = builder.publish(modules, dependencies)
+    if isinstance(keeper, LockDeployment):
+        upgrade_lock.lock(builder, keeper.package, keeper.locks, upgrade_cap)
+    else:
+        builder.transfer_objects([upgrade_cap], keeper)
 
-    A compiled module has the address 0x0, in whose place the chain puts that of the first version.
-    """
-    if package is None or not isinstance(package.data, MovePackage):
-        return set()
-    return {code.replace(original, ZERO) for _, code in package.data.modules}
+
+def _upgrade(builder: TransactionBuilder, package: CompiledPackage, deployment: Deployment) -> None:
+    """Publish a package as the next version of the deployed one. Raises `upgrade_cap_unknown`."""
+    cap = builder.object(deployment.require_upgrade_cap())
+    policy, digest = builder.pure(u8, _COMPATIBLE), builder.byte_vector(package.digest)
+    framework = (SUI_FRAMEWORK, "package")
+    ticket = builder.move_call(*framework, "authorize_upgrade", [cap, policy, digest])
+    receipt = builder.upgrade(package.modules, package.dependencies, deployment.package_id, ticket)
+    builder.move_call(*framework, "commit_upgrade", [cap, receipt])
 
 
 async def newest(client: SuiClient, deployment: Deployment) -> Deployment:

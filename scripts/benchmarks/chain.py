@@ -44,7 +44,8 @@ async def funded_key(network: Network, amount_mist: int) -> KeyPair:
 async def deploy(client: SuiClient) -> Deployment:
     """Publish our package."""
     builder = TransactionBuilder()
-    publish(builder, load_package(), client.address)
+    package = load_package()
+    publish(builder, package.modules, package.dependencies, client.address)
     return Deployment.of(await client.execute(builder), await client.chain_id())
 
 

@@ -118,7 +118,8 @@ def _peer_rate(peer: Process, name: str) -> float:
 
 
 def _publish_package(builder: TransactionBuilder, recipient: Address) -> None:
-    publish(builder, load_package(), recipient)
+    package = load_package()
+    publish(builder, package.modules, package.dependencies, recipient)
 
 
 class InProcess:

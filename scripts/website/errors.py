@@ -10,8 +10,9 @@ from pathlib import Path
 import nexus_tools
 from nexus_tools import errors
 from nexus_tools.bindings.runtime import MoveError
+from nexus_tools.package import move
 from nexus_tools.package.aborts import code_of, kind_of
-from nexus_tools.package.move import TYPES
+from nexus_tools.package.upgrade_lock import move as lock_move
 from website.commands import cell
 
 HOUSE = Path(nexus_tools.__file__).parent
@@ -66,8 +67,9 @@ def raised_by_kind() -> dict[str, set[Raised]]:
 
 
 def _aborts() -> Iterator[MoveError]:
-    for module in TYPES.modules:
-        yield from getattr(import_module(f"nexus_tools.package.move.{module}"), "ERRORS", ())
+    for package in (move, lock_move):
+        for module in package.TYPES.modules:
+            yield from getattr(import_module(f"{package.__name__}.{module}"), "ERRORS", ())
 
 
 def _raised(call: ast.Call) -> Raised | None:

@@ -1,21 +1,23 @@
-"""The reference of the Move package, from the comments of its sources."""
+"""The reference of the Move packages, from the comments of their sources."""
 
 from documents.page import ROOT
 from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, read_modules
 
-INTRODUCTION = """# The Move package
+INTRODUCTION = """# The Move packages
 
-For authors of Move code and of clients: what `nexus_tools` has on chain, by its own comments.
+For authors of Move code and of clients: what `nexus_tools` and `upgrade_lock` have on chain, by their own
+comments.
 
 """
-SOURCES = ROOT / "move/nexus_tools/sources"
+SOURCES = (ROOT / "move/nexus_tools/sources", ROOT / "move/upgrade_lock/sources")
 
 
 def page() -> str:
     """The page."""
     modules = [
         module
-        for path in sorted(SOURCES.glob("*.move"))
+        for folder in SOURCES
+        for path in sorted(folder.glob("*.move"))
         for module in read_modules(path.read_text(encoding="utf-8"))
     ]
     return INTRODUCTION + "\n".join(map(_module, modules))

@@ -102,9 +102,9 @@ def test_every_error_has_a_code_a_sentence_and_its_class():
     assert "delay_not_over" in {each.code for each in raised["NotNowError"]}
 
 
-def test_every_public_function_of_the_move_package_is_in_the_reference():
+def test_every_public_function_of_the_move_packages_is_in_the_reference():
     page = move.page()
-    for path in move.SOURCES.glob("*.move"):
+    for path in (path for folder in move.SOURCES for path in folder.glob("*.move")):
         for name in re.findall(r"^public fun (\w+)", path.read_text(), re.MULTILINE):
             assert f"public fun {name}" in page
 

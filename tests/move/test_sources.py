@@ -12,14 +12,19 @@ from nexus_tools.localnet.compiler import sources_digest
 from nexus_tools.move_source import read_modules
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "move" / "nexus_tools"
-BYTECODE = ROOT / "nexus_tools" / "package" / "bytecode"
-MODULES = sorted(path.stem for path in (PACKAGE / "sources").glob("*.move"))
+OURS = ROOT / "nexus_tools" / "package"
+BYTECODE = {"nexus_tools": OURS / "bytecode", "upgrade_lock": OURS / "upgrade_lock" / "bytecode"}
+FOLDERS = {
+    path.stem: path.parents[1]
+    for name in BYTECODE
+    for path in sorted((ROOT / "move" / name / "sources").glob("*.move"))
+}
+MODULES = sorted(FOLDERS)
 
 
 def source(name):
     """What a module declares."""
-    (module,) = read_modules((PACKAGE / "sources" / f"{name}.move").read_text())
+    (module,) = read_modules((FOLDERS[name] / "sources" / f"{name}.move").read_text())
     return module
 
 
@@ -27,44 +32,53 @@ def errors(name):
     return [each for each in source(name).constants if re.match("E[A-Z][a-z]", each.name)]
 
 
-def unit_tests():
-    return "\n".join(path.read_text() for path in (PACKAGE / "tests").glob("*.move"))
+def unit_tests(module):
+    return "\n".join(path.read_text() for path in (FOLDERS[module] / "tests").glob("*.move"))
+
+
+@pytest.fixture(params=sorted(BYTECODE))
+def package(request):
+    """Each of our packages: where its sources are, and its bytecode."""
+    return ROOT / "move" / request.param, BYTECODE[request.param]
 
 
 @pytest.fixture
-def manifest():
-    return json.loads((BYTECODE / "package.json").read_text())
+def manifest(package):
+    return json.loads((package[1] / "package.json").read_text())
 
 
-def test_bytecode_was_made_from_these_sources(manifest):
+@pytest.fixture
+def modules(package, manifest):
+    """The shipped modules as bytes, by name."""
+    return {name: (package[1] / f"{name}.mv").read_bytes() for name in manifest["modules"]}
+
+
+def test_bytecode_was_made_from_these_sources(package, manifest):
     hint = "the Move sources changed: run scripts/move build"
-    assert manifest["sources_digest"] == sources_digest(PACKAGE), hint
+    assert manifest["sources_digest"] == sources_digest(package[0]), hint
 
 
-def test_every_module_is_shipped(manifest):
-    shipped = {path.stem: deserialize(path.read_bytes()) for path in BYTECODE.glob("*.mv")}
-    assert sorted(manifest["modules"]) == sorted(shipped) == MODULES
-    assert all(module.name == name for name, module in shipped.items())
+def test_every_module_is_shipped(package, modules):
+    written = sorted(path.stem for path in (package[0] / "sources").glob("*.move"))
+    assert sorted(modules) == sorted(path.stem for path in package[1].glob("*.mv")) == written
+    assert all(deserialize(code).name == name for name, code in modules.items())
 
 
-def test_package_digest_is_that_of_the_shipped_modules(manifest):
-    modules = [(BYTECODE / f"{name}.mv").read_bytes() for name in manifest["modules"]]
+def test_package_digest_is_that_of_the_shipped_modules(manifest, modules):
     dependencies = [bytes.fromhex(text.removeprefix("0x")) for text in manifest["dependencies"]]
-    assert package_digest(modules, dependencies).hex() == manifest["digest"]
+    assert package_digest(modules.values(), dependencies).hex() == manifest["digest"]
 
 
-def test_modules_are_publishable_and_within_the_size_limit(manifest):
-    modules = [(BYTECODE / f"{name}.mv").read_bytes() for name in manifest["modules"]]
-    for module in map(deserialize, modules):
+def test_modules_are_publishable_and_within_the_size_limit(modules):
+    for module in map(deserialize, modules.values()):
         check_publishable(module)
         assert module.address == bytes(32)
     # Sui: `max_move_package_size`.
-    assert sum(map(len, modules)) < 100 * 1024
+    assert sum(map(len, modules.values())) < 100 * 1024
 
 
-def test_no_test_code_is_shipped(manifest):
-    modules = [deserialize((BYTECODE / f"{name}.mv").read_bytes()) for name in manifest["modules"]]
-    names = {name for module in modules for name in module.identifiers}
+def test_no_test_code_is_shipped(modules):
+    names = {name for code in modules.values() for name in deserialize(code).identifiers}
     assert not [name for name in names if name.endswith("_for_testing")]
 
 
@@ -80,7 +94,7 @@ ERRORS = [(module, each.name) for module in MODULES for each in errors(module)]
 
 @pytest.mark.parametrize(("module", "name"), ERRORS)
 def test_error_has_a_failure_test(module, name):
-    assert f"expected_failure(abort_code = {module}::{name})" in unit_tests()
+    assert f"expected_failure(abort_code = {module}::{name})" in unit_tests(module)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -99,13 +113,13 @@ def test_every_event_is_checked_field_by_field():
         for struct in source(module).structs
         if struct.abilities == ("copy", "drop")
     ]
-    told = (PACKAGE / "tests" / "event_tests.move").read_text()
-    assert len(events) == 29
+    assert len(events) == 36
+    told = "\n".join(map(unit_tests, ("tool", "upgrade_lock")))
     assert [event for event in events if f"told<{event}>()" not in told] == []
 
 
 def test_tests_have_names_of_their_own():
-    for path in (PACKAGE / "tests").glob("*.move"):
+    for path in (ROOT / "move").glob("*/tests/*.move"):
         (module,) = read_modules(path.read_text())
         names = [function.name for function in module.functions]
         assert [name for name, count in Counter(names).items() if count > 1] == []

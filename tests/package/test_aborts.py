@@ -5,6 +5,7 @@ import pytest
 from nexus_tools.errors import RefusedOnChainError
 from nexus_tools.package import code_of, explain_abort, kind_of, move
 from nexus_tools.package.aborts import KINDS
+from nexus_tools.package.upgrade_lock.move import upgrade_lock
 from nexus_tools.sui.address import Address
 
 SUI = 1_000_000_000
@@ -42,6 +43,7 @@ def test_every_error_has_a_code_of_its_own_in_its_module():
 
 def test_the_kinds_of_errors_name_error_constants_alone():
     stated = {error.name for module in MODULES for error in getattr(move, module).ERRORS}
+    stated |= {error.name for error in upgrade_lock.ERRORS}
     assert {name for names in KINDS.values() for name in names} <= stated
 
 

@@ -18,7 +18,7 @@ def test_the_package_that_ships_has_the_digest_that_its_modules_give():
 
 def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
     load_package.cache_clear()
-    monkeypatch.setattr("nexus_tools.package.deployment.files", lambda _: tmp_path)
+    monkeypatch.setattr("nexus_tools.package.compiled.files", lambda _: tmp_path)
     with pytest.raises(NotFoundError) as caught:
         load_package()
     assert caught.value.code == "package_missing"

@@ -105,8 +105,25 @@ async def _package(session: Session, client: "SuiClient") -> AsyncIterator[Findi
         yield problem("package", error.message, remedy)
         return
     yield ok("package", f"published as {deployment.original_id}")
+    yield await _upgrades(session, client, deployment)
     async for finding in _tools(session, client, deployment):
         yield finding
+
+
+async def _upgrades(session: Session, client: "SuiClient", deployment: "Deployment") -> Finding:
+    """Whether the code can be another one without notice."""
+    from nexus_tools.cli.package.lock import upgrades_record
+    from nexus_tools.package import Upgrades
+
+    said = await upgrades_record(session, client, deployment.original_id)
+    if said["upgrades"] == Upgrades.FREE:
+        message = "the package is free: who has its UpgradeCap replaces the code at any moment"
+        return warning("upgrades", message, "nexus-tools package lock")
+    if "executable_at_ms" in said:
+        at = units.utc(said["executable_at_ms"], await client.now_ms())
+        message = f"another version is proposed, and can be executed from {at}"
+        return warning("upgrades", message, "nexus-tools package upgrade show")
+    return ok("upgrades", f"the package is {said['upgrades']}, and nothing is proposed")
 
 
 async def _tools(

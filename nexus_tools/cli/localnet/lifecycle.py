@@ -108,7 +108,8 @@ def reset(session: Session, *, yes: bool) -> None:
     session.output.confirm(f"Forget everything on {running.url}{what}?", yes=yes)
     with session.output.progress("starting the localnet anew"):
         running = reset_localnet(running)
-    session.settings.deployments.pop("localnet", None)
+    for published in (session.settings.deployments, session.settings.upgrade_locks):
+        published.pop("localnet", None)
     session.settings.save()
     _report_start(session, running)
 

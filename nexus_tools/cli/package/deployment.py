@@ -6,19 +6,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
 from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
+from nexus_tools.cli.package.lock import ensure_locks, in_words, upgrades_record
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
+    from nexus_tools.client import Executed, SuiClient
     from nexus_tools.localnet.compiler import BuiltPackage, Bundle
+    from nexus_tools.sui.address import Address
+
+_AND_LOCKED = ", and locked its upgrades"
 
 
 @click.command()
 @click.argument("folder", type=FOLDER, required=False)
 @click.option("--again", is_flag=True, help="Publish another one, although one is known.")
+@click.option(
+    "--lock/--free",
+    "locked",
+    default=None,
+    help="Lock its upgrades in the same transaction: ours is locked unless --free is given.",
+)
 @BUNDLE
 @compiles
 @writes
@@ -27,21 +36,29 @@ async def publish(
     folder: Path | None,
     *,
     again: bool,
+    locked: bool | None,
     bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
     """Publish the Move package in FOLDER; without it, the one that comes with nexus-tools.
 
-    The key that signs gets the UpgradeCap, and of ours the AdminCap.
+    The key that signs gets the AdminCap of ours. A locked package is upgraded 14 days after the
+    upgrade was proposed at the earliest, and the key that signs owns the lock; of a free one it
+    gets the UpgradeCap, and can replace the code at any moment.
     """
     if folder is None:
-        await _publish_ours(session, again=again)
+        await _publish_ours(session, again=again, locked=locked is not False)
     else:
-        await _publish_folder(session, folder, compilation, bundle=bundle)
+        await _publish_folder(session, folder, compilation, bundle=bundle, locked=bool(locked))
 
 
 async def _publish_folder(
-    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+    session: Session,
+    folder: Path,
+    compilation: Compilation,
+    *,
+    bundle: "Bundle | None",
+    locked: bool,
 ) -> None:
     from nexus_tools.client import Executed
     from nexus_tools.package import Publisher
@@ -51,18 +68,22 @@ async def _publish_folder(
         built = await asyncio.to_thread(_built, session, folder, compilation, bundle=bundle)
     dependencies = tuple(map(Address, built.dependencies))
     async with session.client(signing=True) as client:
-        done = f"published {folder} on {client.network.name}"
+        before, locks = await ensure_locks(session, client) if locked else ([], None)
+        done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
         sent = await carry_out(
             session,
             Publisher(client, dry_run=session.dry_run),
-            lambda publisher: publisher.publish_other(built.modules, dependencies),
+            lambda publisher: publisher.publish_other(built.modules, dependencies, locks),
             question=lambda rehearsed: asked(done, rehearsed),
         )
         record: dict[str, Any] = {"network": client.network.name, "folder": str(folder)}
     if isinstance(sent, Executed):
-        (cap,) = sent.created_of("package", "UpgradeCap")
-        record |= {"package_id": str(sent.published()), "upgrade_cap": str(cap)}
-    report(session.output, sent, done, record)
+        record["package_id"] = str(sent.published())
+        keeper = ("lock", "upgrade_lock", "UpgradeLock")
+        name, *kind = keeper if locked else ("upgrade_cap", "package", "UpgradeCap")
+        (keeper_id,) = sent.created_of(*kind)
+        record[name] = str(keeper_id)
+    report(session.output, [*before, sent], done, record)
 
 
 def _built(
@@ -74,24 +95,26 @@ def _built(
     return build_to_publish(builder, folder, checkouts=compilation.checkouts, bundle=bundle)
 
 
-async def _publish_ours(session: Session, *, again: bool) -> None:
+async def _publish_ours(session: Session, *, again: bool, locked: bool) -> None:
     from nexus_tools.package import Publisher, load_package
 
     async with session.client(signing=True) as client:
         if not again:
             await _refuse_second(session, client)
         network = client.network.name
+        before, locks = await ensure_locks(session, client) if locked else ([], None)
+        done = f"published the package on {network}{_AND_LOCKED if locked else ''}"
         result = await carry_out(
             session,
             Publisher(client, dry_run=session.dry_run),
-            lambda publisher: publisher.publish(load_package()),
-            question=lambda rehearsed: asked(f"published the package on {network}", rehearsed.sent),
+            lambda publisher: publisher.publish(load_package(), locks),
+            question=lambda rehearsed: asked(done, rehearsed.sent),
         )
     record: dict[str, Any] = {"network": network}
     if result.deployment is not None:
         session.settings.remember(result.deployment, network)
         record = dict(result.deployment.as_json())
-    report(session.output, result.sent, f"published the package on {network}", record)
+    report(session.output, [*before, result.sent], done, record)
 
 
 async def _refuse_second(session: Session, client: "SuiClient") -> None:
@@ -109,33 +132,42 @@ async def _refuse_second(session: Session, client: "SuiClient") -> None:
 @click.command()
 @reads
 async def show(session: Session) -> None:
-    """Show the package on the network: its objects and what its registries ask for."""
+    """Show the package on the network: its objects, what its registries ask for, its upgrades.
+
+    `upgrades` is locked, immutable or free: of a free package the code may be another at any
+    moment.
+    """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registries"):
             tools = await nexus.tools.state()
             leaders = await nexus.leaders.state()
-    record = dict(nexus.deployment.as_json()) | {
-        "version": tools.version.number,
-        "tools": tools.fqns.size,
-        "leaders": leaders.leaders.size,
-        "active_leaders": len(leaders.active),
-        "collateral_mist": tools.settings.collateral_mist,
-        "unregister_delay_ms": tools.settings.unregister_delay_ms,
-        "leader_collateral_mist": leaders.settings.collateral_mist,
-        "settle_fee_mist": leaders.settings.settle_fee_mist,
-    }
-    session.output.record(record if session.output.as_json else units.in_words(record))
+            upgrades = await upgrades_record(session, nexus.client, nexus.deployment.original_id)
+        record = dict(nexus.deployment.as_json()) | {
+            "version": tools.version.number,
+            "tools": tools.fqns.size,
+            "leaders": leaders.leaders.size,
+            "active_leaders": len(leaders.active),
+            "collateral_mist": tools.settings.collateral_mist,
+            "unregister_delay_ms": tools.settings.unregister_delay_ms,
+            "leader_collateral_mist": leaders.settings.collateral_mist,
+            "settle_fee_mist": leaders.settings.settle_fee_mist,
+            **upgrades,
+        }
+        record = await in_words(session, nexus.client, record)
+    session.output.record(record)
 
 
 @click.command()
 @click.argument("package")
+@click.option("--upgrade-lock", metavar="ID", help="Use this upgrade_lock on the network, too.")
 @reads
-async def use(session: Session, package: str) -> None:
+async def use(session: Session, package: str, *, upgrade_lock: str | None) -> None:
     """Use the published PACKAGE (its first version) from now on.
 
-    Its registries and its newest version are found.
+    Its registries and its newest version are found, and by which upgrade_lock it was locked when it
+    was published: one that is not what comes with nexus-tools, or not immutable, is refused.
     """
-    from nexus_tools.package import Deployment, newest
+    from nexus_tools.package import Deployment, LockDeployment, newest
     from nexus_tools.sui.address import Address
 
     async with session.client() as client:
@@ -149,6 +181,18 @@ async def use(session: Session, package: str) -> None:
                     hint="check the id, or use a node that keeps the package's transaction",
                 )
             deployment = await newest(client, Deployment.of(executed, await client.chain_id()))
+            named = Address.parse(upgrade_lock) if upgrade_lock else _locked_by(executed)
+            locks = await LockDeployment.find(client, named) if named else None
+        if locks is not None:
+            session.settings.remember_locks(locks, client.network.name)
         session.settings.remember(deployment, client.network.name)
     session.output.done(f"commands on {client.network.name} use {deployment.package_id}")
     session.output.record(dict(deployment.as_json()))
+
+
+def _locked_by(executed: "Executed") -> "Address | None":
+    """The `upgrade_lock` that locked what a transaction published."""
+    for created in executed.created():
+        if (created.type.module, created.type.name) == ("upgrade_lock", "UpgradeLock"):
+            return created.type.address
+    return None

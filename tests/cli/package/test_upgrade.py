@@ -1,4 +1,4 @@
-"""Upgrading the package. A test calls `release` to go on with a newer nexus-tools."""
+"""Upgrading the package while it is free. A test calls `release` to go on with a newer release."""
 
 import pytest
 
@@ -19,11 +19,11 @@ def release(monkeypatch, next_package):
 
 @pytest.fixture
 def admin(home, chain):
-    """A user who has published the package of today."""
+    """A user who has published the package of today, and can replace it at any moment."""
     home.configure(network="test", networks={"test": {"url": chain.url}})
     account, _ = home.wallet.new("admin")
     chain.fund(account.address, 50 * MIST_PER_SUI)
-    home.json("package", "publish", "--yes")
+    home.json("package", "publish", "--free", "--yes")
     return home
 
 
@@ -38,7 +38,7 @@ def colleague(admin, chain, new_home):
 def test_an_upgrade_is_migrated_and_remembered(admin, release):
     before = admin.json("package", "show")
     release()
-    done = admin.json("package", "upgrade", "--yes")
+    done = admin.json("package", "upgrade", "execute", "--yes")
     assert (done["dry_run"], done["package_version"]) == (False, 2)
     assert done["migration"]["events"] == ["RegistryMigrated", "RegistryMigrated"]
     assert done["migration"]["digest"] != done["digest"]
@@ -51,7 +51,7 @@ def test_an_upgrade_is_migrated_and_remembered(admin, release):
 
 def test_people_are_told_of_both_steps_and_of_the_cost(admin, release):
     release()
-    result = admin.run("package", "upgrade", "--yes")
+    result = admin.run("package", "upgrade", "execute", "--yes")
     assert result.code == 0
     assert "upgraded the package on test to version 2" in result.stderr
     assert "migrated the registries" in result.stderr
@@ -61,7 +61,7 @@ def test_people_are_told_of_both_steps_and_of_the_cost(admin, release):
 def test_an_upgrade_asks_first(admin, release):
     release()
     known = admin.settings
-    result = admin.run("package", "upgrade", "--json")
+    result = admin.run("package", "upgrade", "execute", "--json")
     assert (result.code, result.error["code"]) == (2, "usage")
     assert "Upgrade the package on test to version 2 for" in result.error["message"]
     assert admin.settings == known
@@ -70,7 +70,7 @@ def test_an_upgrade_asks_first(admin, release):
 def test_a_dry_run_upgrades_nothing(admin, release):
     release()
     settings, balance = admin.settings, admin.json("wallet", "show")
-    document = admin.json("package", "upgrade", "--dry-run")
+    document = admin.json("package", "upgrade", "execute", "--dry-run")
     assert (document["dry_run"], document["digest"]) == (True, None)
     assert document["package_version"] == 2
     assert document["cost_mist"] > 0
@@ -81,10 +81,10 @@ def test_a_dry_run_upgrades_nothing(admin, release):
 def test_nothing_is_done_where_the_package_is_what_ships(admin, colleague):
     balance = admin.json("wallet", "show")
     for user in (admin, colleague):
-        document = user.json("package", "upgrade", "--yes")
+        document = user.json("package", "upgrade", "execute", "--yes")
         assert (document["digest"], document["cost_mist"], document["migration"]) == (None, 0, None)
         assert document["package_version"] == 1
-    result = admin.run("package", "upgrade")
+    result = admin.run("package", "upgrade", "execute")
     assert result.code == 0
     assert "version 1 on test is what comes with nexus-tools: nothing to do" in result.stderr
     assert admin.json("wallet", "show") == balance
@@ -92,14 +92,14 @@ def test_nothing_is_done_where_the_package_is_what_ships(admin, colleague):
 
 def test_an_upgrade_needs_the_upgrade_cap(colleague, release):
     release()
-    result = colleague.run("package", "upgrade", "--yes", "--json")
+    result = colleague.run("package", "upgrade", "execute", "--yes", "--json")
     assert (result.code, result.error["code"]) == (8, "cap_not_yours")
     assert "UpgradeCap" in result.error["message"]
 
 
 def test_what_is_not_published_is_not_upgraded(admin):
     admin.configure(network="test", networks=admin.settings["networks"])
-    assert admin.fails("package", "upgrade", "--yes") == (3, "package_not_published")
+    assert admin.fails("package", "upgrade", "execute", "--yes") == (3, "package_not_published")
 
 
 def test_a_migration_that_was_not_done_is_made_up_for(admin, release, monkeypatch):
@@ -110,27 +110,27 @@ def test_a_migration_that_was_not_done_is_made_up_for(admin, release, monkeypatc
 
     with monkeypatch.context() as patch:
         patch.setattr("nexus_tools.package.Publisher.migrate", interrupted)
-        assert admin.run("package", "upgrade", "--yes").code == 130
-    rehearsed = admin.json("package", "upgrade", "--dry-run")
+        assert admin.run("package", "upgrade", "execute", "--yes").code == 130
+    rehearsed = admin.json("package", "upgrade", "execute", "--dry-run")
     assert (rehearsed["dry_run"], rehearsed["events"]) == (True, ["RegistryMigrated"] * 2)
-    done = admin.json("package", "upgrade", "--yes")
+    done = admin.json("package", "upgrade", "execute", "--yes")
     assert (done["package_version"], done["events"]) == (2, ["RegistryMigrated"] * 2)
-    assert admin.json("package", "upgrade", "--yes")["digest"] is None
+    assert admin.json("package", "upgrade", "execute", "--yes")["digest"] is None
 
 
 def test_an_older_release_does_not_undo_an_upgrade(admin, release):
     today = load_package()
     release()
-    admin.json("package", "upgrade", "--yes")
+    admin.json("package", "upgrade", "execute", "--yes")
     release(today)
-    assert admin.fails("package", "upgrade", "--yes") == (4, "package_outdated")
+    assert admin.fails("package", "upgrade", "execute", "--yes") == (4, "package_outdated")
 
 
 def test_who_knows_the_old_version_is_told_so_and_finds_the_new_one(
     admin, colleague, release, meta_file, definition
 ):
     release()
-    upgraded = admin.json("package", "upgrade", "--yes")
+    upgraded = admin.json("package", "upgrade", "execute", "--yes")
     register = ("tool", "register", "--from-meta", meta_file(definition), "--yes")
     result = colleague.run(*register, "--json")
     assert (result.code, result.error["code"]) == (2, "wrong_version")

@@ -1,0 +1,165 @@
+"""The lock of a package: who upgrades it, and how long everybody sees that before."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from nexus_tools.client import SuiClient
+    from nexus_tools.package import LockDeployment, Sent, UpgradeLocks
+    from nexus_tools.sui.address import Address
+
+PACKAGE = click.argument("package", required=False)
+"""A package by the id of any of its versions; without it, ours."""
+
+
+@click.command()
+@click.argument("upgrade_cap", required=False)
+@writes
+async def lock(session: Session, upgrade_cap: str | None) -> None:
+    """Lock a package in its first version: the one of UPGRADE_CAP, or ours. Nothing unlocks it."""
+    from nexus_tools.package import UpgradeLocks
+    from nexus_tools.sui.address import Address
+
+    async with session.client(signing=True) as client:
+        if upgrade_cap:
+            cap = Address.parse(upgrade_cap)
+        else:
+            cap = (await session.deployment(client)).require_upgrade_cap()
+        before, locks = await ensure_locks(session, client)
+        if locks is None:  # a dry run, of which the first step cannot be followed by the second
+            done = f"published upgrade_lock on {client.network.name}, to lock {cap} with it"
+            report(session.output, before, done, {"upgrade_cap": str(cap)})
+            return
+        done = f"locked the package of {cap}, for good"
+        sent = await carry_out(
+            session,
+            UpgradeLocks(client, locks, dry_run=session.dry_run),
+            lambda service: service.lock(cap),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, [*before, sent], done, {"upgrade_cap": str(cap)})
+
+
+@click.command()
+@PACKAGE
+@writes
+async def make_immutable(session: Session, package: str | None) -> None:
+    """End all upgrades of the locked PACKAGE, at once and for good; without it, of ours.
+
+    A proposed upgrade ends, too. It needs the key that owns the lock.
+    """
+    async with session.client(signing=True) as client:
+        locks, package_id = await locked_package(session, client, package)
+        done = f"made {package_id} immutable: nobody upgrades it any more"
+        sent = await carry_out(
+            session,
+            locks,
+            lambda service: service.make_immutable(package_id),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, sent, done, {"package": str(package_id)})
+
+
+# --- Which lock, which package
+
+
+async def ensure_locks(
+    session: Session, client: "SuiClient"
+) -> "tuple[list[Sent], LockDeployment | None]":
+    """The `upgrade_lock` of the network, which is published first if this machine knows none.
+
+    With what was sent for that; None if a dry run cannot publish it.
+    """
+    from nexus_tools.package import Publisher
+
+    network = client.network.name
+    known = session.settings.find_locks(network, await client.chain_id())
+    if known is not None:
+        return [], known
+    done = f"published upgrade_lock on {network}, immutable"
+    sent, locks = await carry_out(
+        session,
+        Publisher(client, dry_run=session.dry_run),
+        lambda publisher: publisher.publish_lock(),
+        question=lambda rehearsed: asked(done, rehearsed[0]),
+    )
+    if locks is not None:
+        session.settings.remember_locks(locks, network)
+        session.output.done(done)
+    return [sent], locks
+
+
+async def known_locks(session: Session, client: "SuiClient") -> "UpgradeLocks":
+    """The locks of the network. Raises `upgrade_lock_unknown`."""
+    from nexus_tools.package import UpgradeLocks
+
+    locks = session.settings.find_locks(client.network.name, await client.chain_id())
+    if locks is None:
+        raise NotFoundError(
+            "upgrade_lock_unknown",
+            f"this machine knows no upgrade_lock on {client.network.name}",
+            hint="`nexus-tools package use` finds the one that locked a package, or takes its id",
+        )
+    return UpgradeLocks(client, locks, dry_run=session.dry_run)
+
+
+async def locked_package(
+    session: Session, client: "SuiClient", package: str | None
+) -> "tuple[UpgradeLocks, Address]":
+    """The locks of the network, and the package that is meant: ours if none is named."""
+    from nexus_tools.sui.address import Address
+
+    locks = await known_locks(session, client)
+    if package is not None:
+        return locks, Address.parse(package)
+    return locks, (await session.deployment(client)).original_id
+
+
+# --- What is said about it
+
+
+async def upgrades_record(
+    session: Session, client: "SuiClient", package: "Address"
+) -> dict[str, Any]:
+    """What may happen to the code of a package, flat, with times in ms since 1970.
+
+    A package that no known lock locks is free.
+    """
+    from nexus_tools.package import Upgrades
+
+    if session.settings.find_locks(client.network.name, await client.chain_id()) is None:
+        return {"upgrades": str(Upgrades.FREE)}
+    found = await (await known_locks(session, client)).upgrades(package)
+    record: dict[str, Any] = {"upgrades": str(found.upgrades)}
+    if found.upgrades is Upgrades.LOCKED:
+        record["upgrades_owner"] = str(found.owner)
+    if found.offered is not None:
+        record["upgrades_offered"] = str(found.offered)
+    proposal = found.proposal
+    if proposal is None:
+        return record
+    return record | {
+        "proposed_digest": proposal.digest.hex(),
+        "proposed_sources": proposal.sources,
+        "proposed_at_ms": proposal.proposed_at_ms,
+        "executable_at_ms": proposal.executable_at_ms,
+        "void_at_ms": proposal.void_at_ms,
+    }
+
+
+async def in_words(session: Session, client: "SuiClient", record: dict[str, Any]) -> dict[str, Any]:
+    """A record with `upgrades_record` as it is shown: for people, with how long they have."""
+    if session.output.as_json:
+        return record
+    now_ms = await client.now_ms()
+    times = {
+        key: value for key, value in record.items() if key in ("executable_at_ms", "void_at_ms")
+    }
+    said = {key.removesuffix("_at_ms"): units.utc(at, now_ms) for key, at in times.items()}
+    rest = {key: value for key, value in record.items() if key not in times}
+    return units.in_words(rest) | said

@@ -1,0 +1,135 @@
+"""`nexus-tools package upgrade execute`: the proposed upgrade, and for ours the migration."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, asked, carry_out, report, sent_record, writes
+from nexus_tools.cli.package.compiler import Compilation, compiles
+from nexus_tools.cli.package.lock import PACKAGE, locked_package
+from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
+from nexus_tools.errors import NexusError
+
+if TYPE_CHECKING:
+    from nexus_tools.package import (
+        CompiledPackage,
+        Publisher,
+        Sent,
+        UpgradeResult,
+    )
+
+_MIGRATED = "migrated the registries: they refuse the commands of older versions"
+_NO_ADMIN = ("admin_cap_unknown", "cap_not_yours")
+
+
+@click.command()
+@PACKAGE
+@SOURCES
+@compiles
+@writes
+async def command(
+    session: Session, package: str | None, *, folder: Path | None, compilation: Compilation
+) -> None:
+    """Carry out the upgrade that was proposed for PACKAGE: anybody, from the 14th day to the 21st.
+
+    Without PACKAGE it is ours, to what comes with nexus-tools. If ours is free, it is upgraded at
+    once, with the UpgradeCap. Who has the AdminCap then migrates the registries: from then on they
+    refuse the commands of older versions, and Leaders that run have to be started again. On other
+    machines `package use` with the id of the first version finds the newest one.
+    """
+    compiled = await compiled_upgrade(session, package, folder, compilation)
+    if package is None:
+        await _execute_ours(session, compiled)
+    else:
+        await _execute_other(session, package, compiled)
+
+
+async def _execute_other(session: Session, package: str, compiled: "CompiledPackage") -> None:
+    async with session.client(signing=True) as client:
+        locks, package_id = await locked_package(session, client, package)
+        done = f"upgraded {package_id}"
+        sent = await carry_out(
+            session,
+            locks,
+            lambda service: service.execute(package_id, compiled),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+        versions = await client.package_versions(package_id)
+    record = {"package_id": str(versions[-1]), "package_version": len(versions)}
+    report(session.output, sent, done, record)
+
+
+async def _execute_ours(session: Session, compiled: "CompiledPackage") -> None:
+    from nexus_tools.package import Publisher
+
+    async with session.client(signing=True) as client:
+        known, network = await session.deployment(client), client.network.name
+        locks = session.settings.find_locks(network, known.chain_id)
+        publisher = Publisher(client, dry_run=session.dry_run)
+        upgraded = await carry_out(
+            session,
+            publisher,
+            lambda service: service.upgrade(compiled, known, locks),
+            question=lambda rehearsed: _question(rehearsed, network),
+        )
+        if not session.dry_run:  # now, so that a migration that fails can be made up for
+            session.settings.remember(upgraded.deployment, network)
+        migrated = await _migrate(session, publisher, upgraded)
+    _report(session, upgraded, migrated, network)
+
+
+async def _migrate(
+    session: Session, publisher: "Publisher", upgraded: "UpgradeResult"
+) -> "Sent | None":
+    """Migrate, unless whoever executed a proposal cannot: the admin does it then."""
+    try:
+        return await carry_out(
+            session,
+            publisher,
+            lambda service: service.migrate(upgraded.deployment),
+            question=lambda rehearsed: (
+                asked(_MIGRATED, rehearsed) if rehearsed and not upgraded.sent else ""
+            ),
+        )
+    except NexusError as error:
+        if error.code not in _NO_ADMIN or upgraded.sent is None:
+            raise
+        session.output.note("the admin migrates the registries with the same command")
+        return None
+
+
+def _question(rehearsed: "UpgradeResult", network: str) -> str:
+    """What is going to be done; empty if nothing is."""
+    if rehearsed.sent is None:
+        return ""
+    return (
+        f"Upgrade the package on {network} to version {rehearsed.version} for"
+        f" {units.sui(rehearsed.sent.cost.net)}, and migrate the registries, which then refuse the"
+        " commands of older versions?"
+    )
+
+
+def _report(
+    session: Session, upgraded: "UpgradeResult", migrated: "Sent | None", network: str
+) -> None:
+    """Say what was done, with the transaction of the upgrade, or else that of the migration."""
+    output, version = session.output, upgraded.version
+    record = {
+        **upgraded.deployment.as_json(),
+        "network": network,
+        "package_version": version,
+        "migration": None if migrated is None else sent_record(migrated),
+    }
+    sent = upgraded.sent or migrated
+    if sent is None:
+        output.done(f"version {version} on {network} is what comes with nexus-tools: nothing to do")
+        if output.as_json:
+            nothing = {"dry_run": session.dry_run, "digest": None, "cost_mist": 0}
+            output.document(record | nothing)
+        return
+    upgrade = f"upgraded the package on {network} to version {version}"
+    report(output, sent, upgrade if upgraded.sent else _MIGRATED, record)
+    if upgraded.sent and migrated:
+        output.done(f"{_MIGRATED} ({units.sui(migrated.cost.net)})")

@@ -1,0 +1,48 @@
+"""The modules of an upgrade: those in a folder, or for our package those that we come with."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools.cli.framework import Session
+from nexus_tools.cli.package.compiler import FOLDER, Compilation
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.package import CompiledPackage
+
+SOURCES = click.option(
+    "--folder", type=FOLDER, help="The Move package that it is upgraded to; ours needs none."
+)
+"""The option of commands that need the modules of an upgrade."""
+
+
+async def compiled_upgrade(
+    session: Session, package: str | None, folder: Path | None, compilation: Compilation
+) -> "CompiledPackage":
+    """The modules of an upgrade. Raises `folder_missing`, or as the compiler does."""
+    from nexus_tools.package import load_package
+
+    if folder is not None:
+        with session.output.progress(f"compiling {folder}"):
+            return await asyncio.to_thread(compiled_folder, session, folder, compilation)
+    if package is None:
+        return load_package()
+    raise UsageError(
+        "folder_missing",
+        f"the modules to which {package} is upgraded are missing",
+        hint="name the folder of their sources: --folder FOLDER",
+    )
+
+
+def compiled_folder(session: Session, folder: Path, compilation: Compilation) -> "CompiledPackage":
+    """The package in a folder; not from within an event loop."""
+    from nexus_tools.localnet.compiler import build_to_publish
+    from nexus_tools.package import CompiledPackage
+    from nexus_tools.sui.address import Address
+
+    builder = compilation.builder(session)
+    built = build_to_publish(builder, folder, checkouts=compilation.checkouts)
+    return CompiledPackage(built.modules, tuple(map(Address, built.dependencies)), built.digest)

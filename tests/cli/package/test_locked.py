@@ -1,0 +1,221 @@
+"""Our package as it is published: locked. A test calls `release` to go on with a newer release."""
+
+import json
+import re
+
+import pytest
+
+from nexus_tools.package import load_package
+
+MIST_PER_SUI = 1_000_000_000
+DAY_MS = 86_400_000
+SOURCES = "https://code.example.com/v2"
+PROPOSE = ("package", "upgrade", "propose", "--sources", SOURCES)
+EXECUTE = ("package", "upgrade", "execute")
+
+
+@pytest.fixture
+def release(monkeypatch, next_package):
+    """From here on nexus-tools comes with a package that asks for a migration."""
+
+    def release(package=next_package):
+        monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
+
+    return release
+
+
+@pytest.fixture
+def admin(home, chain):
+    """A user who has published the package of today."""
+    home.configure(network="test", networks={"test": {"url": chain.url}})
+    account, _ = home.wallet.new("admin")
+    chain.fund(account.address, 50 * MIST_PER_SUI)
+    home.json("package", "publish", "--yes")
+    return home
+
+
+@pytest.fixture
+def colleague(admin, chain, new_home):
+    """Another user, with SUI, who knows the same package."""
+    user = new_home("colleague", admin)
+    chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
+    return user
+
+
+def test_who_publishes_our_package_locks_it_in_the_same_transaction(home, chain):
+    home.configure(network="test", networks={"test": {"url": chain.url}})
+    account, _ = home.wallet.new("admin")
+    chain.fund(account.address, 50 * MIST_PER_SUI)
+    rehearsed = home.json("package", "publish", "--dry-run")
+    assert rehearsed["dry_run"] is True
+    published = home.json("package", "publish", "--yes")
+    first, second = published["transactions"]
+    assert first["events"] == []
+    assert second["events"] == ["PackageLocked"]
+    assert published["package_id"] in second["effects"]["created"]
+    assert published["upgrade_cap"] is None
+    # The next one on this network needs no other `upgrade_lock`.
+    assert "transactions" not in home.json("package", "publish", "--again", "--yes")
+
+
+def test_a_locked_package_is_shown_as_such(admin):
+    document = admin.json("package", "show")
+    address = str(admin.wallet.signer().address)
+    assert (document["upgrades"], document["upgrades_owner"]) == ("locked", address)
+    assert "locked" in admin.run("package", "show").stdout
+    rows = {row["name"]: row["status"] for row in admin.json("doctor")["findings"]}
+    assert rows["upgrades"] == "ok"
+
+
+def test_a_free_package_is_shown_as_such_and_locked_later(home, chain):
+    home.configure(network="test", networks={"test": {"url": chain.url}})
+    account, _ = home.wallet.new("admin")
+    chain.fund(account.address, 50 * MIST_PER_SUI)
+    cap = home.json("package", "publish", "--free", "--yes")["upgrade_cap"]
+    assert home.json("package", "show")["upgrades"] == "free"
+    (row,) = [row for row in home.json("doctor")["findings"] if row["name"] == "upgrades"]
+    assert (row["status"], row["remedy"]) == ("warning", "nexus-tools package lock")
+    rehearsed = home.json("package", "lock", "--dry-run")
+    assert (rehearsed["dry_run"], rehearsed["upgrade_cap"]) == (True, cap)
+    assert home.json("package", "lock", "--yes")["events"] == ["PackageLocked"]
+    assert home.json("package", "show")["upgrades"] == "locked"
+
+
+def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
+    admin, colleague, chain, release
+):
+    before = admin.json("package", "show")
+    release()
+    proposed = admin.json(*PROPOSE, "--yes")
+    assert proposed["events"] == ["UpgradeProposed"]
+    shown = colleague.json("package", "upgrade", "show")
+    assert (shown["proposed_sources"], shown["is_what_ships"]) == (SOURCES, True)
+    assert shown["executable_at_ms"] - shown["proposed_at_ms"] == 14 * DAY_MS
+    assert shown["void_at_ms"] - shown["executable_at_ms"] == 7 * DAY_MS
+    assert colleague.fails(*EXECUTE, "--yes") == (4, "too_early")
+    chain.advance_clock(14 * DAY_MS)
+    executed = colleague.run(*EXECUTE, "--yes", "--json")
+    assert executed.code == 0, executed.stderr
+    assert (executed.document["package_version"], executed.document["migration"]) == (2, None)
+    assert "the admin migrates" in executed.stderr
+    migrated = admin.json(*EXECUTE, "--yes")
+    assert migrated["events"] == ["RegistryMigrated"] * 2
+    after = admin.json("package", "show")
+    assert after["package_id"] == executed.document["package_id"] != before["package_id"]
+    assert "proposed_digest" not in after
+
+
+def test_people_read_how_long_they_have(admin, release):
+    release()
+    said = admin.run(*PROPOSE, "--yes").stdout
+    assert "proposed" in said
+    shown = admin.run("package", "upgrade", "show").stdout
+    assert re.search(r"executable .* UTC \(in (14 d|13 d 23 h)\)", shown)
+    assert re.search(r"void .* UTC \(in (21 d|20 d 23 h)\)", shown)
+    (row,) = [row for row in admin.json("doctor")["findings"] if row["name"] == "upgrades"]
+    assert (row["status"], row["remedy"]) == ("warning", "nexus-tools package upgrade show")
+    assert re.search(r"from .* UTC \(in (14 d|13 d 23 h)\)", row["message"])
+
+
+def test_a_proposal_is_cancelled_by_its_owner_alone(admin, colleague, release):
+    release()
+    admin.json(*PROPOSE, "--yes")
+    assert admin.fails(*PROPOSE, "--yes") == (4, "proposed")
+    cancel = ("package", "upgrade", "cancel", "--yes")
+    assert colleague.fails(*cancel) == (8, "not_owner")
+    assert admin.json(*cancel)["events"] == ["UpgradeCancelled"]
+    assert admin.fails(*cancel) == (4, "nothing_proposed")
+
+
+def test_what_is_proposed_is_not_what_another_release_ships(admin, colleague, chain, release):
+    today = load_package()
+    release()
+    admin.json(*PROPOSE, "--yes")
+    release(today)
+    assert colleague.json("package", "upgrade", "show")["is_what_ships"] is False
+    chain.advance_clock(14 * DAY_MS)
+    document = colleague.json(*EXECUTE, "--yes")
+    assert (document["digest"], document["package_version"]) == (None, 1)
+
+
+def test_a_lock_is_offered_and_accepted(admin, colleague, release):
+    release()
+    address = str(colleague.wallet.signer().address)
+    admin.json("package", "upgrade", "offer", address, "--yes")
+    assert admin.json("package", "show")["upgrades_offered"] == address
+    assert colleague.json("package", "upgrade", "accept", "--yes")["events"] == ["OwnerChanged"]
+    assert admin.fails(*PROPOSE, "--yes") == (8, "not_owner")
+    assert colleague.json(*PROPOSE, "--yes")["events"] == ["UpgradeProposed"]
+
+
+def test_an_immutable_package_is_never_upgraded(admin, release):
+    release()
+    asked = admin.run("package", "make-immutable", "--json")
+    assert (asked.code, asked.error["code"]) == (2, "usage")
+    done = admin.json("package", "make-immutable", "--yes")
+    assert done["events"] == ["PackageMadeImmutable"]
+    assert admin.json("package", "show")["upgrades"] == "immutable"
+    assert admin.fails(*PROPOSE, "--yes") == (4, "immutable")
+
+
+def test_the_lock_is_found_with_the_package(admin, home, new_home, chain):
+    user = new_home("user", admin)
+    user.configure(network="test", networks=admin.settings["networks"])
+    assert user.fails("package", "upgrade", "show") == (3, "upgrade_lock_unknown")
+    package = admin.json("package", "show")["package_id"]
+    user.json("package", "use", package)
+    assert user.settings["upgrade_locks"] == admin.settings["upgrade_locks"]
+    assert user.json("package", "show")["upgrades"] == "locked"
+    refused = user.fails("package", "use", package, "--upgrade-lock", package)
+    assert refused == (8, "lock_not_genuine")
+
+
+def test_a_proposal_is_seen_as_it_happens(admin, release, colleague):
+    release()
+    watching = colleague.daemon("watching", "package", "upgrade", "watch", "--json")
+    digest = admin.json(*PROPOSE, "--yes")["proposed_digest"]
+    line = json.loads(watching.process.stdout.readline())
+    assert (line["event"], line["digest"], line["sources"]) == ("UpgradeProposed", digest, SOURCES)
+
+
+# --- A package of somebody's own
+
+_SOURCE = "module own::own;\npublic fun number(): u64 {{ {} }}\n"
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Writes a package in a version: its folder."""
+
+    def own(number):
+        folder = tmp_path / f"own{number}"
+        (folder / "sources").mkdir(parents=True)
+        manifest = '[package]\nname = "own"\nedition = "2024"\n\n[addresses]\nown = "0x0"\n'
+        (folder / "Move.toml").write_text(manifest)
+        (folder / "sources" / "own.move").write_text(_SOURCE.format(number))
+        return folder
+
+    return own
+
+
+def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, compiler_cache):
+    for user in (admin, colleague):
+        cache = user.folder / "cache" / "nexus-tools"
+        cache.mkdir(parents=True, exist_ok=True)
+        for name in ("sui-move-builder", "wasmtime"):
+            (cache / name).symlink_to(compiler_cache / name)
+    first, second, third = map(own, (1, 2, 3))
+    published = admin.json("package", "publish", first, "--lock", "--yes")
+    package = published["package_id"]
+    assert published["events"] == ["PackageLocked"]
+    propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
+    assert admin.fails(*propose) == (2, "folder_missing")
+    admin.json(*propose, "--folder", second)
+    show = ("package", "upgrade", "show", package)
+    assert colleague.json(*show, "--folder", second)["folder_is_proposed"] is True
+    assert colleague.fails(*show, "--folder", third) == (7, "sources_differ")
+    chain.advance_clock(14 * DAY_MS)
+    assert colleague.fails(*EXECUTE, package, "--folder", third, "--yes") == (3, "not_proposed")
+    done = colleague.json(*EXECUTE, package, "--folder", second, "--yes")
+    assert done["package_version"] == 2
+    assert done["package_id"] != package
