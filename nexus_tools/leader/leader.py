@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nexus_tools.client import Cursor, Signer, SuiClient
+from nexus_tools.client import WENT_BACK, Cursor, Signer, SuiClient
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.account import Account
 from nexus_tools.leader.address_guard import AddressGuard
@@ -39,6 +39,8 @@ from nexus_tools.sui.transaction import SharedObject
 _log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
+# Several, for they are in the order in which we heard of them; a node gives so many at once.
+_LAST_CLOSED = 50
 
 T = TypeVar("T")
 
@@ -224,6 +226,7 @@ class Leader:
         memory = await parts.journal.recall()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
+        await self._until_stopped(self._check_closings(parts.journal))
         self._parts = parts
         background = [
             parts.group.create_task(self._clock.run()),
@@ -245,6 +248,25 @@ class Leader:
         for task in background:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))
+
+    async def _check_closings(self, journal: Journal) -> None:
+        """Notice a node that was set back while the Leader was off, behind the last event it read.
+
+        What was closed after that stands in no event that the cursor could miss. A node that is
+        merely behind is not meant: what was closed after its own time is not asked for.
+        """
+        while True:
+            try:
+                now_ms = await self._chain.client.now_ms()
+                last = await journal.closed_last(now_ms, _LAST_CLOSED)
+                if await self._chain.still_open(last):
+                    error = "what was closed is open again: the node was set back"
+                    _log.warning("watching_interrupted", code=WENT_BACK, error=error)
+                    self._chain.note_went_back()
+            except UnreachableError:
+                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+            else:
+                return
 
     async def _watch(self, parts: "_Parts", cursor: str | None) -> None:
         """Follow events without end; from an earlier place, whenever the node went back."""
