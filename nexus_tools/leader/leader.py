@@ -27,8 +27,9 @@ from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
+from nexus_tools.leader.readiness import Readiness
 from nexus_tools.leader.tool_call import ToolCalls
-from nexus_tools.leader.watcher import BEGINNING, Watcher
+from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
@@ -71,8 +72,7 @@ class Leader:
         self._parts: _Parts | None = None
         self.metrics = LeaderMetrics()
         self._heartbeat = Heartbeat(config, self._chain, self.metrics)
-        self._told = ""
-        self._was_troubled = False
+        self._readiness = Readiness()
         self.ready = asyncio.Event()
         self.health_port: int | None = None
 
@@ -82,15 +82,13 @@ class Leader:
 
     def problems(self) -> dict[str, str]:
         """What keeps the Leader from its work now, by part; empty if nothing does."""
+        found = {"node": self._heartbeat.trouble}
         if self._parts is None:
-            found = {"leader": "it has not started", "node": self._heartbeat.trouble}
-            return {part: problem for part, problem in found.items() if problem}
-        found = {
-            "node": self._heartbeat.trouble,
-            "watcher": self._parts.watcher.trouble,
-            "closer": self._parts.closer.trouble,
-            "leader": "it is stopping" if self._stopping.is_set() else "",
-        }
+            found["leader"] = "it has not started"
+        else:
+            found["watcher"] = self._parts.watcher.trouble
+            found["closer"] = self._parts.closer.trouble
+            found["leader"] = "it is stopping" if self._stopping.is_set() else ""
         return {part: problem for part, problem in found.items() if problem}
 
     async def run(self) -> None:
@@ -140,7 +138,7 @@ class Leader:
                 self._heartbeat.observe(await self._chain.height())
             except UnreachableError as error:
                 self._heartbeat.note(error)
-                self._tell_readiness()
+                self._readiness.tell(self.problems(), self._heartbeat.code)
                 await asyncio.sleep(self._heartbeat.pause_s)
             else:
                 return registry
@@ -304,24 +302,7 @@ class Leader:
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
-            self._tell_readiness()
-
-    def _tell_readiness(self) -> None:
-        """One warning when the Leader is not ready any more, and one line when it is again."""
-        problems = self.problems()
-        if problems == {"watcher": BEGINNING}:
-            return
-        code = self._heartbeat.code
-        # While the node is there, what is broken at one beat and mended at the next is no news.
-        is_news = bool(problems) and (bool(code) or self._was_troubled)
-        self._was_troubled = bool(problems)
-        if is_news and (not self._told or code not in ("", self._told)):
-            _log.warning("not_ready", **problems)
-            # What is missing may change by the second; that the node is of another chain is news.
-            self._told = code or "not_ready"
-        elif self._told and not problems:
-            _log.info("ready")
-            self._told = ""
+            self._readiness.tell(self.problems(), self._heartbeat.code)
 
     def _money(self) -> Money:
         chain, config = self._chain, self._config
