@@ -1,6 +1,7 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
 import signal
+import subprocess
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,17 @@ def pytest_configure():
 @pytest.fixture(scope="session")
 def anyio_backend():
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def may_mount():
+    """Whether the kernel gives mounts of their own to what runs a command line like the given."""
+
+    def may_mount(as_user=list):
+        command = ["sh", "-c", "unshare --mount true || exec unshare --user --mount true"]
+        return subprocess.run(as_user(command), capture_output=True, check=False).returncode == 0
+
+    return may_mount
 
 
 @pytest.fixture

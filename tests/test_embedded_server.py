@@ -141,17 +141,45 @@ async def test_a_head_that_is_too_long_is_431(is_first):
         assert (await reader.read()).startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
 
 
-async def test_a_body_may_be_longer_than_a_head_and_take_longer():
+@pytest.fixture
+async def pass_time(monkeypatch):
+    """Has the clock of the loop go on by so many seconds, and what is due then happen."""
+    loop, passed = asyncio.get_running_loop(), []
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + sum(passed))
+
+    async def pass_time(seconds):
+        passed.append(seconds)
+        for _ in range(3):  # the loop looks at its timers, runs those that are due, and comes back
+            await asyncio.sleep(0)
+
+    return pass_time
+
+
+async def test_a_body_may_be_longer_than_a_head_and_take_longer(pass_time):
+    class Short(BoundedHttpProtocol):
+        head_timeout_s = 2.0  # uvicorn itself ends after 5 s what says nothing between requests
+
+    begun, arrived, received = asyncio.Event(), asyncio.Queue(), 0
+
     async def length(request):
-        return PlainTextResponse(str(len(await request.body())))
+        begun.set()
+        async for part in request.stream():
+            arrived.put_nowait(len(part))
+        return PlainTextResponse("all of it")
 
     app = Starlette(routes=[Route("/", length, methods=["POST"])])
-    async with _connected(app, Impatient) as (reader, writer):
-        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9000\r\n\r\n")
-        for _ in range(3):
-            await asyncio.sleep(Impatient.head_timeout_s)
-            writer.write(b"x" * 3_000)
-        assert (await reader.readuntil(b"9000")).startswith(b"HTTP/1.1 200")
+    async with _connected(app, Short) as (reader, writer):
+        writer.write(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 90000\r\n\r\n")
+        await begun.wait()
+        for sent in (0, 30_000, 60_000):
+            while received < sent:
+                received += await arrived.get()
+            await pass_time(2 * Short.head_timeout_s)
+            writer.write(b"x" * 30_000)
+        assert (await reader.readuntil(b"all of it")).startswith(b"HTTP/1.1 200")
+        await pass_time(2 * Short.head_timeout_s)  # which is too long for the next head
+        assert (await reader.read()).startswith(b"HTTP/1.1 408")
 
 
 async def test_a_client_that_does_not_read_its_response_is_cut_off():

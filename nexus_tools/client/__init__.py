@@ -2,7 +2,7 @@
 
 from nexus_tools.client.connection import Connection, Patience
 from nexus_tools.client.event_following import follow_events, past_events
-from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Progress
+from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
 from nexus_tools.client.faucet import Gift, request_sui
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
@@ -49,6 +49,7 @@ __all__ = [
     "Executed",
     "Gift",
     "KeyPair",
+    "Mark",
     "MultiSig",
     "MultiSigMember",
     "MultiSigPublicKey",

@@ -28,7 +28,8 @@ _ECHO_S = 0.02
 """How long the loop stays after a call was cancelled, whose end gRPC tells to the loop once more.
 
 If the loop were closed by then, another one of this process would have to take the message, and
-report that it cannot.
+report that it cannot. No event tells that it came: gRPC keeps the future that it is for to itself,
+and leaves one that was cancelled as it is. Nor does a later call tell: ends come in any order.
 """
 
 

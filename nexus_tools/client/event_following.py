@@ -5,8 +5,8 @@ tip. So: read the list up to its end, subscribe, read the list again until it co
 the subscription began, and go on with the subscription. The order (checkpoint, transaction, event)
 tells what was delivered before. A node that keeps no list of events is asked for whole checkpoints.
 
-After a disconnection the node may have been set back. Then the order tells nothing: so what was
-delivered last is read and compared again.
+After a disconnection, or since a cursor was kept, the node may have been set back. Then the order
+tells nothing: so what was delivered last is read and compared again.
 """
 
 import asyncio
@@ -95,10 +95,10 @@ class _Follower:
     ) -> None:
         self._connection = connection
         self._filter = event_filter
-        self._cursor = cursor
+        self._cursor = cursor and cursor.at_mark()
         self._interrupted = interrupted
         self._source: Source = IndexSource(connection, event_filter)
-        self._lineage = Lineage(connection, cursor)
+        self._lineage = Lineage(connection, self._cursor)
         self._is_broken = False
 
     async def run(self) -> AsyncGenerator[Item, None]:
@@ -179,11 +179,10 @@ class _Follower:
             # Nothing new, but with the node's own cursor for this place the next list begins
             # sooner.
             if item.cursor.position == known.position and item.cursor.token is not None:
-                self._cursor = item.cursor
+                self._cursor = replace(item.cursor, mark=known.mark)
             return ()
-        self._cursor = item.cursor
-        self._lineage.advance(item)
-        return (item,)
+        self._cursor = replace(item.cursor, mark=self._lineage.advance(item))
+        return (replace(item, cursor=self._cursor),)
 
 
 def _covered(first: Item) -> int:

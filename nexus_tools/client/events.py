@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import NexusError, ValidationError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.event import Event
@@ -55,17 +55,37 @@ class EventFilter(Struct, frozen=True):
         return {"terms": [{"literals": [{"event_type": {"event_type": name}}]} for name in types]}
 
 
+class Mark(Struct, frozen=True):
+    """What was on the chain at a place: a transaction, or a whole checkpoint, by its digest."""
+
+    checkpoint: int
+    transaction: int
+    digest: Digest
+
+    @classmethod
+    def of_checkpoint(cls, checkpoint: int, digest: Digest) -> "Mark":
+        """The mark behind the last transaction of a checkpoint."""
+        return cls(checkpoint, _LAST, digest)
+
+    @property
+    def is_checkpoint(self) -> bool:
+        """Whether the digest is of the whole checkpoint, and so of all before it, too."""
+        return self.transaction == _LAST
+
+
 class Cursor(Struct, frozen=True):
     """How far events were followed: up to and including this place.
 
     `token` is the node's own cursor, which only makes resuming faster: the place is good at every
-    node of the chain.
+    node of the chain. `mark` is the last thing known on the way there: with it, whoever goes on
+    from here notices that the chain has been set back since, however long ago that was.
     """
 
     checkpoint: int
     transaction: int
     event: int
     token: bytes | None = None
+    mark: Mark | None = None
 
     @classmethod
     def beginning(cls) -> "Cursor":
@@ -73,23 +93,27 @@ class Cursor(Struct, frozen=True):
         return cls(0, -1, -1)
 
     @classmethod
-    def after_checkpoint(cls, checkpoint: int, token: bytes | None = None) -> "Cursor":
+    def after_checkpoint(
+        cls, checkpoint: int, token: bytes | None = None, mark: Mark | None = None
+    ) -> "Cursor":
         """The place behind the last event of a checkpoint."""
-        return cls(checkpoint, _LAST, _LAST, token)
+        return cls(checkpoint, _LAST, _LAST, token, mark)
 
     @classmethod
     def parse(cls, text: str) -> "Cursor":
         """Read what `str()` gave. Raises `cursor_invalid`."""
         try:
-            checkpoint, transaction, event, token = json.loads(text)
+            *place, token, mark = json.loads(text)
+            checkpoint, transaction, event = map(int, place)
             raw = None if token is None else b64decode(token, validate=True)
-            return cls(int(checkpoint), int(transaction), int(event), raw)
-        except (ValueError, TypeError):
+            return cls(checkpoint, transaction, event, raw, None if mark is None else _mark(*mark))
+        except (ValueError, TypeError, NexusError):
             raise ValidationError("cursor_invalid", f"{text[:80]!r} is not a cursor") from None
 
     def __str__(self) -> str:
         token = None if self.token is None else b64encode(self.token).decode()
-        return json.dumps([*self.position, token], separators=(",", ":"))
+        mark = self.mark and (self.mark.checkpoint, self.mark.transaction, str(self.mark.digest))
+        return json.dumps([*self.position, token, mark], separators=(",", ":"))
 
     @property
     def position(self) -> Position:
@@ -99,6 +123,20 @@ class Cursor(Struct, frozen=True):
     def without_token(self) -> "Cursor":
         """The same place, for a node that does not know the token."""
         return replace(self, token=None)
+
+    def at_mark(self) -> "Cursor":
+        """The place from which to go on: this one, or that of the mark if that is earlier.
+
+        No event that matches was between them; if there is one now, it is new.
+        """
+        if self.mark is None:
+            return self
+        marked = self.mark.checkpoint, self.mark.transaction, _LAST
+        return self if self.position <= marked else Cursor(*marked, mark=self.mark)
+
+
+def _mark(checkpoint: int, transaction: int, digest: str) -> Mark:
+    return Mark(int(checkpoint), int(transaction), Digest.parse(digest))
 
 
 class EventRecord(Struct, frozen=True):

@@ -8,15 +8,18 @@ and no others up to the place that was reached.
 With marks at 10 and 12 and events followed up to 15, a node was set back and is at 20: if it went
 back to 11, its checkpoint 12 has another digest; if to 13, some event of 14 or 15 is missing or
 new, or nothing that matters has changed.
+
+The last event or mark goes along in the cursor: so that a follower that begins with it knows as
+much, whatever happened while nobody followed.
 """
 
 import asyncio
 from collections import deque
 from math import inf
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from nexus_tools.client.connection import Connection, mask
-from nexus_tools.client.events import Cursor, EventRecord, Item, Position
+from nexus_tools.client.events import Cursor, EventRecord, Item, Mark, Position
 from nexus_tools.client.reads import read_height
 from nexus_tools.errors import NotFoundError, UnreachableError
 from nexus_tools.sui.digest import Digest
@@ -27,9 +30,6 @@ WENT_BACK = "chain_went_back"
 _MARKS = 600
 # Past ones come by the thousand before the first mark.
 _EVENTS = 1_000
-
-Mark = tuple[int, str]
-"""The number and the digest of a checkpoint."""
 
 
 class Lineage:
@@ -47,17 +47,27 @@ class Lineage:
         self._behind_since: float | None = None
         if cursor is not None:
             self._begin(cursor)
+            if cursor.mark is not None:
+                self._marks.append(cursor.mark)
+                self._start = 0
 
     # --- Following
 
-    def advance(self, item: Item) -> None:
-        """An item is handed on: nothing of the past may change from now on."""
+    def advance(self, item: Item) -> Mark | None:
+        """An item is handed on: nothing of the past may change from now on.
+
+        Returns the last thing that is known of the way there.
+        """
         if self._place is None:
             self._begin(_before(item) if isinstance(item, EventRecord) else item.cursor)
         if isinstance(item, EventRecord):
             self._events[item.cursor.position] = item.transaction_digest
             if len(self._events) > _EVENTS:
                 self._forget_oldest()
+        if self._events:
+            (checkpoint, transaction, _), digest = next(reversed(self._events.items()))
+            return Mark(checkpoint, transaction, digest)
+        return self._marks[-1] if self._marks else None
 
     def _forget_oldest(self) -> None:
         oldest = next(iter(self._events))
@@ -79,13 +89,16 @@ class Lineage:
         self._marked_at = _now()
         if self._candidate is not None:
             self._accept(self._candidate)
-        digest = await self._digest(reached)
-        self._candidate = None if digest is None else (reached, digest)
+            self._candidate = None
+        found = await self._read(reached, "digest")
+        if found is not None:
+            self._candidate = Mark.of_checkpoint(reached, Digest.parse(found.digest))
 
     def _accept(self, mark: Mark) -> None:
         self._marks.append(mark)
-        self._place = Cursor.after_checkpoint(mark[0])
-        self._events = {at: digest for at, digest in self._events.items() if at[0] > mark[0]}
+        self._place = Cursor.after_checkpoint(mark.checkpoint)
+        later = {at: known for at, known in self._events.items() if at[0] > mark.checkpoint}
+        self._events = later
 
     # --- Beginning again
 
@@ -103,9 +116,8 @@ class Lineage:
 
     async def _is_gone(self, height: int) -> bool:
         """Whether the last mark that the node should have is another checkpoint now."""
-        mark = next((each for each in reversed(self._marks) if each[0] <= height), None)
-        # What a node has not any more, because it is old, tells nothing.
-        return mark is None or await self._digest(mark[0]) not in (mark[1], None)
+        mark = next((each for each in reversed(self._marks) if each.checkpoint <= height), None)
+        return mark is not None and await self._has(mark) is False
 
     async def _wait_for(self, reached: Cursor, height: int) -> NoReturn:
         """A node may be behind others for a while; after that, it was set back."""
@@ -118,15 +130,26 @@ class Lineage:
             f" and {reached.checkpoint} was seen",
         )
 
-    async def _digest(self, number: int) -> str | None:
-        """The digest of a checkpoint; None if the node does not have it, or not any more."""
+    async def _has(self, mark: Mark) -> bool | None:
+        """Whether a mark is there; None if the node keeps nothing as old, which tells nothing."""
+        field = "digest" if mark.is_checkpoint else "transactions.digest"
+        found = await self._read(mark.checkpoint, field)
+        if found is None:
+            return None
+        if mark.is_checkpoint:
+            return bool(found.digest == str(mark.digest))
+        digests = [each.digest for each in found.transactions]
+        return digests[mark.transaction : mark.transaction + 1] == [str(mark.digest)]
+
+    async def _read(self, number: int, field: str) -> Any:
+        """A field of a checkpoint; None if the node does not have that, or not any more."""
         try:
             response = await self._connection.call(
-                "LedgerService/GetCheckpoint", sequence_number=number, read_mask=mask("digest")
+                "LedgerService/GetCheckpoint", sequence_number=number, read_mask=mask(field)
             )
         except NotFoundError:
             return None
-        return str(response.checkpoint.digest)
+        return response.checkpoint
 
     def begin_again(self, reached: Cursor) -> Cursor:
         """From where to read once more, to `compare` with what was handed on."""
@@ -164,12 +187,14 @@ class Lineage:
         stand, gone = 0, len(self._marks)
         while stand < gone:
             middle = (stand + gone) // 2
-            number, digest = self._marks[middle]
-            if await self._digest(number) == digest:
+            if await self._has(self._marks[middle]):
                 stand = middle + 1
             else:
                 gone = middle
-        return self._marks[stand - 1][0] if stand else min(self._start, height)
+        if not stand:
+            return min(self._start, height)
+        last = self._marks[stand - 1]
+        return last.checkpoint if last.is_checkpoint else last.checkpoint - 1
 
 
 def _before(record: EventRecord) -> Cursor:

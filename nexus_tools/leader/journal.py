@@ -24,7 +24,7 @@ from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
 
 _COLUMNS = [field.name for field in fields(Assignment)]
 
-_SCHEMA_VERSION = 2
+_SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
@@ -197,13 +197,18 @@ class Journal:
 
     async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
         """What was closed and has not expired: it may be open if the chain was set back."""
+        return await self._closed("expires_at_ms > ?", now_ms)
+
+    async def closed_last(self, now_ms: int, count: int) -> tuple[Assignment, ...]:
+        """The last ones of those that were closed until now, and have not expired."""
+        condition = "expires_at_ms > ? AND closed_at_ms <= ? ORDER BY closed_at_ms DESC LIMIT ?"
+        return await self._closed(condition, now_ms, now_ms, count)
+
+    async def _closed(self, condition: str, *values: int) -> tuple[Assignment, ...]:
         columns = ", ".join(_COLUMNS)
-        statement = (
-            f"SELECT {columns} FROM invocations"  # noqa: S608 - ours
-            " WHERE stage = 'closed' AND expires_at_ms > ?"
-        )
+        statement = f"SELECT {columns} FROM invocations WHERE stage = 'closed' AND {condition}"  # noqa: S608 - ours
         rows = await self._commits.run(
-            lambda connection: connection.execute(statement, (now_ms,)).fetchall()
+            lambda connection: connection.execute(statement, values).fetchall()
         )
         return tuple(map(_assignment, rows))
 

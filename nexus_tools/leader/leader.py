@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nexus_tools.client import Cursor, Signer, SuiClient
+from nexus_tools.client import WENT_BACK, Cursor, Signer, SuiClient
 from nexus_tools.errors import NexusError, UnreachableError
 from nexus_tools.leader.account import Account
 from nexus_tools.leader.address_guard import AddressGuard
@@ -27,8 +27,9 @@ from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
+from nexus_tools.leader.readiness import Readiness
 from nexus_tools.leader.tool_call import ToolCalls
-from nexus_tools.leader.watcher import BEGINNING, Watcher
+from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
@@ -39,6 +40,8 @@ from nexus_tools.sui.transaction import SharedObject
 _log = get_logger("nexus_tools.leader")
 
 _PRUNE_SECONDS = 3_600.0
+# Several, for they are in the order in which we heard of them; a node gives so many at once.
+_LAST_CLOSED = 50
 
 T = TypeVar("T")
 
@@ -69,8 +72,7 @@ class Leader:
         self._parts: _Parts | None = None
         self.metrics = LeaderMetrics()
         self._heartbeat = Heartbeat(config, self._chain, self.metrics)
-        self._told = ""
-        self._was_troubled = False
+        self._readiness = Readiness()
         self.ready = asyncio.Event()
         self.health_port: int | None = None
 
@@ -80,15 +82,13 @@ class Leader:
 
     def problems(self) -> dict[str, str]:
         """What keeps the Leader from its work now, by part; empty if nothing does."""
+        found = {"node": self._heartbeat.trouble}
         if self._parts is None:
-            found = {"leader": "it has not started", "node": self._heartbeat.trouble}
-            return {part: problem for part, problem in found.items() if problem}
-        found = {
-            "node": self._heartbeat.trouble,
-            "watcher": self._parts.watcher.trouble,
-            "closer": self._parts.closer.trouble,
-            "leader": "it is stopping" if self._stopping.is_set() else "",
-        }
+            found["leader"] = "it has not started"
+        else:
+            found["watcher"] = self._parts.watcher.trouble
+            found["closer"] = self._parts.closer.trouble
+            found["leader"] = "it is stopping" if self._stopping.is_set() else ""
         return {part: problem for part, problem in found.items() if problem}
 
     async def run(self) -> None:
@@ -138,7 +138,7 @@ class Leader:
                 self._heartbeat.observe(await self._chain.height())
             except UnreachableError as error:
                 self._heartbeat.note(error)
-                self._tell_readiness()
+                self._readiness.tell(self.problems(), self._heartbeat.code)
                 await asyncio.sleep(self._heartbeat.pause_s)
             else:
                 return registry
@@ -224,6 +224,7 @@ class Leader:
         memory = await parts.journal.recall()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
+        await self._until_stopped(self._check_closings(parts.journal))
         self._parts = parts
         background = [
             parts.group.create_task(self._clock.run()),
@@ -245,6 +246,25 @@ class Leader:
         for task in background:
             task.cancel()
         _log.info("stopped", leader=str(self._chain.leader))
+
+    async def _check_closings(self, journal: Journal) -> None:
+        """Notice a node that was set back while the Leader was off, behind the last event it read.
+
+        What was closed after that stands in no event that the cursor could miss. A node that is
+        merely behind is not meant: what was closed after its own time is not asked for.
+        """
+        while True:
+            try:
+                now_ms = await self._chain.client.now_ms()
+                last = await journal.closed_last(now_ms, _LAST_CLOSED)
+                if await self._chain.still_open(last):
+                    error = "what was closed is open again: the node was set back"
+                    _log.warning("watching_interrupted", code=WENT_BACK, error=error)
+                    self._chain.note_went_back()
+            except UnreachableError:
+                await asyncio.sleep(self._config.trouble_pause_ms / 1000)
+            else:
+                return
 
     async def _watch(self, parts: "_Parts", cursor: str | None) -> None:
         """Follow events without end; from an earlier place, whenever the node went back."""
@@ -282,24 +302,7 @@ class Leader:
         while True:
             await asyncio.sleep(self._heartbeat.pause_s)
             await self._heartbeat.beat()
-            self._tell_readiness()
-
-    def _tell_readiness(self) -> None:
-        """One warning when the Leader is not ready any more, and one line when it is again."""
-        problems = self.problems()
-        if problems == {"watcher": BEGINNING}:
-            return
-        code = self._heartbeat.code
-        # While the node is there, what is broken at one beat and mended at the next is no news.
-        is_news = bool(problems) and (bool(code) or self._was_troubled)
-        self._was_troubled = bool(problems)
-        if is_news and (not self._told or code not in ("", self._told)):
-            _log.warning("not_ready", **problems)
-            # What is missing may change by the second; that the node is of another chain is news.
-            self._told = code or "not_ready"
-        elif self._told and not problems:
-            _log.info("ready")
-            self._told = ""
+            self._readiness.tell(self.problems(), self._heartbeat.code)
 
     def _money(self) -> Money:
         chain, config = self._chain, self._config

@@ -15,6 +15,8 @@ from pathlib import Path
 MARK = "\x1e"
 PATIENCE_S = 60.0
 INSTALL_PATIENCE_S = 400.0
+END_PATIENCE_S = 10.0
+GLANCE_S = 0.02
 INTERPRETER = Path(__file__).with_name("interpreter.py").read_text(encoding="utf-8")
 SHELL = ("bash", "--noprofile", "--norc")
 
@@ -97,24 +99,36 @@ class Terminal:
 
     def _read(self, deadline: float) -> None:
         patience_s = max(deadline - time.monotonic(), 0)
-        ready, _, _ = select.select([self._screen], [], [], patience_s)
-        try:
-            data = os.read(self._screen, 65_536) if ready else b""
-        except OSError:  # a pseudo terminal that nobody writes to any more
-            data = b""
+        data = self._next(patience_s)
         if not data:
             raise UnexpectedError(f"nothing more came after:\n{self._printed}")
         self._printed += data.decode(errors="replace")
 
+    def _next(self, patience_s: float) -> bytes:
+        """What is printed next; nothing if that takes longer, or nobody is left to print."""
+        ready, _, _ = select.select([self._screen], [], [], patience_s)
+        try:
+            return os.read(self._screen, 65_536) if ready else b""
+        except OSError:  # a pseudo terminal that nobody writes to any more
+            return b""
+
     def close(self) -> None:
-        """Interrupts what runs, and ends it if that does not."""
+        """Interrupts what runs, and ends it if that does not.
+
+        What it prints to the last is taken from it: it could not end before. It is not waited for
+        by its output, which servers that it leaves behind may keep open.
+        """
+        assert self._process.stdin is not None
         if self.is_busy:
             self.interrupt()
-        try:
-            self._process.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
+        self._process.stdin.close()
+        deadline = time.monotonic() + END_PATIENCE_S
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if not self._next(GLANCE_S):
+                time.sleep(GLANCE_S)
+        if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.communicate()
+            self._process.wait()
         os.close(self._screen)
 
 

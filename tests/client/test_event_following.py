@@ -301,6 +301,80 @@ async def test_a_cursor_that_the_chain_has_not_come_to_is_of_one_that_was_set_ba
         await assert_went_back(chain, items)
 
 
+@pytest.fixture(params=["marks", "none"])
+async def keeping(request, chain):
+    """A client whose cursors have a mark of a checkpoint, or of the last event alone."""
+    patience = OFTEN if request.param == "marks" else SELDOM
+    async with SuiClient(chain.network, patience=patience) as client:
+        yield client
+
+
+async def kept_after(chain, items, count, *, checkpoint=0):
+    """The text of the cursor after so many events, and further ones up to a checkpoint."""
+    cursor = None
+    while count or cursor.checkpoint < checkpoint:
+        item = await anext(items)
+        count -= isinstance(item, EventRecord)
+        cursor = item.cursor
+    return str(cursor)
+
+
+@pytest.mark.parametrize("pause", [0, 3])
+async def test_a_kept_cursor_tells_of_a_node_that_was_set_back_meanwhile_and_has_grown(
+    keeping, chain, emit, everything, pause
+):
+    async with aclosing(follow_events(keeping, everything)) as items:
+        await anext(items)
+        await emit(1)
+        assert await take(chain, items, 1) == [1]
+        snapshot = chain.net.snapshot()
+        await emit(2)
+        await pass_time(chain, pause)
+        kept = await kept_after(chain, items, 1, checkpoint=snapshot.checkpoint + pause)
+    chain.net.revert(snapshot)
+    await emit(3)
+    await pass_time(chain, 8)
+    again = Cursor.parse(kept)
+    async with aclosing(follow_events(keeping, everything, again)) as items:
+        with pytest.raises(NotFoundError, match="set back") as caught:
+            await anext(items)
+    assert caught.value.code == WENT_BACK
+    assert caught.value.details["common"] <= snapshot.checkpoint
+
+
+async def test_what_is_new_between_a_kept_cursor_and_its_mark_is_given(
+    hardly_marking, chain, emit, everything
+):
+    async with aclosing(follow_events(hardly_marking, everything)) as items:
+        await anext(items)
+        await emit(1)
+        snapshot = chain.net.snapshot()
+        await pass_time(chain, 5)
+        kept = await kept_after(chain, items, 1, checkpoint=snapshot.checkpoint + 5)
+    chain.net.revert(snapshot)
+    await emit(2)
+    await pass_time(chain, 8)
+    again = Cursor.parse(kept)
+    async with aclosing(follow_events(hardly_marking, everything, again)) as items:
+        assert await take(chain, items, 1) == [2]
+
+
+async def test_a_kept_cursor_is_good_at_a_node_that_has_forgotten_its_mark(
+    gateway, keeping, chain, emit, everything
+):
+    async with aclosing(follow_events(keeping, everything)) as items:
+        await anext(items)
+        await emit(1)
+        kept = await kept_after(chain, items, 1)
+    await emit(2)
+    gateway.fail("GetCheckpoint", StatusCode.NOT_FOUND)
+    async with (
+        SuiClient(gateway.network, patience=SELDOM) as client,
+        aclosing(follow_events(client, everything, Cursor.parse(kept))) as items,
+    ):
+        assert await take(chain, items, 1) == [2]
+
+
 # --- Nodes without an index of events
 
 

@@ -1,12 +1,15 @@
 """The runner itself: it finds what a page says wrongly."""
 
+import os
 import re
+import signal
 
 import pytest
 
 from documents import Page, Walk, environment_of
+from documents import terminal as terminal_module
 from documents.shown import begins_as_shown, is_shown
-from documents.terminal import UnexpectedError
+from documents.terminal import Terminal, UnexpectedError
 from documents.walk import PROGRAMS
 
 
@@ -113,3 +116,35 @@ def test_nothing_else_may(output, shown):
 def test_a_line_is_waited_for_as_a_whole():
     assert not begins_as_shown("listens at 127", "listens at 127…\n")
     assert begins_as_shown("listens at 127.0.0.1\nmore", "listens at 127…\n")
+
+
+LOQUACIOUS = """
+import signal, sys
+def end(*_):
+    print("x" * 2**20, flush=True)
+    open("ended", "w").close()
+    sys.exit()
+signal.signal(signal.SIGINT, end)
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_what_prints_much_when_it_is_interrupted_ends_by_itself(tmp_path, watched):
+    environment = environment_of(tmp_path / "home", PROGRAMS)
+    (tmp_path / "loquacious.py").write_text(LOQUACIOUS)
+    terminal = Terminal.shell(tmp_path, environment, watched=watched)
+    terminal.type("python loquacious.py")
+    terminal.output(lambda printed: "ready" in printed)
+    terminal.close()
+    assert (tmp_path / "ended").exists()
+
+
+def test_a_terminal_does_not_wait_for_what_it_leaves_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(terminal_module, "END_PATIENCE_S", 1_000)
+    terminal = Terminal.shell(tmp_path, environment_of(tmp_path / "home", PROGRAMS))
+    terminal.type("sleep 1000 & echo $!")
+    printed, _ = terminal.output()
+    terminal.close()
+    os.kill(int(printed), signal.SIGKILL)

@@ -14,6 +14,7 @@ from benchmarks.proxy import Proxy
 from nexus_tools.client import WENT_BACK
 from nexus_tools.leader import Leader
 from nexus_tools.localnet import ThreadedLocalnet
+from nexus_tools.toolkit import Variant, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -22,6 +23,10 @@ TIMEOUT_S = 20
 # Long for a node of this machine, and short for a test that waits for it to be over.
 QUICK = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 2_000}
 PATIENT = {"heartbeat_ms": 50, "heartbeat_timeout_ms": 30_000}
+
+
+class Number(Variant, name="ok"):
+    result: int
 
 
 class Log:
@@ -257,6 +262,65 @@ async def test_a_node_that_was_set_back_and_has_grown_before_the_next_beat_is_no
                 ids += await after.request(add, {"a": number, "b": 1})
             assert await results(after, ids) == [3, *range(1, 9)]
             assert await after.closings(len(ids)) == dict.fromkeys(ids, 1)
+    (noticed,) = log.named("watching_interrupted")
+    assert noticed["code"] == WENT_BACK
+
+
+@pytest.fixture
+async def waiting(world, serve_tools):
+    """A tool that gives what it takes; an event that it was called, and one it waits for."""
+    called, goes_on = asyncio.Event(), asyncio.Event()
+
+    @tool("xyz.example.math.wait@1")
+    async def wait(a: int) -> Number:
+        """Gives a number when it is time."""
+        called.set()
+        await goes_on.wait()
+        return Number(result=a)
+
+    return await world.register_tool(wait.definition(await serve_tools(wait))), called, goes_on
+
+
+async def test_a_node_that_was_set_back_while_the_leader_was_off_and_has_grown_is_noticed(
+    world, waiting, log
+):
+    waiting, called, goes_on = waiting
+    identity = await world.new_leader()
+    snapshot = world.localnet.snapshot()
+    async with world.running(identity, stop_timeout_ms=0):
+        for number in range(8):
+            await world.request(waiting, {"a": number})
+        await called.wait()
+        reached = await world.client.latest_checkpoint()
+    goes_on.set()
+    world.localnet.revert(snapshot)
+    async with world.again() as after:
+        ids = []
+        while await after.client.latest_checkpoint() <= reached:
+            ids += await after.request(waiting, {"a": 10 + len(ids)})
+        async with after.running(identity, heartbeat_ms=60_000):
+            assert await results(after, ids) == list(range(10, 10 + len(ids)))
+    (noticed,) = log.named("watching_interrupted")
+    assert noticed["code"] == WENT_BACK
+
+
+async def test_a_closing_that_is_gone_is_noticed_though_its_event_was_never_read(
+    world, waiting, log
+):
+    waiting, called, goes_on = waiting
+    identity = await world.new_leader()
+    async with world.running(identity) as leader:
+        ids = await world.request(waiting, {"a": 42})
+        await called.wait()
+        snapshot = world.localnet.snapshot()
+        leader.stop()  # it reads no events any more, and finishes what it has begun
+        goes_on.set()
+    assert await results(world, ids) == [42]
+    world.localnet.revert(snapshot)
+    async with world.again() as after:
+        ids += await after.request(waiting, {"a": 7})
+        async with after.running(identity, heartbeat_ms=60_000):
+            assert await results(after, ids) == [42, 7]
     (noticed,) = log.named("watching_interrupted")
     assert noticed["code"] == WENT_BACK
 

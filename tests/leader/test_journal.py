@@ -157,6 +157,16 @@ async def test_what_was_closed_before_it_expired_can_be_opened_again(reopen):
     assert {entry.stage for entry in memory.entries} == {Stage.ASSIGNED}
 
 
+async def test_the_last_that_were_closed_by_a_time_and_have_not_expired_are_told(reopen):
+    journal = await reopen()
+    await assign(journal, 1, 2, 3, 4)
+    for number, closed_at_ms in ((1, 1_000), (2, 1_500), (3, 2_500)):
+        await journal.closed(None, {Address.of(number): Closed.SETTLED}, closed_at_ms)
+    assert await journal.closed_last(2_000, 1) == (assignment_of(2),)
+    assert await journal.closed_last(2_000, 9) == (assignment_of(2), assignment_of(1))
+    assert await journal.closed_last(assignment_of(1).expires_at_ms, 9) == ()
+
+
 async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from asyncio import sleep as pause
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +117,8 @@ class Service:
 
         Raises `NotReadyError` if it was not sent, since the server does not run or not respond.
         """
-        connection = self._ready()
+        with _unsent():
+            connection = self._alive()
         changes = self._changes.get(tool)
         if changes:
             raise CallFailedError(
@@ -127,7 +128,8 @@ class Service:
         if self.is_per_call:
             return await self._call_alone(tool, arguments, seconds)
         if self._calls or self._doubts:
-            await self._responding(connection, seconds)
+            with _unsent():
+                await connection.ping(min(seconds, self._patience.listing_s))
         self._calls += 1
         try:
             return await connection.call(tool, arguments, seconds)
@@ -152,18 +154,6 @@ class Service:
                 return await connection.call(tool, arguments, seconds)
         except TimeoutError as error:
             raise CallFailedError.late(seconds) from error
-
-    def _ready(self) -> "Connection":
-        try:
-            return self._alive()
-        except CallFailedError as failed:
-            raise NotReadyError(f"the call was not sent: {failed.reason}") from failed
-
-    async def _responding(self, connection: "Connection", seconds: float) -> None:
-        try:
-            await connection.ping(min(seconds, self._patience.listing_s))
-        except CallFailedError as failed:
-            raise NotReadyError(f"the call was not sent: {failed.reason}") from failed
 
     def _doubt(self, connection: "Connection") -> None:
         """Have the server started again unless it still responds."""
@@ -272,3 +262,12 @@ class Service:
         self._changes = {name: what for name, what in changes.items() if what}
         if self._changes:
             _log.warning("tools_changed", server=self.name, tools=sorted(self._changes))
+
+
+@contextmanager
+def _unsent() -> Iterator[None]:
+    """What fails here comes before the call: it may be sent again."""
+    try:
+        yield
+    except CallFailedError as failed:
+        raise NotReadyError(f"the call was not sent: {failed.reason}") from failed

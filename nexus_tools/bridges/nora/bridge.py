@@ -8,11 +8,8 @@ import anyio.to_thread
 from nexus_tools.bridges.base import Discovery, Host, Refusal
 from nexus_tools.bridges.naming import Naming
 from nexus_tools.bridges.nora.manifest import Manifest, has_manifest
-from nexus_tools.bridges.nora.tool import SYSTEM, NoraTool, SoftError
+from nexus_tools.bridges.nora.tool import ERROR_PATTERN, SYSTEM, NoraTool, SoftError
 from nexus_tools.errors import NexusError, NotAllowedError
-
-ERROR_PATTERN = "^Error( |:)"
-"""How NORA's own tools begin the text that they return instead of failing."""
 
 
 class NoraBridge:

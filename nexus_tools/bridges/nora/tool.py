@@ -21,6 +21,9 @@ from nexus_tools.bridges.worker import WorkerReply, ask_in_scratch, failure
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn, linear_time, pattern_mismatches
 
+ERROR_PATTERN = "^Error( |:)"
+"""How NORA's own tools begin the text that they return instead of failing."""
+
 # The text is a stranger's: so much of it is looked at, however long it is.
 MAX_CHARACTERS = 4_096
 
@@ -37,7 +40,7 @@ class SoftError:
 
         mismatches = pattern_mismatches("", pattern)
         if mismatches:
-            hint = "as in '^Error( |:)'"
+            hint = f"as in {ERROR_PATTERN!r}"
             raise UsageError("pattern_invalid", mismatches[0].message, hint=hint)
         self._validator = jsonschema_rs.Draft202012Validator(
             {"pattern": pattern}, pattern_options=linear_time()

@@ -78,6 +78,7 @@ def _may_touch(confinement: "Confinement") -> dict[str, Any]:
         "writes": [str(place) for place in confinement.may_change],
         "workspace": str(confinement.workspace) if confinement.workspace else None,
         "ports": list(confinement.ports),
+        "changes_modes": confinement.changes_modes,
     }
 
 
@@ -91,6 +92,8 @@ def _may_touch_in_words(confinement: "Confinement | None") -> str:
         *(f"change {place}" for place in confinement.may_change),
         *(f"connect to port {port}" for port in confinement.ports),
     ]
+    if confinement.changes_modes:
+        parts.append("change modes, owners and times of your files")
     return ", ".join(parts) or "nothing of yours"
 
 

@@ -136,8 +136,11 @@ SOS = System(
 def _nora(given: Given, _: "Settings") -> "Bridge":
     from nexus_tools.bridges import NoraBridge
 
-    pattern = None if given["strings_are_answers"] else given["error_pattern"]
-    return NoraBridge(error_pattern=pattern, allow_dangerous=given["allow_dangerous"])
+    bridge = functools.partial(NoraBridge, allow_dangerous=given["allow_dangerous"])
+    if given["strings_are_answers"]:
+        return bridge(error_pattern=None)
+    pattern = given["error_pattern"]
+    return bridge() if pattern is None else bridge(error_pattern=pattern)
 
 
 NORA = System(
@@ -146,8 +149,7 @@ NORA = System(
         click.option(
             "--error-pattern",
             metavar="REGEX",
-            default="^Error( |:)",
-            show_default=True,
+            show_default="as NORA's own tools say it",
             help="NORA: a text that matches is the variant `err`.",
         ),
         click.option(

@@ -57,10 +57,6 @@ def _function(module: CompiledModule, index: int) -> bool:
     return bool(module.function_handles[index].type_parameters)
 
 
-def _function_instantiation(module: CompiledModule, index: int) -> bool:
-    return _function(module, module.function_instantiations[index].target)
-
-
 def _variant_instantiation(module: CompiledModule, index: int) -> bool:
     enum = module.variant_instantiations[index].enum
     return _enum(module, module.enum_instantiations[enum].target)

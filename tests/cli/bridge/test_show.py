@@ -88,7 +88,7 @@ def test_the_tools_that_the_patterns_admit_are_shown(home, make_tool):
     assert [tool["fqn"] for tool in shown["tools"]] == ["local.nora.read_file@1"]
 
 
-def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool):
+def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     [tool] = home.json("bridge", "show", tools)["tools"]
     assert tool["may_touch"] == {
@@ -97,12 +97,14 @@ def test_what_a_tool_may_touch_is_its_own_folder(home, make_tool):
         "writes": [],
         "workspace": None,
         "ports": [],
+        "changes_modes": not may_mount(),
     }
     shown = home.run("bridge", "show", tools).stdout
-    assert f"may touch  read {tools / 'reader'}\n" in shown
+    left = "" if may_mount() else ", change modes, owners and times of your files"
+    assert f"may touch  read {tools / 'reader'}{left}\n" in shown
 
 
-def test_what_is_opened_to_a_tool_is_shown(home, make_tool, tmp_path):
+def test_what_is_opened_to_a_tool_is_shown(home, make_tool, tmp_path, may_mount):
     tools = make_tool("reader", "def run(params): return 'yes'")
     for name in ("texts", "work", "made"):
         (tmp_path / name).mkdir()
@@ -117,6 +119,7 @@ def test_what_is_opened_to_a_tool_is_shown(home, make_tool, tmp_path):
         "writes": [str(tmp_path / "made"), str(tmp_path / "work")],
         "workspace": str(tmp_path / "work"),
         "ports": [53, 443],
+        "changes_modes": not may_mount(),
     }
     shown = home.run("bridge", "show", tools, *opened).stdout
     assert f"change {tmp_path / 'work'}, connect to port 53, connect to port 443" in shown

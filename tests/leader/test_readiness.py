@@ -1,0 +1,37 @@
+import pytest
+
+from nexus_tools.leader.readiness import Readiness
+from nexus_tools.leader.watcher import BEGINNING
+
+FINE = ({}, "")
+SILENT = ({"node": "it is silent", "watcher": "no events"}, "node_unreachable")
+OTHER = ({"node": "it is of another chain"}, "wrong_chain")
+BROKEN = ({"closer": "a transaction was refused"}, "")
+STARTED = ({"watcher": BEGINNING}, "")
+
+
+@pytest.mark.parametrize(
+    ("beats", "told"),
+    [
+        ([FINE, FINE], []),
+        ([SILENT], ["not_ready"]),
+        ([SILENT, SILENT, FINE, FINE], ["not_ready", "ready"]),
+        ([SILENT, OTHER, OTHER, FINE], ["not_ready", "not_ready", "ready"]),
+        ([SILENT, BROKEN, SILENT], ["not_ready"]),
+        ([BROKEN, FINE, BROKEN, FINE], []),
+        ([BROKEN, BROKEN, BROKEN, FINE], ["not_ready", "ready"]),
+        ([BROKEN, BROKEN, SILENT], ["not_ready", "not_ready"]),
+        ([STARTED, STARTED], []),
+        ([SILENT, STARTED, FINE], ["not_ready", "ready"]),
+    ],
+)
+def test_the_log_is_told_what_is_news(logged, beats, told):
+    readiness = Readiness()
+    for problems, code in beats:
+        readiness.tell(problems, code)
+    assert [line["event"] for line in logged] == told
+
+
+def test_a_warning_names_each_part_and_its_problem(logged):
+    Readiness().tell(*SILENT)
+    assert logged == [{"event": "not_ready", "log_level": "warning", **SILENT[0]}]
