@@ -1,7 +1,7 @@
 """The libraries that extras bring."""
 
 MODULES = {
-    "localnet": ("google", "h2", "py_arkworks_bls12381", "sui_sandbox"),
+    "localnet": ("h2", "py_arkworks_bls12381", "sui_sandbox"),
     "compiler": ("wasmtime",),
     "mcp": ("mcp", "mcp_types"),
 }

@@ -51,6 +51,23 @@ class PortSchema(GenerateJsonSchema):
             part.pop("pattern", None)
         return described
 
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        """As pydantic's; of an output, `date-time` only where there is an offset for sure.
+
+        RFC 3339 wants one, which a `datetime` may lack and an `AwareDatetime` may not.
+        """
+        described = super().datetime_schema(schema)
+        if self.mode == "serialization" and schema.get("tz_constraint") != "aware":
+            del described["format"]
+        return described
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        """As pydantic's; an output is no `time` of RFC 3339, which has an offset."""
+        described = super().time_schema(schema)
+        if self.mode == "serialization":
+            del described["format"]
+        return described
+
 
 def input_schema(ports: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model whose fields are the ports of an input."""

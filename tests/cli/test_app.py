@@ -1,10 +1,13 @@
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions, requires
 
 import pytest
 
 from nexus_tools.cli import app
+from nexus_tools.cli.extras import EXTRA_OF
 
 HEAVY = ("pysui", "pydantic", "starlette", "rich", "jsonschema", "httpx", "asyncio")
 
@@ -94,6 +97,16 @@ def test_an_extra_that_is_not_installed_is_named(home, tmp_path):
     result = home.spawn("package", "build", tmp_path, "--json", PYTHONPATH=str(tmp_path))
     assert (result.code, result.error["code"]) == (2, "extra_missing")
     assert "nexus-tools[compiler]" in result.error["hint"]
+
+
+def test_what_every_installation_has_is_not_told_to_be_of_an_extra():
+    always = {
+        re.split(r"[^\w-]", each)[0] for each in requires("nexus-tools") if "extra" not in each
+    }
+    installed = packages_distributions()
+    brought = {name for module in EXTRA_OF for name in installed[module]}
+    assert "protobuf" in always
+    assert brought & always == set()
 
 
 def test_the_debug_variable_shows_where_a_defect_comes_from(home, monkeypatch):

@@ -1,13 +1,14 @@
 import json
 import threading
-from datetime import date
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import jsonschema
+import jsonschema_rs
 import pytest
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AwareDatetime, BaseModel, Field, field_validator
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, ToolDefinition
@@ -225,6 +226,30 @@ async def test_a_single_variant_is_enough():
         return Done(value=[1])
 
     assert await one.invoke({}) == Answer("ok", {"value": [1]})
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "is_said"),
+    [
+        (datetime, datetime(2026, 1, 1), False),  # noqa: DTZ001 - that is what is asked
+        (datetime, datetime(2026, 1, 1, tzinfo=UTC), False),
+        (time, time(12), False),
+        (AwareDatetime, datetime(2026, 1, 1, tzinfo=UTC), True),
+        (date, date(2026, 1, 1), True),
+    ],
+)
+async def test_an_output_has_the_format_that_it_is_said_to_have(annotation, value, is_said):
+    kind = type("At", (Variant,), {"__annotations__": {"at": annotation}}, name="ok")
+
+    @tool("xyz.example.clock.now@1")
+    def now() -> kind:
+        """Now."""
+        return kind(at=value)
+
+    schema = now.definition("https://tools.example.com/now").output_schema
+    validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+    validator.validate((await now.invoke({})).as_json())
+    assert ("format" in json.dumps(schema)) == is_said
 
 
 async def test_outputs_are_written_as_json():

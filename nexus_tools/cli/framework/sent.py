@@ -68,7 +68,7 @@ def _of_all(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 def asked(done: str, rehearsed: "Sent") -> str:
     """The question before a verb, from what its rehearsal did and cost."""
-    return f"Simulated: {done}, for {units.sui(rehearsed.cost.net)}. Do it?"
+    return f"Not sent yet. Simulated: {done}, for {units.sui(rehearsed.cost.net)}. Do it?"
 
 
 def sent_record(sent: "Sent") -> dict[str, Any]:

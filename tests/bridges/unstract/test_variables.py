@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.bridges.unstract.variables import RuntimeVariables
+from nexus_tools.bridges.unstract.variables import RuntimeVariables, platform_variables
 from nexus_tools.errors import ValidationError
 
 # The runtime variables of the protocol's document.
@@ -86,3 +86,13 @@ def test_names_and_schemas_that_no_variable_can_have_are_refused(document):
     with pytest.raises(ValidationError) as caught:
         RuntimeVariables.parse(document)
     assert caught.value.code == "schema_invalid"
+
+
+def test_every_tool_has_the_services_of_the_platform_where_the_operator_names_them():
+    """Unstract's tools ask these for prompts, texts and adapters, and declare none of them."""
+    services = {
+        f"{service}_{part}": "x"
+        for service in ("PLATFORM_SERVICE", "X2TEXT", "PROMPT")
+        for part in ("HOST", "PORT")
+    }
+    assert platform_variables({**services, "OTHER": "you"}) == services

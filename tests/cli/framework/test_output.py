@@ -5,14 +5,14 @@ import pytest
 
 from nexus_tools.cli.framework import Output
 
-HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red]"
+HOSTILE = "good\x1b[2J\x1b]0;owned\x07\r\nbad [red]tool[/red] \u202edne eht"
 
 
 def test_a_strangers_text_cannot_control_the_terminal(capsys):
     Output().record({"description": HOSTILE})
     Output().table([{"description": HOSTILE}], {"description": "Description"}, empty="")
     printed = capsys.readouterr().out
-    assert not set(printed) & set("\x1b\x07\r")
+    assert not set(printed) & set("\x1b\x07\r\u202e")
     assert printed.count("[red]tool[/red]") == 2
 
 
@@ -37,9 +37,11 @@ def test_a_narrow_table_whose_words_fit_stays_a_table(capsys, monkeypatch):
     assert "words goes on in" in lines
 
 
-def test_with_json_the_text_stays_as_it_is(capsys):
+def test_with_json_the_text_stays_as_it_is_and_controls_no_terminal_either(capsys):
     Output(as_json=True).record({"description": HOSTILE})
-    assert json.loads(capsys.readouterr().out) == {"description": HOSTILE}
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"description": HOSTILE}
+    assert not set(printed) & set("\x1b\x07\r\u202e")
 
 
 def test_an_empty_table_says_so_on_stderr(capsys):
