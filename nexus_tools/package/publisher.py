@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nexus_tools.client import Executed, SuiClient
-from nexus_tools.errors import NotNowError, RefusedOnChainError
+from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, ValidationError
 from nexus_tools.package.aborts import abort_reason
 from nexus_tools.package.caps import require_cap
 from nexus_tools.package.deployment import CompiledPackage, Deployment, publish, upgrade
@@ -12,9 +12,21 @@ from nexus_tools.package.move import leader_registry, tool_registry, version
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import MovePackage, Object
+from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE, MovePackage, Object
 
 Migrate = Callable[[TransactionBuilder], None]
+
+
+def _check_size(modules: Sequence[bytes]) -> None:
+    size = sum(map(len, modules))
+    if size > MAX_MOVE_PACKAGE_SIZE:
+        raise ValidationError(
+            "package_too_large",
+            f"the modules have {size} bytes, and no network takes more than"
+            f" {MAX_MOVE_PACKAGE_SIZE} in a package",
+            hint="publish dependencies first, and write their ids into [addresses] of their"
+            " Move.toml; then --bundle unpublished leaves them where they are",
+        )
 
 
 def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
@@ -73,7 +85,12 @@ class Publisher:
     async def publish_other(
         self, modules: Sequence[bytes], dependencies: Sequence[Address]
     ) -> Sent:
-        """Publish a package of somebody's own; the sender gets its `UpgradeCap`."""
+        """Publish a package of somebody's own; the sender gets its `UpgradeCap`.
+
+        Raises `package_too_large` and `dependency_not_on_network`.
+        """
+        _check_size(modules)
+        await self._require_on_network(dependencies)
         builder = TransactionBuilder()
         upgrade_cap = builder.publish(modules, dependencies)
         builder.transfer_objects([upgrade_cap], self.client.address)
@@ -113,6 +130,18 @@ class Publisher:
         for migrate in waiting:
             migrate(builder)
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
+
+    async def _require_on_network(self, dependencies: Sequence[Address]) -> None:
+        found = await self.client.objects(dependencies)
+        missing = [str(id_) for id_, value in zip(dependencies, found, strict=True) if not value]
+        if missing:
+            raise NotFoundError(
+                "dependency_not_on_network",
+                f"{self.client.network.name} has no package {', '.join(missing)}, which the"
+                " manifest of a dependency names",
+                hint="take dependencies into the package with --bundle all, or publish them, and"
+                " write their ids into [addresses] of their Move.toml",
+            )
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
         """Whether it is the newest version. Raises `package_outdated` if it is an older one."""

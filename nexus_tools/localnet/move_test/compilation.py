@@ -128,4 +128,5 @@ def _compile_dependency(
             return read, compile_for_tests(builder, package.manifest_as_root, read, given)
         except ValidationError as error:
             refusal = error
-    raise ValidationError(refusal.code, f"{package.path}: {refusal.message}")
+    message = f"{package.path}: {refusal.message}"
+    raise ValidationError(refusal.code, message, hint=refusal.hint)
