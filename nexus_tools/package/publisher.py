@@ -18,6 +18,12 @@ Migrate = Callable[[TransactionBuilder], None]
 
 
 def _check_size(modules: Sequence[bytes]) -> None:
+    if not modules:
+        raise ValidationError(
+            "package_empty",
+            "the package has no modules to publish",
+            hint="what is published stands in sources/*.move, outside of #[test_only]",
+        )
     size = sum(map(len, modules))
     if size > MAX_MOVE_PACKAGE_SIZE:
         raise ValidationError(
@@ -87,7 +93,7 @@ class Publisher:
     ) -> Sent:
         """Publish a package of somebody's own; the sender gets its `UpgradeCap`.
 
-        Raises `package_too_large` and `dependency_not_on_network`.
+        Raises `package_empty`, `package_too_large` and `dependency_not_on_network`.
         """
         _check_size(modules)
         await self._require_on_network(dependencies)

@@ -16,6 +16,7 @@ from nexus_tools.localnet.compiler import (
 from nexus_tools.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.localnet.move_test.attributes import MODE, MoveTestSource, read_test_source
 from nexus_tools.localnet.move_test.declarations import DECLARATIONS, TEST_MACROS
+from nexus_tools.localnet.move_test.names import framework_constants
 
 ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
 """The packages of the framework: 0x1, 0x2 and 0x3 by name."""
@@ -61,8 +62,13 @@ def _publishable(module: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
-    """The stubs of the framework, with the declarations for tests."""
+    """The stubs of the framework, with the declarations for tests and the names of errors."""
     packages = {address: dict(files) for address, files in stubs_of(release).items()}
+    for module, name in framework_constants(release).constants:
+        package, own = module.split("::")
+        files, path = packages[ADDRESSES[package]], f"sources/{own}.move"
+        if path in files:  # its number does not matter: `Names` knows what it is
+            files[path] += f"const {name}: u64 = 0;\n"
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{name}.move"

@@ -286,6 +286,13 @@ def test_a_dependency_that_is_on_another_network_is_named_with_the_way_out(compi
     assert compiling_author.json("package", "publish", far, *options, "--bundle", "all")
 
 
+def test_a_package_without_modules_is_not_sent(compiling_author, tmp_path):
+    source = "#[test_only]\nmodule empty::main;\npublic fun one(): u64 { 1 }\n"
+    folder = written(tmp_path / "empty", source)
+    found = compiling_author.fails("package", "publish", folder, "--yes")
+    assert found == (7, "package_empty")
+
+
 def test_a_package_that_bundles_too_much_is_told_to_publish_what_it_depends_on(
     compiling_author, far
 ):
