@@ -63,7 +63,8 @@ def _publishable(module: bytes) -> bytes:
 @lru_cache(maxsize=4)
 def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
     """The stubs of the framework, with the declarations for tests and the names of errors."""
-    packages = {address: dict(files) for address, files in stubs_of(release).items()}
+    stubs = stubs_of(release, with_entries=True)
+    packages = {address: dict(files) for address, files in stubs.items()}
     for module, name in framework_constants(release).constants:
         package, own = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{own}.move"

@@ -113,6 +113,15 @@ fun an_error_of_the_framework_is_imported_by_its_name() {
     sui::vec_map::empty<u8, u8>().remove(&1);
 }
 
+#[test]
+fun a_test_calls_what_otherwise_only_transactions_call() {
+    let mut scenario = ts::begin(@0xA);
+    sui::kiosk::default(scenario.ctx());
+    scenario.next_tx(@0xA);
+    ts::return_shared(scenario.take_shared<sui::kiosk::Kiosk>());
+    scenario.end();
+}
+
 // Generators of BLS12-381: a public key, and a signature that is none of it.
 const KEY: vector<u8> =
     x"93e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8";
