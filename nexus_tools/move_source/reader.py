@@ -183,7 +183,7 @@ class _Reader:
         if self._text() in _BRACKETS:
             bracket = self._text()
             fields = _fields(bracket, self._bracketed())
-            if bracket == "(":
+            if bracket == "(" and self._text() == "has":  # else it may end without a `;`
                 words += [token.text for token in self._until(";")]
         return SourceStruct(
             name,

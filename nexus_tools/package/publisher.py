@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nexus_tools.client import Executed, SuiClient
-from nexus_tools.errors import NotNowError, RefusedOnChainError
+from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, ValidationError
 from nexus_tools.package.aborts import abort_reason
 from nexus_tools.package.caps import require_cap
 from nexus_tools.package.compiled import CompiledPackage, compiled_modules
@@ -16,10 +16,29 @@ from nexus_tools.package.upgrade_lock.move import upgrade_lock
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import u8
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE, MovePackage, Object
 
 Migrate = Callable[[TransactionBuilder], None]
 
 _COMPATIBLE = 0  # `sui::package::COMPATIBLE`
+
+
+def _check_size(modules: Sequence[bytes]) -> None:
+    if not modules:
+        raise ValidationError(
+            "package_empty",
+            "the package has no modules to publish",
+            hint="what is published stands in sources/*.move, outside of #[test_only]",
+        )
+    size = sum(map(len, modules))
+    if size > MAX_MOVE_PACKAGE_SIZE:
+        raise ValidationError(
+            "package_too_large",
+            f"the modules have {size} bytes, and no network takes more than"
+            f" {MAX_MOVE_PACKAGE_SIZE} in a package",
+            hint="publish dependencies first, and write their ids into [addresses] of their"
+            " Move.toml; then --bundle unpublished leaves them where they are",
+        )
 
 
 def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
@@ -85,7 +104,12 @@ class Publisher:
         dependencies: Sequence[Address],
         locks: LockDeployment | None = None,
     ) -> Sent:
-        """Publish any package; `locks` as for `publish`."""
+        """Publish a package of somebody's own; `locks` as for `publish`.
+
+        Raises `package_empty`, `package_too_large` and `dependency_not_on_network`.
+        """
+        _check_size(modules)
+        await self._require_on_network(dependencies)
         builder = TransactionBuilder()
         publish(builder, modules, dependencies, locks or self.client.address)
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
@@ -142,6 +166,18 @@ class Publisher:
         for migrate in waiting:
             migrate(builder)
         return await PackageClient(self.client, deployment, dry_run=self.dry_run).send(builder)
+
+    async def _require_on_network(self, dependencies: Sequence[Address]) -> None:
+        found = await self.client.objects(dependencies)
+        missing = [str(id_) for id_, value in zip(dependencies, found, strict=True) if not value]
+        if missing:
+            raise NotFoundError(
+                "dependency_not_on_network",
+                f"{self.client.network.name} has no package {', '.join(missing)}, which the"
+                " manifest of a dependency names",
+                hint="take dependencies into the package with --bundle all, or publish them, and"
+                " write their ids into [addresses] of their Move.toml",
+            )
 
     async def _is_published(self, package: CompiledPackage, versions: tuple[Address, ...]) -> bool:
         """Whether it is the newest version. Raises `package_outdated` if it is an older one."""

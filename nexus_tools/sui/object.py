@@ -133,6 +133,10 @@ class Linkage(Struct, frozen=True):
     upgraded_version: int
 
 
+MAX_MOVE_PACKAGE_SIZE = 100 * 1024
+"""Bytes of a package that a network takes: `max_move_package_size` of `sui-protocol-config`."""
+
+
 class MovePackage(Struct, frozen=True):
     """A package: its modules by name, sorted, with their bytes."""
 

@@ -5,8 +5,8 @@ from nexus_tools.move_source import SourceFunction, SourceModule, SourceStruct, 
 
 INTRODUCTION = """# The Move packages
 
-For authors of Move code and of clients: what `nexus_tools` and `upgrade_lock` have on chain, by their
-own comments.
+For authors of Move code and of clients: what `nexus_tools` and `upgrade_lock` have on chain, by
+their own comments.
 
 """
 SOURCES = (ROOT / "move/nexus_tools/sources", ROOT / "move/upgrade_lock/sources")

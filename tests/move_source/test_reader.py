@@ -112,6 +112,19 @@ def test_structs_have_fields_parameters_and_comments():
     assert (empty.fields, nothing.fields) == ((), ())
 
 
+def test_a_struct_of_nameless_fields_may_end_without_a_semicolon():
+    source = (
+        "module a::b;\npublic struct V3()\nconst E: u64 = 0;\nstruct P(u8) has copy;\nfun f() {}"
+    )
+    (module,) = read_modules(source)
+    assert [(each.name, each.abilities) for each in module.structs] == [
+        ("V3", ()),
+        ("P", ("copy",)),
+    ]
+    assert [each.name for each in module.constants] == ["E"]
+    assert [each.name for each in module.functions] == ["f"]
+
+
 def test_enums_have_variants_of_all_kinds():
     (enum,) = items(
         """

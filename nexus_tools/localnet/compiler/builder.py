@@ -14,9 +14,10 @@ from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
 from nexus_tools.localnet.compiler.install import install_builder, verified_wasm
 from nexus_tools.localnet.compiler.manifest import FRAMEWORK_FOLDERS, framework_folder
+from nexus_tools.localnet.compiler.missing_names import hint_at_another_framework
 from nexus_tools.localnet.compiler.sources import published_sources, read_sources
 from nexus_tools.localnet.compiler.stubs import stubs_of
-from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule
+from nexus_tools.localnet.compiler.wasm import WasmFailed, WasmInstance, WasmModule, WasmTimedOut
 from nexus_tools.localnet.framework import Release, embedded_release
 
 BUILD_TIMEOUT_S = 60.0
@@ -112,7 +113,8 @@ class MoveBuilder:
 
         Code with the attribute `mode` of one of `modes` is compiled too; modules then have a magic
         by which no network takes them. `dependencies` are the packages that the compiler may ask
-        for besides the framework. Raises `ValidationError` with the compiler's words.
+        for besides the framework. Raises `ValidationError` with the compiler's words, and a hint if
+        they miss something in the framework.
         """
         options = {
             "compileIntent": "dump",
@@ -136,9 +138,14 @@ class MoveBuilder:
                     json.dumps(options),
                 )
         except WasmFailed as error:
-            raise _build_failed(f"the compiler failed: {error}") from error
+            more = (
+                "--build-timeout SECONDS gives it more" if isinstance(error, WasmTimedOut) else ""
+            )
+            raise _build_failed(f"the compiler failed: {error}", more) from error
         if not succeeded:
-            raise _build_failed(output.strip())
+            own = not isinstance(framework, Path)
+            hint = hint_at_another_framework(output, self.release) if own else ""
+            raise _build_failed(output.strip(), hint)
         return _parse_output(output)
 
     def test(
@@ -167,8 +174,8 @@ class MoveBuilder:
         return MoveTestReport(passed, output.strip())
 
 
-def _build_failed(message: str) -> ValidationError:
-    return ValidationError("move_build_failed", message)
+def _build_failed(message: str, hint: str = "") -> ValidationError:
+    return ValidationError("move_build_failed", message, hint=hint)
 
 
 def _resolve(

@@ -61,12 +61,26 @@ METHODS: Mapping[str, Mapping[str, str]] = {
         "vector.try_to_ascii_string": "std::ascii::try_string",
     },
     "sui::address": {"address.to_id": "sui::object::id_from_address"},
-    "sui::balance": {"Balance.into_coin": "sui::coin::from_balance"},
+    "sui::balance": {
+        "Balance.into_coin": "sui::coin::from_balance",
+        "Supply.value": "supply_value",
+    },
     "sui::coin": {
         "Coin.split_vec": "sui::pay::split_vec",
         "Coin.join_vec": "sui::pay::join_vec",
         "Coin.split_and_transfer": "sui::pay::split_and_transfer",
         "Coin.divide_and_keep": "sui::pay::divide_and_keep",
+        "TreasuryCap.into_supply": "treasury_into_supply",
+    },
+    "sui::coin_registry": {
+        "CurrencyInitializer.make_supply_burn_only": "make_supply_burn_only_init",
+        "CurrencyInitializer.make_supply_fixed": "make_supply_fixed_init",
+    },
+    "sui::funds_accumulator": {
+        "Withdrawal.join": "withdrawal_join",
+        "Withdrawal.limit": "withdrawal_limit",
+        "Withdrawal.owner": "withdrawal_owner",
+        "Withdrawal.split": "withdrawal_split",
     },
     "sui::kiosk": {"KioskOwnerCap.kiosk": "kiosk_owner_cap_for"},
     "sui::object": {

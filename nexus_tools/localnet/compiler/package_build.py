@@ -139,4 +139,5 @@ def _build_alone(
     try:
         return builder.build(files, framework, dependencies=given)
     except ValidationError as error:
-        raise ValidationError(error.code, f"{package.path}: {error.message}") from None
+        message = f"{package.path}: {error.message}"
+        raise ValidationError(error.code, message, hint=error.hint) from None

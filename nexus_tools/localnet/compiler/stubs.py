@@ -54,29 +54,36 @@ _MANIFESTS: Mapping[bytes, str] = {
 
 
 @lru_cache(maxsize=4)
-def stubs_of(release: Release) -> Mapping[bytes, Mapping[str, str]]:
-    """The stub packages of a framework, 0x1, 0x2 and 0x3 by address: path -> text."""
-    return {address: _stub_package(release.packages[address]) for address in _MANIFESTS}
+def stubs_of(release: Release, *, with_entries: bool = False) -> Mapping[bytes, Mapping[str, str]]:
+    """The stub packages of a framework, 0x1, 0x2 and 0x3 by address: path -> text.
+
+    With `with_entries` they have what only transactions may call, and tests, too.
+    """
+    return {
+        address: _stub_package(release.packages[address], with_entries=with_entries)
+        for address in _MANIFESTS
+    }
 
 
-def _stub_package(package: FrameworkPackage) -> Mapping[str, str]:
+def _stub_package(package: FrameworkPackage, *, with_entries: bool) -> Mapping[str, str]:
     files = {"Move.toml": _MANIFESTS[package.address]}
     for data in package.modules:
         module = deserialize(data)
-        files[f"sources/{module.name}.move"] = stub(module)
+        files[f"sources/{module.name}.move"] = stub(module, with_entries=with_entries)
     return files
 
 
-def stub(module: CompiledModule) -> str:
-    """The Move source that declares what `module` offers."""
-    return _Stub(module).render()
+def stub(module: CompiledModule, *, with_entries: bool = False) -> str:
+    """The Move source that declares what `module` offers, and its entry functions if asked."""
+    return _Stub(module, with_entries=with_entries).render()
 
 
 class _Stub:
     """One module as source text."""
 
-    def __init__(self, module: CompiledModule) -> None:
+    def __init__(self, module: CompiledModule, *, with_entries: bool) -> None:
         self._module = module
+        self._with_entries = with_entries
         self._own = (module.address, module.name)
         self._path = f"{_address(module.address)}::{module.name}"
 
@@ -95,7 +102,8 @@ class _Stub:
             head = f"public enum {self._declared(handle)}{_has(handle.abilities)}"
             lines.append(f"{head} {{ {', '.join(variants)} }}")
         for function in module.function_definitions:
-            if function.visibility is Visibility.PUBLIC:
+            is_entry = self._with_entries and function.is_entry
+            if is_entry or function.visibility is Visibility.PUBLIC:
                 lines += self._function(function)
         lines += [MACROS[self._path]] if self._path in MACROS else []
         for method, name in overlay.METHODS.get(self._path, {}).items():

@@ -26,6 +26,10 @@ class WasmFailed(Exception):  # noqa: N818 - it says what happened
     """The compiler itself failed: it panicked or ran longer than allowed."""
 
 
+class WasmTimedOut(WasmFailed):
+    """It ran longer than allowed."""
+
+
 class WasmModule:
     """The compiler as native code, which is made once (about 10 s) and kept in `cache`."""
 
@@ -62,7 +66,7 @@ class WasmModule:
             yield instance
         except wasmtime.Trap as trap:
             if trap.trap_code is wasmtime.TrapCode.INTERRUPT:
-                raise WasmFailed(f"it did not end within {timeout_s:g} s") from trap
+                raise WasmTimedOut(f"it did not end within {timeout_s:g} s") from trap
             raise WasmFailed(instance.complaints or str(trap)) from trap
         finally:
             timer.cancel()

@@ -144,22 +144,27 @@ class _Reader:
         for attribute in attributes:
             groups.setdefault(attribute.group, []).append(attribute)
         for (start, end), group in groups.items():
-            if any(attribute.name in _TEST_NAMES for attribute in group):
+            if any(each.name in _TEST_NAMES or _is_mode_of_tests(each) for each in group):
                 lines = self._source.count("\n", start, end)
                 yield start, end, _on_lines(self._ordinary(group), lines)
 
     def _ordinary(self, group: Sequence[Attribute]) -> str:
-        kept = [
-            self._source[attribute.tokens[0].start : attribute.tokens[-1].end]
-            for attribute in group
-            if attribute.name not in _TEST_NAMES
-        ]
+        kept = [self._kept(each) for each in group if each.name not in _TEST_NAMES]
         names = {attribute.name for attribute in group}
         if names & _TESTS:
             kept.append(f"mode({self._mode_of_tests}, test)")
         elif "test_only" in names:
             kept.append(f"mode({MODE}, test)")
         return f"#[{', '.join(kept)}]" if kept else ""
+
+    def _kept(self, attribute: Attribute) -> str:
+        text = self._source[attribute.tokens[0].start : attribute.tokens[-1].end]
+        return text.replace("(", f"({MODE}, ", 1) if _is_mode_of_tests(attribute) else text
+
+
+def _is_mode_of_tests(attribute: Attribute) -> bool:
+    """Whether it is `mode(test)`, the longer word for `test_only`, maybe with other modes."""
+    return attribute.name == "mode" and "test" in dict(attribute.arguments)
 
 
 def _in_order(mark: Attribute, function: SourceFunction) -> tuple[tuple[str, Argument], ...]:

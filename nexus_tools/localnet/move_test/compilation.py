@@ -16,6 +16,7 @@ from nexus_tools.localnet.compiler import (
 from nexus_tools.localnet.framework import FRAMEWORK_NAMES, Release
 from nexus_tools.localnet.move_test.attributes import MODE, MoveTestSource, read_test_source
 from nexus_tools.localnet.move_test.declarations import DECLARATIONS, TEST_MACROS
+from nexus_tools.localnet.move_test.names import framework_constants
 
 ADDRESSES = {name: address for address, name in FRAMEWORK_NAMES.items()}
 """The packages of the framework: 0x1, 0x2 and 0x3 by name."""
@@ -61,8 +62,14 @@ def _publishable(module: bytes) -> bytes:
 
 @lru_cache(maxsize=4)
 def _framework_with_tests(release: Release) -> Mapping[bytes, Mapping[str, str]]:
-    """The stubs of the framework, with the declarations for tests."""
-    packages = {address: dict(files) for address, files in stubs_of(release).items()}
+    """The stubs of the framework, with the declarations for tests and the names of errors."""
+    stubs = stubs_of(release, with_entries=True)
+    packages = {address: dict(files) for address, files in stubs.items()}
+    for module, name in framework_constants(release).constants:
+        package, own = module.split("::")
+        files, path = packages[ADDRESSES[package]], f"sources/{own}.move"
+        if path in files:  # its number does not matter: `Names` knows what it is
+            files[path] += f"const {name}: u64 = 0;\n"
     for module, members in DECLARATIONS.items():
         package, name = module.split("::")
         files, path = packages[ADDRESSES[package]], f"sources/{name}.move"
@@ -128,4 +135,5 @@ def _compile_dependency(
             return read, compile_for_tests(builder, package.manifest_as_root, read, given)
         except ValidationError as error:
             refusal = error
-    raise ValidationError(refusal.code, f"{package.path}: {refusal.message}")
+    message = f"{package.path}: {refusal.message}"
+    raise ValidationError(refusal.code, message, hint=refusal.hint)

@@ -3,7 +3,13 @@
 from collections.abc import Callable
 
 from nexus_tools.localnet.move_test.scenario import scenario_of
-from nexus_tools.localnet.natives import NativeTable, natives_of, object_id_of, runtime_of
+from nexus_tools.localnet.natives import (
+    ENABLED_FEATURES,
+    NativeTable,
+    natives_of,
+    object_id_of,
+    runtime_of,
+)
 from nexus_tools.localnet.vm import Context, Reference, TypeArguments, Value, Variant, borrow
 from nexus_tools.sui.address import MOVE_STDLIB, SUI_FRAMEWORK, ZERO, Address
 from nexus_tools.sui.digest import blake2b256
@@ -15,6 +21,7 @@ _COIN_INDEX = 0
 _METADATA_CAP_ID, _CLAIMED = 9, 0
 _RESERVED = (0x0, 0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xA, 0xB, 0xC, 0xD, 0xE, 0xF)
 _RESERVED_LATER = (0x403, 0xDEE9)
+_OBJECT_FUNDS = b"enable_object_funds_withdraw"
 
 
 def call_framework(
@@ -71,6 +78,14 @@ def generator_counter(_context: Context, _types: TypeArguments, generator: Refer
     """How many blocks a generator has made."""
     counter: int = generator.read()[1]
     return counter
+
+
+# --- Features of the protocol
+
+
+def is_feature_enabled(_context: Context, _types: TypeArguments, flag: bytearray) -> bool:
+    """Whether a feature is on in tests, where nobody settles what objects pay of their funds."""
+    return bytes(flag) in ENABLED_FEATURES | {_OBJECT_FUNDS}
 
 
 # --- The state of authenticators
@@ -189,6 +204,7 @@ def _in(module: str, **functions: Callable[..., Value]) -> NativeTable:
 
 NATIVES: NativeTable = {
     **natives_of(MOVE_STDLIB, "bit_vector", word_size=word_size),
+    **_in("accumulator", create_for_testing=_private("accumulator", "create")),
     **_in(
         "authenticator_state",
         create_active_jwk=create_active_jwk,
@@ -214,6 +230,7 @@ NATIVES: NativeTable = {
         new_for_testing=new_deny_list,
     ),
     **_in("package", test_upgrade=upgrade),
+    **_in("protocol_config", is_feature_enabled=is_feature_enabled),
     **_in(
         "random",
         create_for_testing=_private("random", "create"),

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from nexus_tools.bytecode import CompiledModule, deserialize, relocate_module
+from nexus_tools.bytecode import (
+    CompiledModule,
+    FunctionDefinition,
+    Visibility,
+    deserialize,
+    relocate_module,
+    serialize,
+)
 from nexus_tools.localnet.framework import FRAMEWORK_NAMES
 from nexus_tools.localnet.genesis import framework_packages
 from nexus_tools.localnet.move_test import (
@@ -69,9 +76,26 @@ def _extended(package: MovePackage, modules: Sequence[bytes]) -> MovePackage:
         relocate_module(data, module, package.id)[0]
         for data, module in zip(modules, compiled, strict=True)
     ]
-    files = tuple(sorted((*package.modules, *_files(compiled, moved))))
+    own = [(name, _with_public_entries(data)) for name, data in package.modules]
+    files = tuple(sorted((*own, *_files(compiled, moved))))
     origins = (*package.type_origins, *_origins(package.id, compiled))
     return replace(package, modules=files, type_origins=origins)
+
+
+def _with_public_entries(data: bytes) -> bytes:
+    """A module whose entry functions tests may call, those that are not public, too."""
+    module = deserialize(data)
+    if all(_is_public(each) for each in module.function_definitions if each.is_entry):
+        return data
+    functions = tuple(
+        replace(each, visibility=Visibility.PUBLIC) if each.is_entry else each
+        for each in module.function_definitions
+    )
+    return serialize(replace(module, function_definitions=functions))
+
+
+def _is_public(function: FunctionDefinition) -> bool:
+    return function.visibility is Visibility.PUBLIC
 
 
 def _offer_extensions(machine: Machine, packages: Mapping[Address, MovePackage]) -> None:

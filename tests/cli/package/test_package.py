@@ -247,17 +247,24 @@ def test_bindings_are_made_with_the_options_of_a_compilation(home, far):
     assert home.json(*made, *checkout, "--framework-from", framework)["types"] == 0
 
 
+@pytest.fixture
+def compiling_author(author, compiler_cache):
+    """The author, who has the compiler, as it was fetched before."""
+    cache = author.folder / "cache" / "nexus-tools"
+    cache.mkdir(parents=True, exist_ok=True)
+    for name in ("sui-move-builder", "wasmtime"):
+        (cache / name).symlink_to(compiler_cache / name)
+    return author
+
+
 def test_a_checkout_that_is_no_folder_is_refused(home, far):
     for wrong in ("library", "library=", "=library", f"library={far / 'nowhere'}"):
         found = home.fails("package", "build", far, "--dependency", wrong)
         assert found == (2, "dependency_invalid")
 
 
-def test_a_package_of_a_users_own_is_published_with_what_it_depends_on(author, far, compiler_cache):
-    cache = author.folder / "cache" / "nexus-tools"
-    cache.mkdir(parents=True, exist_ok=True)
-    for name in ("sui-move-builder", "wasmtime"):
-        (cache / name).symlink_to(compiler_cache / name)
+def test_a_package_of_a_users_own_is_published_with_what_it_depends_on(compiling_author, far):
+    author = compiling_author
     deployments = author.settings["deployments"]
     options = ("--dependency", f"library={far.parent / 'library'}", "--bundle", "all")
     rehearsed = author.json("package", "publish", far, *options, "--dry-run")
@@ -266,6 +273,41 @@ def test_a_package_of_a_users_own_is_published_with_what_it_depends_on(author, f
     assert published["package_id"] in published["effects"]["created"]
     assert published["upgrade_cap"] in published["effects"]["created"]
     assert author.settings["deployments"] == deployments
+
+
+def test_a_dependency_that_is_on_another_network_is_named_with_the_way_out(compiling_author, far):
+    manifest = far.parent / "library" / "Move.toml"
+    manifest.write_text(manifest.read_text().replace('"0x0"', '"0xabc"'))
+    options = ("--dependency", f"library={far.parent / 'library'}", "--yes")
+    error = compiling_author.run("package", "publish", far, *options, "--json").error
+    assert error["code"] == "dependency_not_on_network"
+    assert f"0x{'abc':0>64}" in error["message"]
+    assert "--bundle all" in error["hint"]
+    assert compiling_author.json("package", "publish", far, *options, "--bundle", "all")
+
+
+def test_a_package_without_modules_is_not_sent(compiling_author, tmp_path):
+    source = "#[test_only]\nmodule empty::main;\npublic fun one(): u64 { 1 }\n"
+    folder = written(tmp_path / "empty", source)
+    found = compiling_author.fails("package", "publish", folder, "--yes")
+    assert found == (7, "package_empty")
+
+
+def test_a_package_that_bundles_too_much_is_told_to_publish_what_it_depends_on(
+    compiling_author, far
+):
+    # A constant has at most 64 KiB: two of 60 000 bytes are more than the 102 400 of a package.
+    bytes_ = [f'const BYTES_{i}: vector<u8> = x"{i:02x}{"00" * 59_999}";' for i in range(2)]
+    (far.parent / "library" / "sources" / "main.move").write_text(
+        "module library::parts;\n"
+        + "\n".join(bytes_)
+        + "\npublic fun eight(): u64 { BYTES_0.length() + BYTES_1.length() }\n"
+    )
+    options = ("--dependency", f"library={far.parent / 'library'}", "--bundle", "all", "--yes")
+    error = compiling_author.run("package", "publish", far, *options, "--json").error
+    assert error["code"] == "package_too_large"
+    assert "102400" in error["message"]
+    assert "publish dependencies first" in error["hint"]
 
 
 @pytest.mark.usefixtures("compiler")
@@ -295,3 +337,4 @@ def test_a_compilation_may_be_given_less_time(home, far):
     options = ("--dependency", checkout, "--bundle", "all", "--build-timeout", "1e-9")
     error = home.run("package", "build", far, *options, "--json").error
     assert "did not end within" in error["message"]
+    assert "--build-timeout" in error["hint"]

@@ -64,6 +64,41 @@ def test_methods_and_index_syntax_of_the_framework_are_known(builder, package):
     assert {Opcode.VEC_IMM_BORROW, Opcode.VEC_LEN} <= set(opcodes)
 
 
+def test_methods_by_other_names_than_their_functions_are_known(builder, package):
+    body = """
+        use sui::balance::{Balance, Supply};
+        use sui::coin::TreasuryCap;
+        use sui::coin_registry::CurrencyInitializer;
+        use sui::funds_accumulator::Withdrawal;
+
+        public fun supply<T>(s: &Supply<T>): u64 { s.value() }
+        public fun given<T>(cap: TreasuryCap<T>): Supply<T> { cap.into_supply() }
+        public fun fixed<T>(of: &mut CurrencyInitializer<T>, cap: TreasuryCap<T>) {
+            of.make_supply_fixed(cap)
+        }
+        public fun burnt<T>(of: &mut CurrencyInitializer<T>, cap: TreasuryCap<T>) {
+            of.make_supply_burn_only(cap)
+        }
+        public fun funds<T>(w: &mut Withdrawal<Balance<T>>): (address, u256) {
+            let part = w.split(1);
+            w.join(part);
+            (w.owner(), w.limit())
+        }
+    """
+    (module,) = map(deserialize, builder.build(package(body)).modules)
+    called = {module.function_id(i)[2] for i in range(len(module.function_handles))}
+    assert called >= {
+        "supply_value",
+        "treasury_into_supply",
+        "make_supply_fixed_init",
+        "make_supply_burn_only_init",
+        "withdrawal_split",
+        "withdrawal_join",
+        "withdrawal_owner",
+        "withdrawal_limit",
+    }
+
+
 def test_syntax_error_is_reported_in_the_words_of_the_compiler(builder, package):
     with pytest.raises(ValidationError, match="unexpected token") as caught:
         builder.build(package("public fun broken( {"))

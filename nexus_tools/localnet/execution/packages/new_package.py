@@ -19,10 +19,9 @@ from nexus_tools.bytecode import (
 from nexus_tools.localnet.execution.environment import ObjectStore
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.gas import package_bytes
-from nexus_tools.localnet.execution.limits import MAX_MOVE_PACKAGE_SIZE
 from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.execution_status import ErrorKind
-from nexus_tools.sui.object import Linkage, MovePackage, TypeOrigin
+from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE, Linkage, MovePackage, TypeOrigin
 
 INIT = "init"
 """The name of the function that is called when its module is first published."""

@@ -175,6 +175,7 @@ public native fun new_for_testing<T>(
 FRAMEWORK: Mapping[str, str] = {
     "std::bit_vector": "public native fun word_size(): u64;\n",
     "std::unit_test": "public native fun destroy<T>(value: T);\n",
+    "sui::accumulator": "public native fun create_for_testing(ctx: &TxContext);\n",
     "sui::authenticator_state": _AUTHENTICATOR_STATE,
     "sui::balance": _BALANCE,
     "sui::clock": _CLOCK,

@@ -10,6 +10,7 @@ from nexus_tools.localnet.natives import ENABLED_FEATURES, MAX_NUM_TRANSFERRED_M
 from nexus_tools.localnet.node import Epoch, committee_of
 from nexus_tools.localnet.rpc.interface import Mask
 from nexus_tools.localnet.rpc.rendering.parts import render_time
+from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.system_state import (
     MoveTable,
@@ -28,7 +29,7 @@ _ATTRIBUTES = {
     "max_input_objects": limits.MAX_INPUT_OBJECTS,
     "max_move_identifier_len": limits.MAX_MOVE_IDENTIFIER_LENGTH,
     "max_move_object_size": limits.MAX_MOVE_OBJECT_SIZE,
-    "max_move_package_size": limits.MAX_MOVE_PACKAGE_SIZE,
+    "max_move_package_size": MAX_MOVE_PACKAGE_SIZE,
     "max_modules_in_publish": limits.MAX_MODULES_IN_PUBLISH,
     "max_package_dependencies": limits.MAX_PACKAGE_DEPENDENCIES,
     "max_programmable_tx_commands": limits.MAX_PROGRAMMABLE_TX_COMMANDS,

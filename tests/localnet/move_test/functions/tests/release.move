@@ -2,12 +2,14 @@
 module functions::release;
 
 use std::unit_test::assert_eq;
+use sui::accumulator::{Self, AccumulatorRoot};
 use sui::clock::Clock;
 use sui::coin::CoinMetadata;
 use sui::coin_registry::{Self, Currency, CurrencyInitializer};
 use sui::deny_list::DenyList;
 use sui::random::Random;
 use sui::test_scenario as ts;
+use sui::vec_map::EKeyDoesNotExist;
 use sui_system::governance_test_utils as governance;
 
 public struct RELEASE has drop {}
@@ -95,6 +97,29 @@ fun migrated(
 fun only_the_system_creates_a_registry() {
     let ctx = &mut tx_context::new_from_hint(@0xA, 0, 0, 0, 0);
     std::unit_test::destroy(coin_registry::create_coin_data_registry_for_testing(ctx));
+}
+
+#[test]
+fun the_system_creates_an_accumulator_root() {
+    let mut scenario = ts::begin(@0x0);
+    accumulator::create_for_testing(scenario.ctx());
+    scenario.next_tx(@0xA);
+    ts::return_shared(scenario.take_shared<AccumulatorRoot>());
+    scenario.end();
+}
+
+#[test, expected_failure(abort_code = EKeyDoesNotExist)]
+fun an_error_of_the_framework_is_imported_by_its_name() {
+    sui::vec_map::empty<u8, u8>().remove(&1);
+}
+
+#[test]
+fun a_test_calls_what_otherwise_only_transactions_call() {
+    let mut scenario = ts::begin(@0xA);
+    sui::kiosk::default(scenario.ctx());
+    scenario.next_tx(@0xA);
+    ts::return_shared(scenario.take_shared<sui::kiosk::Kiosk>());
+    scenario.end();
 }
 
 // Generators of BLS12-381: a public key, and a signature that is none of it.
