@@ -16,8 +16,8 @@ from typing import Any
 from msgspec import Struct
 
 from nexus_tools.client.keys import KeyPair, new_mnemonic
-from nexus_tools.client.private_file import is_exposed, locked, read_private, write_private
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.private_file import is_exposed, locked, read_private, write_private
 from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature import SignatureScheme
