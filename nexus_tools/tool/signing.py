@@ -87,11 +87,12 @@ class RefusedSignatureError(Exception):
 
 
 class SignedRequest(NamedTuple):
-    """What a request says of itself, once its signature is verified; times in s since 1970."""
+    """What a request says of itself, once its signature is verified; seconds since 1970."""
 
     signer: str
     nonce: str
-    remember_until: int
+    created_s: int
+    remember_until_s: int
     """Until when the same nonce has to be refused."""
 
 
@@ -191,7 +192,7 @@ def _check_parameters(given: SignatureInput, now_s: float) -> SignedRequest:
     if now_s >= expires + CLOCK_SKEW_S:
         detail = f"it expired {now_s - expires:.0f} s ago by the clock of this server"
         raise _refused(Problem.SIGNATURE_EXPIRED, detail)
-    return SignedRequest(_key_of(given)[0], nonce, expires + CLOCK_SKEW_S)
+    return SignedRequest(_key_of(given)[0], nonce, created, expires + CLOCK_SKEW_S)
 
 
 def _key_of(given: SignatureInput) -> tuple[str, bytes]:

@@ -69,7 +69,8 @@ def test_a_signed_request_says_who_signed_it_and_until_when_to_remember_its_nonc
     request = check(signed())
     assert request.signer == LEADER
     assert len(request.nonce) >= 22  # 128 bits
-    assert request.remember_until == int(NOW) + 30 + 30
+    assert request.created_s == int(NOW)
+    assert request.remember_until_s == int(NOW) + 30 + 30
 
 
 def test_no_two_requests_have_the_same_nonce():
