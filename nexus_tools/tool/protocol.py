@@ -129,7 +129,7 @@ _REASONS: dict[int, FailureReason] = {
 }
 
 
-EXPLAINED = frozenset((Problem.INPUT_INVALID.status,))
+EXPLAINED = frozenset((Problem.INPUT_INVALID.status, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN))
 """What a response with such a status means is said by the `code` of its problem document."""
 
 
