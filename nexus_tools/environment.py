@@ -13,7 +13,10 @@ from nexus_tools.errors import UsageError
 from nexus_tools.spelling import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
-NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "timeout", "wallet")
+NAMES = (
+    *("config", "debug", "keystore", "localnet_port", "network", "passphrase", "passphrase_file"),
+    *("secret", "timeout", "wallet"),
+)
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
@@ -28,6 +31,8 @@ TOOL_NAMES = (
 
 DEBUG = f"{PREFIX}DEBUG"
 LOCALNET_PORT = f"{PREFIX}LOCALNET_PORT"
+PASSPHRASE = f"{PREFIX}PASSPHRASE"
+PASSPHRASE_FILE = f"{PREFIX}PASSPHRASE_FILE"
 SECRET = f"{PREFIX}SECRET"
 LEADERS_PATH = f"{TOOL_PREFIX}LEADERS_PATH"
 NONCES_PATH = f"{TOOL_PREFIX}NONCES_PATH"

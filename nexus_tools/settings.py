@@ -21,6 +21,7 @@ from nexus_tools.directories import (
 from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.found import Found, nearest, require_one
+from nexus_tools.passphrase import Passphrase
 from nexus_tools.running_localnet import running_localnet
 from nexus_tools.spelling import suggestion
 from nexus_tools.units import parse_duration
@@ -72,8 +73,8 @@ class Settings:
     """Where things are, and what the file and the environment say.
 
     `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
-    localnet is looked for that this user has not started; `networks` are a user's own profiles
-    by name, `deployments` the published packages by network.
+    localnet is looked for that this user has not started, and the `passphrase`; `networks` are a
+    user's own profiles by name, `deployments` the published packages by network.
     """
 
     config_file: Path
@@ -82,6 +83,7 @@ class Settings:
     values: dict[str, str] = field(default_factory=dict)
     overrides: dict[str, str] = field(default_factory=dict)
     localnet_port: str | None = None
+    passphrase: Passphrase = field(default_factory=Passphrase)
     networks: dict[str, dict[str, Any]] = field(default_factory=dict)
     deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -97,6 +99,7 @@ class Settings:
             cache_directory=cache_directory(),
             overrides={key: variables[key] for key in KEYS if key in variables},
             localnet_port=variables.get("localnet_port"),
+            passphrase=Passphrase(variables.get("passphrase"), variables.get("passphrase_file")),
         )
         settings._read_file()
         return settings
@@ -210,7 +213,7 @@ class Settings:
         """The keystore; it is made when the first key is."""
         from nexus_tools.client import Wallet
 
-        return Wallet(self.keystore)
+        return Wallet(self.keystore, self.passphrase)
 
     def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
         """The key of the account that `locate_account` finds. Raises as that does."""
