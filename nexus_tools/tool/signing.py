@@ -147,15 +147,15 @@ def check_request(
     try:
         given, signature = _read(headers, f"sign the request, under the label {LABEL}")
         _check_covered(given)
-        request = _check_parameters(given, now_s)
-        public_key = _known_key(given, leaders)
+        created, expires, nonce = _check_parameters(given, now_s)
+        signer, public_key = _known_key(given, leaders)
         base = given.base(lambda each: _of_request(each, url, method, headers))
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if not _verifies(public_key, signature, base):
         detail = f"the signature is not that of this request to {target_uri(url)}"
         raise _refused(Problem.SIGNATURE_INVALID, detail)
-    return request
+    return SignedRequest(signer, nonce, created, expires + CLOCK_SKEW_S)
 
 
 def check_body(body: bytes, headers: Mapping[str, str]) -> None:
@@ -176,8 +176,8 @@ def _check_covered(given: SignatureInput) -> None:
         raise MalformedError(f"the signature does not cover {', '.join(missing)}")
 
 
-def _check_parameters(given: SignatureInput, now_s: float) -> SignedRequest:
-    """Whether it is signed with Ed25519, and for now. Raises `MalformedError` or the refusal."""
+def _check_parameters(given: SignatureInput, now_s: float) -> tuple[int, int, str]:
+    """From when to when it is good, and its nonce. Raises `MalformedError` or the refusal."""
     parameters = given.parameters
     created, expires, nonce = (parameters.get(name) for name in ("created", "expires", "nonce"))
     if type(created) is not int or type(expires) is not int:
@@ -192,7 +192,7 @@ def _check_parameters(given: SignatureInput, now_s: float) -> SignedRequest:
     if now_s >= expires + CLOCK_SKEW_S:
         detail = f"it expired {now_s - expires:.0f} s ago by the clock of this server"
         raise _refused(Problem.SIGNATURE_EXPIRED, detail)
-    return SignedRequest(_key_of(given)[0], nonce, created, expires + CLOCK_SKEW_S)
+    return created, expires, nonce
 
 
 def _key_of(given: SignatureInput) -> tuple[str, bytes]:
@@ -202,14 +202,15 @@ def _key_of(given: SignatureInput) -> tuple[str, bytes]:
     return found
 
 
-def _known_key(given: SignatureInput, leaders: Keys) -> bytes:
+def _known_key(given: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
+    """Who signed, and with which key of theirs. Raises `MalformedError` or the refusal."""
     signer, key = _key_of(given)
     known = leaders(signer)
     if known is None:
         raise _refused(Problem.LEADER_NOT_ACCEPTED, f"this tool does not accept {signer}")
     if key not in known:
         raise _refused(Problem.KEY_UNKNOWN, f"{signer} has no such key now")
-    return key
+    return signer, key
 
 
 def _of_request(each: Component, url: str, method: str, headers: Mapping[str, str]) -> str:

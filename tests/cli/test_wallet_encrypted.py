@@ -4,6 +4,8 @@ import pytest
 
 from nexus_tools.client import Wallet
 from nexus_tools.client import encrypted_keys as module
+from nexus_tools.settings import Settings
+from nexus_tools.sui.address import Address
 
 SECRET = "correct horse battery staple"
 WORDS = {"NEXUS_TOOLS_PASSPHRASE": SECRET}
@@ -61,9 +63,17 @@ def test_no_output_and_no_file_has_the_passphrase_or_the_secret(vault, tmp_path)
         assert key.to_keystore().encode() not in content
 
 
+def test_a_program_finds_the_key_with_the_passphrase_of_its_environment(vault, monkeypatch):
+    for name, value in (vault.environment | WORDS).items():
+        monkeypatch.setenv(name, value)
+    assert (
+        str(Settings.load().find_key("vault").address) == vault.json("wallet", "list")[0]["address"]
+    )
+
+
 def test_an_encrypted_key_signs_transactions(author, chain):
     made = author.json("wallet", "new", "vault", "--encrypt", **WORDS)
-    chain.fund(made["address"], 10**9)
+    chain.fund(Address.parse(made["address"]), 10**9)
     sends = ("wallet", "transfer", "-w", "vault", "0x" + "7" * 64, "0.1", "--yes")
     assert author.fails(*sends) == (2, "passphrase_missing")
     assert author.json(*sends, **WORDS)["amount_mist"] == 10**8

@@ -33,7 +33,10 @@ def test_openssl_reads_what_we_write(tmp_path):
     file = tmp_path / "key.pem"
     file.write_text(key.to_pem())
     shown = subprocess.run(
-        ["openssl", "pkey", "-in", file, "-noout", "-text_pub"], capture_output=True, text=True
+        ["openssl", "pkey", "-in", file, "-noout", "-text_pub"],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     hexadecimal = "".join(shown.stdout.split("pub:")[1].split()).replace(":", "")
     assert hexadecimal == key.public_key.hex()
