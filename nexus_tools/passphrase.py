@@ -17,7 +17,7 @@ class Passphrase:
     """
 
     text: str | None = field(default=None, repr=False)
-    file: str | None = None
+    file: Path | None = None
     prompt: Callable[[str], str] | None = None
 
     @property
@@ -30,7 +30,7 @@ class Passphrase:
         if self.text is not None:
             return self.text
         if self.file is not None:
-            return _first_line(Path(self.file).expanduser())
+            return _first_line(self.file)
         if self.prompt is not None:
             return self.prompt(alias)
         raise UsageError(

@@ -5,7 +5,7 @@ file of their own. Networks and keys that are not there are looked for where the
 keep theirs: who has one of those need not import a key, nor name a node once more.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -99,7 +99,7 @@ class Settings:
             cache_directory=cache_directory(),
             overrides={key: variables[key] for key in KEYS if key in variables},
             localnet_port=variables.get("localnet_port"),
-            passphrase=Passphrase(variables.get("passphrase"), variables.get("passphrase_file")),
+            passphrase=_passphrase(variables),
         )
         settings._read_file()
         return settings
@@ -379,6 +379,11 @@ class Settings:
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
         hint = hint or "correct or delete the file"
         return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
+
+
+def _passphrase(variables: Mapping[str, str]) -> Passphrase:
+    file = variables.get("passphrase_file")
+    return Passphrase(variables.get("passphrase"), Path(file).expanduser() if file else None)
 
 
 def _parse(text: str) -> dict[str, Any]:

@@ -112,6 +112,8 @@ def has_digest(body: bytes, field: str) -> bool:
 
     At least one has to be: SHA-256 or SHA-512. Raises `MalformedError`.
     """
+    if field == content_digest(body):
+        return True
     members = _members(_SIGNATURE, field, "Content-Digest")
     known = {name: found for name, found in members.items() if name in _DIGESTS}
     if not known:

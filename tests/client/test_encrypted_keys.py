@@ -157,10 +157,10 @@ def test_a_passphrase_is_the_first_line_of_a_file_that_nobody_else_reads(tmp_pat
     file = tmp_path / "passphrase"
     file.write_text(f"{WORDS}\r\nsomething else\n")
     file.chmod(0o600)
-    assert Passphrase(file=str(file))("vault") == WORDS
+    assert Passphrase(file=file)("vault") == WORDS
     file.chmod(0o644)
-    assert refusal(lambda: Passphrase(file=str(file))("vault")).code == "passphrase_file_invalid"
-    missing = Passphrase(file=str(tmp_path / "missing"))
+    assert refusal(lambda: Passphrase(file=file)("vault")).code == "passphrase_file_invalid"
+    missing = Passphrase(file=tmp_path / "missing")
     assert refusal(lambda: missing("vault")).code == "passphrase_file_invalid"
 
 
