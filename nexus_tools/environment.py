@@ -13,19 +13,31 @@ from nexus_tools.errors import UsageError
 from nexus_tools.spelling import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
-NAMES = ("config", "debug", "keystore", "localnet_port", "network", "secret", "timeout", "wallet")
+NAMES = (
+    *("config", "debug", "keystore", "localnet_port", "network", "passphrase", "passphrase_file"),
+    *("secret", "timeout", "wallet"),
+)
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
 
 LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
 """Settings of the Leader, which knows their names."""
 
 TOOL_PREFIX = "NEXUS_TOOL_"
-TOOL_NAMES = ("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url")
+TOOL_NAMES = (
+    *("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url"),
+    *("leaders_path", "nonces_path", "signatures", "signing_key_path"),
+)
 """What programs that serve and call tools share with those of other makers."""
 
 DEBUG = f"{PREFIX}DEBUG"
 LOCALNET_PORT = f"{PREFIX}LOCALNET_PORT"
+PASSPHRASE = f"{PREFIX}PASSPHRASE"
+PASSPHRASE_FILE = f"{PREFIX}PASSPHRASE_FILE"
 SECRET = f"{PREFIX}SECRET"
+LEADERS_PATH = f"{TOOL_PREFIX}LEADERS_PATH"
+NONCES_PATH = f"{TOOL_PREFIX}NONCES_PATH"
+SIGNATURES = f"{TOOL_PREFIX}SIGNATURES"
+SIGNING_KEY_PATH = f"{TOOL_PREFIX}SIGNING_KEY_PATH"
 TLS_CERT_PATH = f"{TOOL_PREFIX}TLS_CERT_PATH"
 TLS_KEY_PATH = f"{TOOL_PREFIX}TLS_KEY_PATH"
 TLS_ROOT_PEM_PATH = f"{TOOL_PREFIX}TLS_ROOT_PEM_PATH"

@@ -5,7 +5,7 @@ file of their own. Networks and keys that are not there are looked for where the
 keep theirs: who has one of those need not import a key, nor name a node once more.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from nexus_tools.directories import (
 from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.found import Found, nearest, require_one
+from nexus_tools.passphrase import Passphrase
 from nexus_tools.running_localnet import running_localnet
 from nexus_tools.spelling import suggestion
 from nexus_tools.units import parse_duration
@@ -72,8 +73,9 @@ class Settings:
     """Where things are, and what the file and the environment say.
 
     `values` are the file's, `overrides` the environment's, as is the `localnet_port` at which a
-    localnet is looked for that this user has not started; `networks` are a user's own profiles
-    by name, `deployments` the published packages by network, as are `upgrade_locks`.
+    localnet is looked for that this user has not started, and the `passphrase`; `networks` are a
+    user's own profiles by name, `deployments` the published packages by network, as are
+    `upgrade_locks`.
     """
 
     config_file: Path
@@ -82,6 +84,7 @@ class Settings:
     values: dict[str, str] = field(default_factory=dict)
     overrides: dict[str, str] = field(default_factory=dict)
     localnet_port: str | None = None
+    passphrase: Passphrase = field(default_factory=Passphrase)
     networks: dict[str, dict[str, Any]] = field(default_factory=dict)
     deployments: dict[str, dict[str, Any]] = field(default_factory=dict)
     upgrade_locks: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -98,6 +101,7 @@ class Settings:
             cache_directory=cache_directory(),
             overrides={key: variables[key] for key in KEYS if key in variables},
             localnet_port=variables.get("localnet_port"),
+            passphrase=_passphrase(variables),
         )
         settings._read_file()
         return settings
@@ -212,7 +216,7 @@ class Settings:
         """The keystore; it is made when the first key is."""
         from nexus_tools.client import Wallet
 
-        return Wallet(self.keystore)
+        return Wallet(self.keystore, self.passphrase)
 
     def find_key(self, which: "str | Address | None" = None) -> "KeyPair":
         """The key of the account that `locate_account` finds. Raises as that does."""
@@ -395,3 +399,15 @@ class Settings:
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
         hint = hint or "correct or delete the file"
         return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
+
+
+def _passphrase(variables: Mapping[str, str]) -> Passphrase:
+    file = variables.get("passphrase_file")
+    return Passphrase(variables.get("passphrase"), Path(file).expanduser() if file else None)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """Read TOML. Raises `ValueError`."""
+    import tomllib
+
+    return tomllib.loads(text)

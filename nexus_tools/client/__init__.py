@@ -15,7 +15,6 @@ from nexus_tools.client.network import (
     TESTNET,
     Network,
 )
-from nexus_tools.client.private_file import is_exposed, locked, write_private
 from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
 from nexus_tools.client.reads import Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
@@ -29,6 +28,7 @@ from nexus_tools.client.transactions import (
 )
 from nexus_tools.client.unbound import UnboundClient
 from nexus_tools.client.wallet import Account, Wallet
+from nexus_tools.private_file import is_exposed, locked, write_private
 from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey
 
 __all__ = [

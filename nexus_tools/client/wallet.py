@@ -2,22 +2,26 @@
 
 The keystore is a JSON list of base64 entries, the file of aliases beside it a JSON list of
 `{"alias", "public_key_base64"}` (`sui-keys/src/keystore.rs`). A third file holds the active
-address. All have mode 0600 and are replaced at once, never written in place.
+address, a fourth the keys that a passphrase opens, which the Sui command line does not know. All
+have mode 0600 and are replaced at once, never written in place.
 """
 
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from nexus_tools.client.encrypted_keys import EncryptedKey, read_encrypted, write_encrypted
 from nexus_tools.client.keys import KeyPair, new_mnemonic
-from nexus_tools.client.private_file import is_exposed, locked, read_private, write_private
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.passphrase import Passphrase
+from nexus_tools.private_file import is_exposed, locked, read_private, write_private
 from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature import SignatureScheme
@@ -32,6 +36,7 @@ class Account(Struct, frozen=True):
     alias: str
     scheme: SignatureScheme
     active: bool
+    encrypted: bool = False
 
     def is_named(self, which: str | Address) -> bool:
         """Whether this is its alias or its address."""
@@ -39,11 +44,15 @@ class Account(Struct, frozen=True):
 
 
 class Wallet:
-    """The keys of one keystore file; a missing file is a wallet without keys."""
+    """The keys of one keystore file; a missing file is a wallet without keys.
 
-    def __init__(self, path: Path) -> None:
+    `passphrase` is asked for that of a key, by its alias, when an encrypted one is to sign.
+    """
+
+    def __init__(self, path: Path, passphrase: Callable[[str], str] | None = None) -> None:
         self._path = path
-        self._keys: dict[Address, KeyPair] = {}
+        self._passphrase = passphrase or Passphrase()
+        self._keys: dict[Address, KeyPair | EncryptedKey] = {}
         self._aliases: dict[Address, str] = {}
         self._active: Address | None = None
         self._load()
@@ -66,7 +75,13 @@ class Wallet:
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, in the order of the keystore."""
         return tuple(
-            Account(address, self._aliases[address], key.scheme, address == self._active)
+            Account(
+                address,
+                self._aliases[address],
+                key.scheme,
+                active=address == self._active,
+                encrypted=isinstance(key, EncryptedKey),
+            )
             for address, key in self._keys.items()
         )
 
@@ -79,8 +94,12 @@ class Wallet:
         return next(account for account in self.accounts() if account.address == address)
 
     def signer(self, which: str | Address | None = None) -> KeyPair:
-        """The key of an account. Raises as `account` does."""
-        return self._keys[self._find(which)]
+        """The key of an account.
+
+        Raises as `account` does; for an encrypted key `passphrase_missing` or `passphrase_wrong`.
+        """
+        key = self._keys[self._find(which)]
+        return key if isinstance(key, KeyPair) else key.decrypt(self._passphrase(key.alias))
 
     def export(self, which: str | Address | None = None) -> str:
         """The key of an account as `suiprivkey…`: a secret, to be shown once and nowhere kept."""
@@ -109,25 +128,42 @@ class Wallet:
     # --- Changing
 
     def new(
-        self, alias: str | None = None, scheme: SignatureScheme = SignatureScheme.ED25519
+        self,
+        alias: str | None = None,
+        scheme: SignatureScheme = SignatureScheme.ED25519,
+        *,
+        passphrase: str | None = None,
     ) -> tuple[Account, str]:
         """Make a key; returns its account and the mnemonic, which is kept nowhere.
 
-        Raises `alias_invalid`.
+        Raises as `add` does.
         """
         mnemonic = new_mnemonic()
-        return self.add(KeyPair.from_mnemonic(mnemonic, scheme), alias), mnemonic
+        key = KeyPair.from_mnemonic(mnemonic, scheme)
+        return self.add(key, alias, passphrase=passphrase), mnemonic
 
-    def add(self, key: KeyPair, alias: str | None = None) -> Account:
+    def add(
+        self, key: KeyPair, alias: str | None = None, *, passphrase: str | None = None
+    ) -> Account:
         """Keep a key; the first one becomes active. A key that is there keeps its alias.
 
-        Raises `alias_invalid`.
+        With a passphrase it is kept encrypted. Raises `alias_invalid`, `alias_taken`,
+        `passphrase_empty`, or `key_unencrypted` for one that is there already as it is.
         """
         with self._changing():
             address = key.address
             if address not in self._keys:
-                self._aliases[address] = self._check_alias(alias) if alias else self._free_alias()
-                self._keys[address] = key
+                alias = self._check_alias(alias) if alias else self._free_alias()
+                self._aliases[address] = alias
+                self._keys[address] = (
+                    key if passphrase is None else EncryptedKey.encrypt(key, alias, passphrase)
+                )
+            elif passphrase is not None and isinstance(self._keys[address], KeyPair):
+                raise UsageError(
+                    "key_unencrypted",
+                    f"the key {self._aliases[address]} is in {self._path} already, unencrypted",
+                    hint="`nexus-tools wallet remove` it there, and import it again",
+                )
             if self._active is None:
                 self._active = address
         return self.account(address)
@@ -188,11 +224,14 @@ class Wallet:
     def _load(self) -> None:
         entries = _strings(self._path, _read_json(self._path))
         keys = [KeyPair.from_keystore(entry) for entry in entries]
+        place = self._beside("encrypted")
+        encrypted = read_encrypted(read_private(place), str(place))
         self._keys = {key.address: key for key in keys}
+        self._keys |= {each.address: each for each in encrypted if each.address not in self._keys}
         named = _aliases(_read_json(self._beside("aliases")))
         self._aliases = {}
         for address, key in self._keys.items():
-            alias = named.get(_public_key_text(key))
+            alias = key.alias if isinstance(key, EncryptedKey) else named.get(_public_key_text(key))
             self._aliases[address] = alias or self._free_alias()
         self._active = self._load_active()
 
@@ -202,11 +241,19 @@ class Wallet:
         return active if active in self._keys else next(iter(self._keys), None)
 
     def _save(self) -> None:
-        entries = [key.to_keystore() for key in self._keys.values()]
+        plain = {place: key for place, key in self._keys.items() if isinstance(key, KeyPair)}
+        entries = [key.to_keystore() for key in plain.values()]
         aliases = [
             {"alias": self._aliases[address], "public_key_base64": _public_key_text(key)}
-            for address, key in self._keys.items()
+            for address, key in plain.items()
         ]
+        encrypted = [
+            replace(key, alias=self._aliases[address])
+            for address, key in self._keys.items()
+            if isinstance(key, EncryptedKey)
+        ]
+        if encrypted or self._beside("encrypted").exists():
+            write_private(self._beside("encrypted"), write_encrypted(encrypted))
         write_private(self._path, json.dumps(entries, indent=2) + "\n")
         write_private(self._beside("aliases"), json.dumps(aliases, indent=2) + "\n")
         write_private(self._beside("active"), f"{self._active or ''}\n")

@@ -11,7 +11,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
 
@@ -156,18 +156,27 @@ def _result(host: str, port: int, address: str) -> ResolveResult:
 # --- One request and its response
 
 _OK = 200
+_OF_SIGNATURES = tuple(
+    name.lower()
+    for name in (
+        protocol.CONTENT_DIGEST_HEADER,
+        protocol.SIGNATURE_INPUT_HEADER,
+        protocol.SIGNATURE_HEADER,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The response of a tool; the body of a 200, and that of a 422 if it is a short problem.
+    """The response of a tool; the body of a 200, and that of a short problem if it explains more.
 
-    Nothing else is read.
+    Nothing else is read. `signed` are the headers that a signature is about, in lower case.
     """
 
     status: int
     retry_after: str
     body: bytes
+    signed: Mapping[str, str] = field(default_factory=dict)
 
 
 class NoResponseError(Exception):
@@ -228,7 +237,8 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
         body += chunk
         if len(body) > limit:
             raise ResponseTooLargeError
-    return Response(response.status, retry_after, bytes(body))
+    signed = {name: _header(response, name, "") for name in _OF_SIGNATURES}
+    return Response(response.status, retry_after, bytes(body), signed)
 
 
 async def _problem(response: aiohttp.ClientResponse) -> bytes:

@@ -21,6 +21,7 @@ from nexus_tools.leader.http_client import (
 )
 from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import Lane, ToolLanes
 from nexus_tools.logs import get_logger
@@ -43,9 +44,12 @@ class Invoker:
         client: aiohttp.ClientSession,
         size: Callable[[Answer], int],
         metrics: LeaderMetrics,
+        *,
+        traffic: SignedTraffic | None = None,
     ) -> None:
         self._config = config
         self._client = client
+        self._traffic = traffic or SignedTraffic()
         self._size = size
         self._metrics = metrics
         self._backoff = Backoff(config.first_pause_ms, config.longest_pause_ms)
@@ -126,7 +130,7 @@ class Invoker:
         try:
             with self._metrics.tool_call(call.fqn):
                 async with limit:
-                    response = await self._post(call, seconds)
+                    response, problem = await self._post(call, seconds)
         except NoResponseError as error:
             lane.missed(str(error), error.refusal)
             return Again(failure(FailureReason.UNREACHABLE, str(error), call.max_outcome_bytes))
@@ -142,19 +146,30 @@ class Invoker:
             lane.missed(detail)
             return failure(FailureReason.TIMED_OUT, detail, call.max_outcome_bytes)
         lane.reached()
+        if problem:
+            detail = f"the response is not signed by the tool: {problem}"
+            return failure(FailureReason.OUTPUT_INVALID, detail, call.max_outcome_bytes)
         return judge_response(response, call.validator, self._size, call.max_outcome_bytes)
 
-    async def _post(self, call: ToolCall, seconds: float) -> Response:
+    async def _post(self, call: ToolCall, seconds: float) -> tuple[Response, str]:
+        """The response, and why it is not the tool's if it should be signed and is not.
+
+        Each attempt is signed anew: no server takes the same request twice.
+        """
         left = min(seconds, call.deadline - _now())
         limit = call.max_outcome_bytes * _LONGEST_SPELLING + _SPACES
-        return await exchange(
+        url = protocol.endpoint(call.url, protocol.INVOKE)
+        deadline = datetime.now(UTC) + timedelta(seconds=left)
+        headers = self._traffic.sign(url, _headers(call, deadline), call.body)
+        response = await exchange(
             self._client,
-            "POST",
-            protocol.endpoint(call.url, protocol.INVOKE),
-            headers=_headers(call, datetime.now(UTC) + timedelta(seconds=left)),
+            protocol.INVOKE_METHOD,
+            url,
+            headers=headers,
             body=call.body,
             max_response_bytes=min(self._config.max_response_bytes, limit),
         )
+        return response, self._traffic.problem(call.fqn, headers, response)
 
 
 def _share(config: LeaderConfig) -> FairShare[Address]:

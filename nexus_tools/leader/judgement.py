@@ -12,6 +12,7 @@ from nexus_tools.tool import (
     FailureReason,
     InterfaceValidator,
     Outcome,
+    Problem,
     parse_json,
     protocol,
 )
@@ -21,6 +22,8 @@ MAX_DETAIL_BYTES = 200
 # What a transaction takes: half of the 16 KiB of a pure input for the names, most of 128 KiB.
 MAX_NAMES_BYTES = 8 * 1024
 MAX_OUTCOME_BYTES = 100 * 1024
+
+_CODES = frozenset(problem.code for problem in Problem)
 
 _DETAILS = {
     FailureReason.UNAUTHORIZED: "the tool refused this leader:",
@@ -84,14 +87,22 @@ def _too_many(answer: Answer) -> str:
     return ""
 
 
-def _code(problem: bytes) -> str:
-    """The `code` of a problem document (RFC 9457); empty where there is none."""
+def _problem(body: bytes) -> tuple[str, str]:
+    """`code` and `detail` of a problem document (RFC 9457); empty where there is none."""
     try:
-        document = parse_json(problem)
+        document = parse_json(body)
     except ValidationError:
-        return ""
-    code = document.get("code") if isinstance(document, dict) else None
-    return code if isinstance(code, str) else ""
+        return "", ""
+    found = document if isinstance(document, dict) else {}
+    code, detail = (found.get(name) for name in ("code", "detail"))
+    return code if isinstance(code, str) else "", detail if isinstance(detail, str) else ""
+
+
+def _refusal(code: str, detail: str) -> str:
+    """Why a leader was refused: in a word of the protocol, or in those of the tool's author."""
+    if code == Problem.CALL_NOT_AUTHORIZED.code:
+        return f": {' '.join(detail.split())}"
+    return f" {code}" if code in _CODES else ""
 
 
 def _of_status(response: Response, max_outcome_bytes: int) -> Outcome | Again:
@@ -100,6 +111,8 @@ def _of_status(response: Response, max_outcome_bytes: int) -> Outcome | Again:
         detail = f"the tool was still running: {response.status}"
         running = failure(FailureReason.TIMED_OUT, detail, max_outcome_bytes)
         return Again(running, is_running=True)
-    reason = protocol.failure_reason(response.status, _code(response.body))
-    failed = failure(reason, f"{_DETAILS[reason]} {response.status}", max_outcome_bytes)
+    code, detail = _problem(response.body)
+    reason = protocol.failure_reason(response.status, code)
+    why = _refusal(code, detail) if reason is FailureReason.UNAUTHORIZED else ""
+    failed = failure(reason, f"{_DETAILS[reason]} {response.status}{why}", max_outcome_bytes)
     return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed

@@ -28,6 +28,7 @@ from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Money
 from nexus_tools.leader.readiness import Readiness
+from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.watcher import Watcher
 from nexus_tools.leader.workload import Workload
@@ -50,7 +51,9 @@ class Leader:
     """Carries invocations to tools and outcomes back, under one leader's cap.
 
     `client` reads the chain and sends; `signer` owns `cap` and pays the gas, and should sign for
-    nothing else meanwhile. `resolve` looks up the hosts of tools, by default as the system does.
+    nothing else meanwhile. What signs tool calls is another key, which the configuration names and
+    `SignedTraffic.load` may refuse. `resolve` looks up the hosts of tools, by default as the system
+    does.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Leader:
         self._config = config
         self._chain = Chain(client, deployment, cap)
         self._account = Account(client, signer, cap)
+        self._traffic = SignedTraffic.load(config, cap)
         self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
         self._resolve = resolve
         self._stopping = asyncio.Event()
@@ -196,7 +200,7 @@ class Leader:
         lifetime = config.meta_lifetime_ms / 1000
         now = asyncio.get_running_loop().time
         meta = MetaCheck(client, lifetime, now) if config.check_meta else None
-        invoker = Invoker(config, client, outcome_bytes, self.metrics)
+        invoker = Invoker(config, client, outcome_bytes, self.metrics, traffic=self._traffic)
         return Carrier(
             config,
             self._chain,

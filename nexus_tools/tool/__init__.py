@@ -1,5 +1,11 @@
-"""What a tool is: its name, its definition, its schemas, its ports, its outcomes, its protocol."""
+"""What a tool is: its name, its definition, its schemas, its ports, its outcomes, its protocol.
 
+What signs and verifies is imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.late_imports import late_names
 from nexus_tools.tool import protocol
 from nexus_tools.tool.annotations import (
     ANNOTATIONS,
@@ -48,6 +54,29 @@ from nexus_tools.tool.summary import port_summary
 from nexus_tools.tool.validation_cost import linear_time, pattern_mismatches
 from nexus_tools.tool.validator import HasSchemas, InterfaceValidator
 
+if TYPE_CHECKING:
+    from nexus_tools.tool.signing import (
+        READ_HEADERS,
+        RefusedSignatureError,
+        SignedRequest,
+        check_body,
+        check_request,
+        check_response,
+        is_signed,
+        sign_request,
+        sign_response,
+    )
+    from nexus_tools.tool.signing_key import (
+        Identity,
+        Keys,
+        KnownKeys,
+        KnownKeysFile,
+        SigningKey,
+        key_id,
+        parse_public_key,
+        public_key_text,
+    )
+
 __all__ = [
     "ANCHORS",
     "ANNOTATIONS",
@@ -59,39 +88,84 @@ __all__ = [
     "MAX_PORTS",
     "MAX_TIMEOUT_MS",
     "MIN_TIMEOUT_MS",
+    "READ_HEADERS",
     "Answer",
     "Failure",
     "FailureReason",
     "FqnPatterns",
     "HasSchemas",
+    "Identity",
     "InterfaceValidator",
+    "Keys",
+    "KnownKeys",
+    "KnownKeysFile",
     "Mismatch",
     "Outcome",
     "Problem",
+    "RefusedSignatureError",
     "SchemaDocument",
+    "SignedRequest",
+    "SigningKey",
     "ToolDefinition",
     "ToolFqn",
     "ToolType",
     "annotations_of",
     "canonical_json",
+    "check_body",
     "check_input_schema",
     "check_output_schema",
+    "check_request",
+    "check_response",
     "definition_fields",
     "direct_subschemas",
     "example_input",
     "is_error_variant",
     "is_host",
+    "is_signed",
+    "key_id",
     "known_annotations",
     "linear_time",
     "measure",
     "mismatch_error",
     "parse_json",
+    "parse_public_key",
     "pattern_mismatches",
     "pointer_of",
     "port_summary",
     "protocol",
+    "public_key_text",
     "relocated",
     "schema_error",
+    "sign_request",
+    "sign_response",
     "variants",
     "with_annotations",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    globals(),
+    {
+        "signing": (
+            "READ_HEADERS",
+            "RefusedSignatureError",
+            "SignedRequest",
+            "check_body",
+            "check_request",
+            "check_response",
+            "is_signed",
+            "sign_request",
+            "sign_response",
+        ),
+        "signing_key": (
+            "Identity",
+            "Keys",
+            "KnownKeys",
+            "KnownKeysFile",
+            "SigningKey",
+            "key_id",
+            "parse_public_key",
+            "public_key_text",
+        ),
+    },
+)

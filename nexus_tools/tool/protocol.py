@@ -16,6 +16,7 @@ from nexus_tools.tool.outcome import FailureReason
 HEALTH = "/health"
 META = "/meta"
 INVOKE = "/invoke"
+INVOKE_METHOD = "POST"
 TOOLS = "/tools"
 
 # --- Media types
@@ -48,6 +49,12 @@ CALL_HEADERS = (
     MAX_OUTCOME_BYTES_HEADER,
 )
 
+# --- Headers of signed requests and responses (RFC 9421, RFC 9530)
+
+SIGNATURE_INPUT_HEADER = "Signature-Input"
+SIGNATURE_HEADER = "Signature"
+CONTENT_DIGEST_HEADER = "Content-Digest"
+
 
 def endpoint(url: str, path: str) -> str:
     """Where the tool serves `path`, or the root of a server, at `url`."""
@@ -71,6 +78,16 @@ class Problem(Enum):
     """What a server refuses or fails to do: a stable word, and the status that goes with it."""
 
     HEADER_INVALID = ("header_invalid", HTTPStatus.BAD_REQUEST)
+    SIGNATURE_MISSING = ("signature_missing", HTTPStatus.UNAUTHORIZED)
+    SIGNATURE_MALFORMED = ("signature_malformed", HTTPStatus.UNAUTHORIZED)
+    SIGNATURE_INVALID = ("signature_invalid", HTTPStatus.UNAUTHORIZED)
+    SIGNATURE_EXPIRED = ("signature_expired", HTTPStatus.UNAUTHORIZED)
+    SIGNATURE_FROM_FUTURE = ("signature_from_future", HTTPStatus.UNAUTHORIZED)
+    SIGNATURE_REPLAYED = ("signature_replayed", HTTPStatus.UNAUTHORIZED)
+    DIGEST_WRONG = ("digest_wrong", HTTPStatus.UNAUTHORIZED)
+    KEY_UNKNOWN = ("key_unknown", HTTPStatus.UNAUTHORIZED)
+    LEADER_NOT_ACCEPTED = ("leader_not_accepted", HTTPStatus.FORBIDDEN)
+    CALL_NOT_AUTHORIZED = ("call_not_authorized", HTTPStatus.FORBIDDEN)
     TOOL_UNKNOWN = ("tool_unknown", HTTPStatus.NOT_FOUND)
     BODY_TIMED_OUT = ("body_timed_out", HTTPStatus.REQUEST_TIMEOUT)
     ALREADY_RUNNING = ("already_running", HTTPStatus.CONFLICT)
@@ -112,7 +129,7 @@ _REASONS: dict[int, FailureReason] = {
 }
 
 
-EXPLAINED = frozenset((Problem.INPUT_INVALID.status,))
+EXPLAINED = frozenset((Problem.INPUT_INVALID.status, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN))
 """What a response with such a status means is said by the `code` of its problem document."""
 
 

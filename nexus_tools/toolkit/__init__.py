@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from nexus_tools.late_imports import late_names
 from nexus_tools.toolkit.authoring import FunctionTool, tool
-from nexus_tools.toolkit.tool import Call, Health, NotReadyError, Tool
+from nexus_tools.toolkit.tool import (
+    Authorize,
+    Call,
+    Health,
+    NotAuthorizedError,
+    NotReadyError,
+    Tool,
+)
 from nexus_tools.toolkit.variant import Variant
 
 if TYPE_CHECKING:
@@ -15,19 +22,28 @@ if TYPE_CHECKING:
     from nexus_tools.toolkit.hosting import run, serve, serving
     from nexus_tools.toolkit.invoke import Limits
     from nexus_tools.toolkit.loading import load
+    from nexus_tools.toolkit.nonces import MemoryNonces, Nonces, SqliteNonces
     from nexus_tools.toolkit.recent import RecentInvocations
     from nexus_tools.toolkit.server import ToolServer
+    from nexus_tools.toolkit.signatures import SignatureMode, Signatures
 
 __all__ = [
+    "Authorize",
     "Call",
     "Check",
     "FailedError",
     "FunctionTool",
     "Health",
     "Limits",
+    "MemoryNonces",
+    "Nonces",
+    "NotAuthorizedError",
     "NotReadyError",
     "Probe",
     "RecentInvocations",
+    "SignatureMode",
+    "Signatures",
+    "SqliteNonces",
     "Status",
     "Tool",
     "ToolServer",
@@ -48,7 +64,9 @@ __getattr__ = late_names(
         "hosting": ("run", "serve", "serving"),
         "invoke": ("Limits",),
         "loading": ("load",),
+        "nonces": ("MemoryNonces", "Nonces", "SqliteNonces"),
         "recent": ("RecentInvocations",),
         "server": ("ToolServer",),
+        "signatures": ("SignatureMode", "Signatures"),
     },
 )

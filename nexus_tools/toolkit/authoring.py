@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import DEFAULT_TIMEOUT_MS, MAX_DEPTH, Answer, ToolFqn
 from nexus_tools.toolkit.signature import Signature
-from nexus_tools.toolkit.tool import Call, Health, Tool, tool_invalid
+from nexus_tools.toolkit.tool import Authorize, Call, Health, Tool, tool_invalid
 from nexus_tools.toolkit.variant import Variant
 
 # Threads that sync functions of one tool may occupy; more calls wait within their timeout.
@@ -30,6 +30,7 @@ class FunctionTool(Tool):
         *,
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         health: Health | None = None,
+        authorize: Authorize | None = None,
     ) -> None:
         self.function = function
         self._threads = CapacityLimiter(_MAX_THREADS)
@@ -47,6 +48,7 @@ class FunctionTool(Tool):
             output_schema=schemas[1],
             timeout_ms=timeout_ms,
             health=health,
+            authorize=authorize,
         )
 
     def arguments(self, ports: Any, call: Call, json_bytes: int | None = None) -> dict[str, Any]:
@@ -90,18 +92,25 @@ class FunctionTool(Tool):
 
 
 def tool(
-    fqn: str | ToolFqn, *, timeout_ms: int = DEFAULT_TIMEOUT_MS, health: Health | None = None
+    fqn: str | ToolFqn,
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+    health: Health | None = None,
+    authorize: Authorize | None = None,
 ) -> Callable[[Callable[..., Any]], FunctionTool]:
     """Make the decorated function, sync or async, a `Tool`.
 
     Parameters are ports, the docstring is the description, the return annotation is the union of
     the variants. `timeout_ms` is 1 000 to 120 000. `health` says, sync or async, whether the
-    tool is ready: one truth or several by name. Raises `ValidationError` with code `tool_invalid`
-    (or `fqn_invalid`) when the function cannot be a tool.
+    tool is ready: one truth or several by name. `authorize` says in the same way whether a `Call`
+    may run: what is not `True` refuses it, and `NotAuthorizedError` says why. Raises
+    `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when the function is no tool.
     """
 
     def decorate(function: Callable[..., Any]) -> FunctionTool:
-        return FunctionTool(function, fqn, timeout_ms=timeout_ms, health=health)
+        return FunctionTool(
+            function, fqn, timeout_ms=timeout_ms, health=health, authorize=authorize
+        )
 
     return decorate
 

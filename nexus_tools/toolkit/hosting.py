@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -99,6 +100,13 @@ async def _hosted(
     listener = listening_socket(host, port)
     tls = {"ssl_certfile": tls_certificate, "ssl_keyfile": tls_key}
     url = url_of(listener, "http" if tls_certificate is None else "https")
+    # At the loopback nobody else gets there but by a proxy, whose URL has to be given.
+    is_own = ip_address(listener.getsockname()[0]).is_loopback
+    try:
+        server.reached_at(url if is_own else None)
+    except UsageError:
+        listener.close()
+        raise
     async with embedded(server, listener, lifespan="on", **tls) as serving:
         try:
             yield url, serving

@@ -6,7 +6,7 @@ A plain ASGI application, because this is the path that is hot.
 from dataclasses import dataclass
 from hashlib import sha256
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.types import Receive, Scope, Send
 
@@ -24,7 +24,10 @@ from nexus_tools.toolkit.request import (
 )
 from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.time_limit import TimeLimit
-from nexus_tools.toolkit.tool import NotReadyError, Tool
+from nexus_tools.toolkit.tool import NotAuthorizedError, NotReadyError, Tool
+
+if TYPE_CHECKING:
+    from nexus_tools.toolkit.signatures import SignatureGate, SignedCall
 
 _log = get_logger("nexus_tools.toolkit")
 
@@ -118,6 +121,7 @@ class InvokeEndpoint:
         self._recent = recent
         self._time_limit = TimeLimit(tool.timeout_ms / 1_000)
         self._log = _log
+        self.gate: SignatureGate | None = None
 
     def bind_log(self) -> None:
         """Log as structlog is configured now: to find that out anew costs time in each call."""
@@ -129,15 +133,24 @@ class InvokeEndpoint:
         What nearly every call needs is done here and not in coroutines of its own: each costs as
         much as checking the input.
         """
+        admitted: SignedCall | None = None
+        signed: SignedCall | None = None
         try:
             head = InvokeHead.parse(scope["headers"])
             if head.tool is not None and head.tool != self._name_bytes:
                 raise self._unknown_tool()
+            if self.gate is not None:
+                admitted = self.gate.admit(scope)
+                head = head.of_leader(admitted.request.signer if admitted else None)
             limits = self._slots.limits
             check_length(head.content_length, limits.max_body_bytes)
             body, is_complete = body_part(await receive(), limits.max_body_bytes)
             if not is_complete:
                 body = await self._slots.receive(receive, body)
+            if admitted is not None:
+                admitted.take(body)
+                # Not before: who replays a request gets no second response that is signed.
+                signed = admitted
             if head.key is None:
                 response = await self._run(head, body)
             else:
@@ -149,6 +162,8 @@ class InvokeEndpoint:
             response = problem.response()
         except ClientGoneError:
             return
+        if signed is not None:
+            response = signed.sign(response)
         start, content = response.messages()
         await send(start)
         await send(content)
@@ -160,10 +175,12 @@ class InvokeEndpoint:
     async def _run_once(self, head: InvokeHead, body: bytes) -> Response:
         """Run the invocation, or give the response that the same request had before.
 
-        The same is what a Leader repeats: its deadline may be another each time.
+        The same is what a Leader repeats: its deadline may be another each time. A key is that of
+        who signs: nobody else gets what was given under it.
         """
         content = body if len(body) < _DIGEST_BYTES else sha256(body).digest()
-        request = (self._name, head.key, head.call.max_outcome_bytes, content)
+        call = head.call
+        request = (self._name, head.key, call.leader, call.max_outcome_bytes, content)
         stored = self._recent.begin(request)
         if stored is not None:
             return stored
@@ -198,7 +215,10 @@ class InvokeEndpoint:
             limited = self._time_limit.start()
             try:
                 with limited:
+                    await self._tool.check_authorized(head.call)
                     answer = await self._tool.answer(arguments)
+            except NotAuthorizedError as error:
+                raise ProblemError(Problem.CALL_NOT_AUTHORIZED, str(error)) from error
             except NotReadyError as error:
                 raise self._slots.not_ready(str(error)) from error
             except Exception as error:  # noqa: BLE001 - the edge to an author's code

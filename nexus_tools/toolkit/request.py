@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -66,6 +67,10 @@ class InvokeHead(NamedTuple):
                 )
         call = Call(invocation, _deadline(known), _number(known, _MAX_OUTCOME_BYTES))
         return cls(key, known.get(_TOOL), content_length, call)
+
+    def of_leader(self, leader: str | None) -> "InvokeHead":
+        """The same, of a leader whose signature was verified."""
+        return self if leader is None else self._replace(call=replace(self.call, leader=leader))
 
 
 def check_length(declared: int | None, limit: int) -> None:

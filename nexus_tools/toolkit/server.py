@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -29,6 +30,9 @@ from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.tool import Tool
 
+if TYPE_CHECKING:
+    from nexus_tools.toolkit.signatures import Signatures
+
 Lifespan = Callable[["ToolServer"], AbstractAsyncContextManager[None]]
 
 _log = get_logger("nexus_tools.toolkit")
@@ -43,7 +47,8 @@ class ToolServer:
     besides: at the root, and at its bare name. Where several tools share one of these, the header
     `Nexus-Tool` says which is meant. `public_url` is where the root is reached from outside;
     without it `/meta` repeats the address of the request. `lifespan` is an async context manager
-    around the time in which the server is ready.
+    around the time in which the server is ready. `signatures` says what is done about signed calls;
+    who verifies them has to know the public URL.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class ToolServer:
         public_url: str | None = None,
         limits: Limits | None = None,
         recent: RecentInvocations | None = None,
+        signatures: "Signatures | None" = None,
     ) -> None:
         self.tools = _by_path(tools)
         self._public_url = public_url
@@ -69,14 +75,45 @@ class ToolServer:
             for path, found in _all_paths(self.tools).items()
         }
         self._app = self._starlette()
+        self._signatures: Signatures | None = None
+        self._is_gated = False
         if self._public_url is not None:
             self.definitions(self._public_url)
+        if signatures is not None:
+            self.use_signatures(signatures)
 
     def definitions(self, root_url: str) -> list[ToolDefinition]:
         """The definitions of all tools for a server whose root is reached at `root_url`."""
         return [
             tool.definition(protocol.tool_url(root_url, path)) for path, tool in self.tools.items()
         ]
+
+    def use_signatures(self, signatures: "Signatures") -> None:
+        """Treat signed calls so, instead of as before. Raises `signatures_invalid`.
+
+        Calls are refused with 503 until it is known at which URL the server is registered.
+        """
+        self._signatures = signatures
+        if self._public_url is None:
+            self.refuse()
+        else:
+            self._set_gates(self._public_url)
+
+    def reached_at(self, url: str | None) -> None:
+        """Be told where the root is reached, for a server without a public URL.
+
+        Raises `public_url_missing` if there is none at all, and signatures are to be verified.
+        """
+        self._set_gates(self._public_url or url)
+
+    def _set_gates(self, root_url: str | None) -> None:
+        if self._signatures is None:
+            return
+        from nexus_tools.toolkit.signatures import gate  # noqa: PLC0415 - only for who verifies
+
+        for tool, endpoint in self._endpoints.items():
+            endpoint.gate = gate(self._signatures, str(tool.fqn), root_url)
+        self._is_gated = True
 
     def refuse(self) -> None:
         """Take no more invocations: they are refused with 503, as is `/health`."""
@@ -85,6 +122,8 @@ class ToolServer:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The time in which the server is ready, inside the author's own lifespan."""
+        if not self._is_gated:
+            self._set_gates(self._public_url)
         lifespan = self._lifespan(self) if self._lifespan else _nothing()
         async with lifespan:
             for endpoint in self._endpoints.values():

@@ -25,13 +25,14 @@ class Call:
     """The context of one invocation: a parameter annotated with `Call` receives it.
 
     `invocation` is the id of the invocation on chain, `deadline` the moment after which nobody
-    waits any more, `max_outcome_bytes` what the requester pays for. All are absent in tests and
-    for callers that do not say them.
+    waits any more, `max_outcome_bytes` what the requester pays for, `leader` the id of the leader
+    whose signature was verified. All are absent in tests and for callers that do not say them.
     """
 
     invocation: str | None = None
     deadline: datetime | None = None
     max_outcome_bytes: int | None = None
+    leader: str | None = None
 
 
 class NotReadyError(Exception):
@@ -41,6 +42,11 @@ class NotReadyError(Exception):
     """
 
 
+class NotAuthorizedError(Exception):
+    """Whoever authorizes calls raises it to refuse one: the message is told to the caller."""
+
+
+Authorize = Callable[[Call], bool | Awaitable[bool]]
 Health = Callable[[], bool | Mapping[str, bool] | Awaitable[bool | Mapping[str, bool]]]
 
 
@@ -49,7 +55,8 @@ class Tool(ABC):
 
     Raises `ValidationError` with code `tool_invalid` (or `fqn_invalid`) when a definition cannot be
     made of it: `timeout_ms` is 1 000 to 120 000, the schemas obey the rules of tools. `health`
-    says, sync or async, whether the tool is ready: one truth or several by name.
+    says, sync or async, whether the tool is ready: one truth or several by name. `authorize` says,
+    sync or async, whether a call may run: what is not `True` refuses it.
     """
 
     def __init__(
@@ -61,6 +68,7 @@ class Tool(ABC):
         output_schema: dict[str, Any],
         timeout_ms: int = DEFAULT_TIMEOUT_MS,
         health: Health | None = None,
+        authorize: Authorize | None = None,
     ) -> None:
         self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
         self.description = description
@@ -68,6 +76,7 @@ class Tool(ABC):
         self.input_schema = input_schema
         self.output_schema = output_schema
         self._health = health
+        self._authorize = authorize
         try:
             self._check_timeout()
             self._validator = InterfaceValidator(self)
@@ -117,6 +126,16 @@ class Tool(ABC):
     async def answer(self, arguments: Mapping[str, Any]) -> Answer:
         """Run, and check what came of it. Raises `output_invalid`, and what `run` raises."""
         return self._validator.check_output(await self.run(arguments))
+
+    async def check_authorized(self, call: Call) -> None:
+        """Ask the author whether a call may run. Raises `NotAuthorizedError`, and what they do."""
+        if self._authorize is None:
+            return
+        authorized = self._authorize(call)
+        if inspect.isawaitable(authorized):
+            authorized = await authorized
+        if authorized is not True:
+            raise NotAuthorizedError("this call is not authorized")
 
     async def check_health(self) -> dict[str, bool]:
         """The tool's own checks by name, all true if it is ready to be invoked."""

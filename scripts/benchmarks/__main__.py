@@ -25,6 +25,7 @@ PARTS = {
     "invocations": 60,
     "fairness": 60,
     "server": 70,
+    "signing": 90,
     "help": 20,
     "faults": 240,
     "storm": 600,

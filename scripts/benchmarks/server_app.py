@@ -1,4 +1,6 @@
-"""One server process of the figure `server`: `tools` is a `ToolServer`, `bare` plain Starlette.
+"""One server process of a figure: `tools` is a `ToolServer`, `bare` plain Starlette.
+
+`signed` is a `ToolServer` that takes calls of the leader whose key is in a file, and signs.
 
 Both do the same work with the same settings of uvicorn: two integers in, their sum or an error
 out. Prints the URL once requests get responses, and serves until SIGTERM. Each line that it reads
@@ -8,6 +10,7 @@ is met with the seconds of CPU that it has used so far.
 import sys
 import threading
 import time
+from pathlib import Path
 
 import uvicorn
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -16,8 +19,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from nexus_tools.toolkit import ToolServer, Variant, run, tool
+from nexus_tools.tool import KnownKeys, SigningKey
+from nexus_tools.toolkit import Signatures, ToolServer, Variant, run, tool
 
+LEADER = "0x" + "a1" * 32
 MOST = 2**63
 
 
@@ -68,6 +73,14 @@ def serve_tools() -> None:
     run(ToolServer([add]), port=0, on_ready=_say)
 
 
+def serve_signed() -> None:
+    """Serve as `nexus-tools tool serve --leaders … --signing-key …` does."""
+    key = SigningKey.load(Path(sys.argv[2]))
+    leaders = KnownKeys({LEADER: [key.public_key]})
+    signatures = Signatures("required", leaders, key=key)
+    run(ToolServer([add], signatures=signatures), port=0, on_ready=_say)
+
+
 def serve_bare() -> None:
     """Serve with the settings of `nexus_tools.toolkit.run`."""
     app = Starlette(routes=[Route("/invoke", bare_add, methods=["POST"])])
@@ -95,4 +108,4 @@ def _account() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_account, daemon=True).start()
-    {"tools": serve_tools, "bare": serve_bare}[sys.argv[1]]()
+    {"tools": serve_tools, "signed": serve_signed, "bare": serve_bare}[sys.argv[1]]()

@@ -1,19 +1,25 @@
-"""The load of the figure `server`: raw sockets, one request at a time on each.
+"""The load of the figures `server` and `signing`: raw sockets, one request at a time on each.
 
 Reads jobs as lines of JSON, `{port, seconds, connections, nexus_headers}`, and answers each with
-`[responses, seconds]`.
+`[responses, seconds]`. With `requests` besides, so many are made before and sent until there are no
+more; with `signed_by`, the file of a key, they are signed.
 """
 
 import asyncio
+import itertools
 import json
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from pathlib import Path
 from secrets import token_hex
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any, cast
 
 import uvloop
+
+from benchmarks.server_app import LEADER
+from nexus_tools.tool import Identity, SigningKey, protocol, sign_request
 
 BODY = b'{"a": 20, "b": 22}'
 EXPECTED = b'{"ok":{"result":42}}'
@@ -33,7 +39,7 @@ class Connection(asyncio.Protocol):
         """Send the first request."""
         # uvloop's transports have the methods and not the base class.
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.write(self._requests.next())
+        self._send()
 
     def data_received(self, data: bytes) -> None:
         """Send the next request once the answer is complete and right."""
@@ -48,7 +54,14 @@ class Connection(asyncio.Protocol):
             return
         self._buffer = b""
         self.responses += 1
-        self._transport.write(self._requests.next())
+        self._send()
+
+    def _send(self) -> None:
+        """The next request, if there is one."""
+        assert self._transport is not None
+        request = self._requests.next()
+        if request:
+            self._transport.write(request)
 
     def connection_lost(self, _: Exception | None) -> None:
         """The server should never hang up."""
@@ -63,23 +76,50 @@ class Connection(asyncio.Protocol):
 class Requests:
     """The bytes of requests; with Nexus headers each has an invocation id of its own."""
 
-    def __init__(self, port: int, *, nexus_headers: bool) -> None:
+    def __init__(
+        self,
+        port: int,
+        *,
+        nexus_headers: bool,
+        count: int | None = None,
+        signed_by: str | None = None,
+    ) -> None:
+        self._url = f"http://127.0.0.1:{port}{protocol.endpoint('', protocol.INVOKE)}"
         self._prefix = (
             f"POST /invoke HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(BODY)}\r\n"
         ).encode()
         self._nexus_headers = nexus_headers
         self._run = token_hex(20)
-        self._numbers = count()
+        self._numbers = itertools.count()
         deadline = datetime.now(UTC) + timedelta(minutes=5)
         self._suffix = (
             "Nexus-Tool: xyz.example.math.add@1\r\n"
             f"Nexus-Deadline: {deadline:%Y-%m-%dT%H:%M:%S.000Z}\r\n"
             "Nexus-Max-Outcome-Bytes: 4096\r\n"
         ).encode()
+        key = SigningKey.load(Path(signed_by)) if signed_by else None
+        self._identity = Identity(LEADER, key) if key else None
+        self._prepared: Iterator[bytes] | None = None
+        if count is not None:
+            self._prepared = iter([self._signed(self._made()) for _ in range(count)])
 
     def next(self) -> bytes:
-        """The next request."""
+        """The next request; empty, if there is none."""
+        return self._made() if self._prepared is None else next(self._prepared, b"")
+
+    def _signed(self, request: bytes) -> bytes:
+        """A request with the headers that sign it."""
+        if self._identity is None:
+            return request
+        head, _, body = request.partition(b"\r\n\r\n")
+        lines = (line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+        headers = {name.lower(): value for name, value in lines}
+        signed = sign_request(self._identity, self._url, headers, body, time())
+        added = "".join(f"\r\n{name}: {value}" for name, value in signed.items())
+        return b"%s%s\r\n\r\n%s" % (head, added.encode(), body)
+
+    def _made(self) -> bytes:
         if not self._nexus_headers:
             return self._prefix + b"\r\n" + BODY
         invocation = b"0x%s%024x" % (self._run.encode(), next(self._numbers))
@@ -93,10 +133,19 @@ class Requests:
 
 
 async def load(
-    port: int, seconds: float, connections: int, *, nexus_headers: bool
+    port: int,
+    seconds: float,
+    connections: int,
+    *,
+    nexus_headers: bool,
+    count: int | None = None,
+    signed_by: str | None = None,
 ) -> tuple[int, float]:
-    """How many responses come in about `seconds` on so many connections, and in how many."""
-    requests = Requests(port, nexus_headers=nexus_headers)
+    """How many responses come in about `seconds` on so many connections, and in how many.
+
+    With `count`, until so many have come: `seconds` is how often that is looked at.
+    """
+    requests = Requests(port, nexus_headers=nexus_headers, count=count, signed_by=signed_by)
     loop = asyncio.get_running_loop()
     begin = perf_counter()
     clients = []
@@ -105,7 +154,7 @@ async def load(
         clients.append(client)
     responses = 0
     # A machine that is busy with something else may answer nothing in so short a time.
-    while not responses and not any(client.failure for client in clients):
+    while responses < (count or 1) and not any(client.failure for client in clients):
         await asyncio.sleep(seconds)
         responses = sum(client.responses for client in clients)
     elapsed = perf_counter() - begin
@@ -125,7 +174,14 @@ def _content_length(head: bytes) -> int:
 
 def _job(job: dict[str, Any]) -> tuple[int, float]:
     return uvloop.run(
-        load(job["port"], job["seconds"], job["connections"], nexus_headers=job["nexus_headers"])
+        load(
+            job["port"],
+            job["seconds"],
+            job["connections"],
+            nexus_headers=job["nexus_headers"],
+            count=job.get("requests"),
+            signed_by=job.get("signed_by"),
+        )
     )
 
 

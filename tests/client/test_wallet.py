@@ -4,8 +4,8 @@ import stat
 import pytest
 
 from nexus_tools.client import KeyPair, Wallet
-from nexus_tools.client.private_file import write_private
 from nexus_tools.errors import NotFoundError, UsageError, ValidationError
+from nexus_tools.private_file import write_private
 from nexus_tools.sui.signature import SignatureScheme
 
 # The first key of Mysten's TypeScript SDK's ed25519 vectors.

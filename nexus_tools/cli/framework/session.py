@@ -1,5 +1,6 @@
 """What one command works with: settings, output, the network, the key, the package."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,12 @@ class Session:
     wallet_name: str | None = None
     yes: bool = False
     dry_run: bool = False
+    _signer: "KeyPair | None" = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Who sits at a terminal can be asked for a passphrase."""
+        if sys.stdin.isatty():
+            self.settings.passphrase.prompt = _ask_passphrase
 
     def network(self) -> "Network":
         """The network that the command works on: the option's, or that of the settings."""
@@ -57,7 +64,9 @@ class Session:
 
     def signer(self) -> "KeyPair":
         """The key that signs: the option's, that of the settings, or the keystore's active one."""
-        return self.settings.find_key(self.wallet_name)
+        if self._signer is None:  # nobody is asked twice for a passphrase
+            self._signer = self.settings.find_key(self.wallet_name)
+        return self._signer
 
     @asynccontextmanager
     async def client(self, *, signing: bool = False) -> AsyncIterator["SuiClient"]:
@@ -102,6 +111,12 @@ class Session:
                 raise
             reason = f"the package is not published on the node at {network.url}"
             raise _no_localnet(reason) from error
+
+
+def _ask_passphrase(alias: str) -> str:
+    import click
+
+    return str(click.prompt(f"passphrase of the key {alias}", hide_input=True, err=True))
 
 
 def _no_localnet(reason: str) -> UnreachableError:

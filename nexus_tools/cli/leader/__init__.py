@@ -7,6 +7,7 @@ from nexus_tools.cli.framework import LazyGroup
 COMMANDS = {
     "register": "Register a leader, lock its collateral, and activate it.",
     "run": "Run the Leader until Ctrl-C.",
+    "key": "Make and show the key that signs tool calls.",
     "status": "Show the leaders of the wallet.",
     "activate": "Become responsible for new invocations.",
     "deactivate": "Get no new invocations.",

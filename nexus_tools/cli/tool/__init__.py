@@ -7,6 +7,7 @@ from nexus_tools.cli.framework import LazyGroup
 COMMANDS = {
     "new": "Write a project with a tool and its test.",
     "serve": "Serve tools over HTTP.",
+    "key": "Make and show the key that signs responses.",
     "validate": "Check whether a tool keeps the protocol.",
     "register": "Register tools, and lock their collateral.",
     "list": "List the registered tools.",

@@ -4,6 +4,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Choice, Session, complete_keys, local, reads
+from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import active_address, key_record, record_beside, require_ours
 
 _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
@@ -14,13 +15,15 @@ _SCHEMES = Choice(["ed25519", "secp256k1", "secp256r1"])
 @click.option(
     "--scheme", type=_SCHEMES, default="ed25519", show_default=True, help="How the key signs."
 )
+@ENCRYPT
 @local
-def new(session: Session, alias: str | None, scheme: str) -> None:
+def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> None:
     """Make a key. Its recovery phrase is shown once and kept nowhere."""
     from nexus_tools.sui.signature import SignatureScheme
 
     wallet = session.settings.open_wallet()
-    account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()])
+    passphrase = new_passphrase(session, alias) if encrypt else None
+    account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()], passphrase=passphrase)
     session.output.done(f"made the key {account.alias} in {wallet.path}")
     record = key_record(session, session.settings.locate_account(account.address))
     if session.output.as_json:

@@ -6,6 +6,7 @@ import click
 
 from nexus_tools import environment
 from nexus_tools.cli.framework import Session, complete_keys, local
+from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.cli.wallet.sui_import import import_from_sui
 from nexus_tools.errors import UsageError
@@ -19,8 +20,11 @@ from nexus_tools.errors import UsageError
     help="The key; asked for if it is not given, so that it stays out of the shell's history.",
 )
 @click.option("--from-sui", is_flag=True, help="All keys and networks of the Sui CLI.")
+@ENCRYPT
 @local
-def import_key(session: Session, alias: str | None, secret: str | None, *, from_sui: bool) -> None:
+def import_key(
+    session: Session, alias: str | None, secret: str | None, *, from_sui: bool, encrypt: bool
+) -> None:
     """Import a key: `suiprivkey…`, an entry of a Sui keystore, or a recovery phrase.
 
     With --from-sui the keys and networks that the Sui CLI has in ~/.sui/sui_config. What is here
@@ -28,8 +32,8 @@ def import_key(session: Session, alias: str | None, secret: str | None, *, from_
     `networks`, each `new` or not.
     """
     if from_sui:
-        if alias or secret:
-            raise UsageError("from_sui_alone", "--from-sui imports all keys, under their aliases")
+        if alias or secret or encrypt:
+            raise UsageError("from_sui_alone", "--from-sui imports all keys, as they are there")
         _import_from_sui(session)
         return
     from nexus_tools.client import KeyPair
@@ -37,7 +41,9 @@ def import_key(session: Session, alias: str | None, secret: str | None, *, from_
     if secret is None:
         what = "suiprivkey…, keystore entry or recovery phrase"
         secret = click.prompt(what, hide_input=True, err=True)
-    account = session.settings.open_wallet().add(KeyPair.parse(secret), alias)
+    key = KeyPair.parse(secret)
+    passphrase = new_passphrase(session, alias) if encrypt else None
+    account = session.settings.open_wallet().add(key, alias, passphrase=passphrase)
     session.output.done(f"imported the key {account.alias}")
     session.output.record(key_record(session, session.settings.locate_account(account.address)))
 

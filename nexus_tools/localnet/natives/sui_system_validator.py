@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
+from nexus_tools.ed25519 import is_ed25519_key
 from nexus_tools.localnet.crypto.bls12381 import G1, G2, PointGroup, compressed, verifies_min_sig
 from nexus_tools.localnet.crypto.weierstrass import InvalidElement
 from nexus_tools.localnet.natives.errors import MalformedArgument
@@ -15,7 +16,6 @@ from nexus_tools.localnet.natives.table import natives_of
 from nexus_tools.localnet.vm import Context, NativeAbort
 from nexus_tools.sui.address import SUI_SYSTEM, Address
 from nexus_tools.sui.bcs import BcsError, byte_vector
-from nexus_tools.sui.signature.ed25519 import is_ed25519_key
 from nexus_tools.sui.system_state import VALIDATOR_METADATA, ValidatorMetadata
 from nexus_tools.sui.type_tag import TypeTag
 

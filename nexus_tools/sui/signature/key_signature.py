@@ -5,9 +5,9 @@ Source: `sui-types/src/crypto.rs`.
 
 from msgspec import Struct
 
+from nexus_tools.ed25519 import is_ed25519_key, verifies_ed25519
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.signature.ecdsa import is_ecdsa_key, verifies_ecdsa
-from nexus_tools.sui.signature.ed25519 import is_ed25519_key, verifies_ed25519
 from nexus_tools.sui.signature.scheme import (
     PUBLIC_KEY_LENGTHS,
     SignatureScheme,

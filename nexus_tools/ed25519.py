@@ -1,4 +1,4 @@
-"""Ed25519 as Sui verifies it: by the rules of ZIP 215, in transactions and in Move.
+"""Ed25519 as Sui verifies it, by the rules of ZIP 215: in transactions, in Move, and in our HTTP.
 
 Source: ZIP 215 (zips.z.cash/zip-0215). Points may have small order or be encoded with y beyond the
 prime; s has to be reduced; the equation is multiplied by the cofactor. It is Sui's own `fastcrypto`
@@ -11,6 +11,8 @@ KEY_LENGTH, SIGNATURE_LENGTH = 32, 64
 
 _FLAG = 0  # of the scheme
 _ANY_SIGNATURE = bytes(SIGNATURE_LENGTH)
+# The point that is the sum of no points; R in a signature whose s is 0.
+_IDENTITY = (1).to_bytes(KEY_LENGTH, "little")
 
 
 def verifies_ed25519(public_key: bytes, signature: bytes, message: bytes) -> bool:
@@ -21,6 +23,11 @@ def verifies_ed25519(public_key: bytes, signature: bytes, message: bytes) -> boo
 def is_ed25519_key(public_key: bytes) -> bool:
     """Whether the bytes are a point of the curve."""
     return _verify(public_key, _ANY_SIGNATURE, b"") is not None
+
+
+def has_small_order(public_key: bytes) -> bool:
+    """Whether a signature that nobody made fits every message: that of a point of small order."""
+    return verifies_ed25519(public_key, _IDENTITY + bytes(KEY_LENGTH), b"")
 
 
 def _verify(public_key: bytes, signature: bytes, message: bytes) -> bool | None:

@@ -36,6 +36,16 @@ def write_private(path: Path, text: str) -> None:
         raise
 
 
+def create_private(path: Path, text: str) -> None:
+    """Make a file of mode 0600 with this text. Raises `FileExistsError`."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def is_exposed(path: Path) -> bool:
     """Whether a file exists and others than its owner may read or write it."""
     try:

@@ -1,0 +1,64 @@
+"""`nexus-tools tool key` and `leader key`: the keys that sign tool calls and their responses."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.framework import FILE, Session, local
+from nexus_tools.errors import UsageError
+
+if TYPE_CHECKING:
+    from nexus_tools.tool import SigningKey
+
+_NEW = click.Path(dir_okay=False, path_type=Path)
+
+
+def key_group(summary: str, known_to: str, signer: str) -> click.Group:
+    """The commands on the keys of tools, or of leaders.
+
+    `known_to` says who has to know the public half, `signer` how they name the key's owner.
+    """
+
+    @click.group(help=summary)
+    def group() -> None:
+        pass
+
+    @group.command("new", help=f"Make a key in FILE, for you alone to read, and tell {known_to}.")
+    @click.argument("file", type=_NEW)
+    @local
+    def new(session: Session, file: Path) -> None:
+        from nexus_tools.private_file import create_private
+        from nexus_tools.tool import SigningKey
+
+        key = SigningKey.new()
+        try:
+            create_private(file, key.to_pem())
+        except FileExistsError:
+            raise UsageError(
+                "signing_key_exists",
+                f"{file} exists, and a key that is overwritten is lost",
+                hint="name another file, or remove this one",
+            ) from None
+        session.output.done(f"made a key in {file}")
+        session.output.record(_record(key, file))
+
+    @group.command("show", help="Show the public half of the key in FILE.")
+    @click.argument("file", type=FILE)
+    @click.option("--of", "owner", metavar=signer, help="Print the line that names it, too.")
+    @local
+    def show(session: Session, file: Path, owner: str | None) -> None:
+        from nexus_tools.tool import SigningKey
+
+        record = _record(SigningKey.load(file), file)
+        if owner is not None:
+            record["line"] = f"{owner} {record['public_key']}"
+        session.output.record(record)
+
+    return group
+
+
+def _record(key: "SigningKey", file: Path) -> dict[str, Any]:
+    from nexus_tools.tool import public_key_text
+
+    return {"file": str(file), "public_key": public_key_text(key.public_key)}

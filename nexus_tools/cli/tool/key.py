@@ -1,0 +1,9 @@
+"""`nexus-tools tool key`: the key with which a tool signs its responses."""
+
+from nexus_tools.cli.signing_key import key_group
+
+command = key_group(
+    "Make and show the key with which a tool signs its responses.",
+    "leaders its public half",
+    "FQN",
+)

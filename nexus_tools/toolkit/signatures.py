@@ -1,0 +1,188 @@
+"""Whether a server takes signed tool calls, whose, and how it signs what it responds with."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from time import time
+from typing import NamedTuple
+
+from starlette.types import Scope
+
+from nexus_tools.errors import UsageError
+from nexus_tools.tool import (
+    READ_HEADERS,
+    Identity,
+    Keys,
+    KnownKeys,
+    Problem,
+    RefusedSignatureError,
+    SignedRequest,
+    SigningKey,
+    check_body,
+    check_request,
+    is_signed,
+    protocol,
+    sign_response,
+)
+from nexus_tools.toolkit.nonces import MemoryNonces, Nonces, NoncesFullError
+from nexus_tools.toolkit.response import ProblemError, Response
+
+# ASGI has the names of headers in lower case, as bytes.
+_NAMES = {name.encode(): name for name in READ_HEADERS}
+# Several lines of these are one list (RFC 9110, section 5.3): proxies may sign, too.
+_LISTS = {
+    protocol.SIGNATURE_HEADER.lower(),
+    protocol.SIGNATURE_INPUT_HEADER.lower(),
+    protocol.CONTENT_DIGEST_HEADER.lower(),
+}
+# RFC 9110 wants it beside a 401.
+_CHALLENGE = (b"www-authenticate", b"Signature")
+
+
+class SignatureMode(StrEnum):
+    """What a server does about signatures.
+
+    `OFF` does not look at them, `OPTIONAL` verifies those that are there, `REQUIRED` refuses calls
+    without one.
+    """
+
+    OFF = "off"
+    OPTIONAL = "optional"
+    REQUIRED = "required"
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """What a server does about signatures: `leaders` are whom it accepts, with their keys of now.
+
+    `key` signs its responses to signed calls, as each tool's. `nonces` are shared by all processes
+    of one server, see `SqliteNonces`. `clock` gives seconds since 1970.
+    """
+
+    mode: SignatureMode | str = SignatureMode.REQUIRED
+    leaders: Keys = field(default_factory=lambda: KnownKeys({}))
+    key: SigningKey | None = None
+    nonces: Nonces = field(default_factory=MemoryNonces)
+    clock: Callable[[], float] = time
+
+
+class SignedCall(NamedTuple):
+    """A tool call whose signature is verified; its body is not here yet."""
+
+    gate: "SignatureGate"
+    request: SignedRequest
+    headers: dict[str, str]
+
+    def take(self, body: bytes) -> None:
+        """Take the whole call, once and never again. Raises `ProblemError`."""
+        signatures, request = self.gate.signatures, self.request
+        now_s = signatures.clock()
+        try:
+            check_body(body, self.headers)
+            is_new = signatures.nonces.take(
+                request.signer, request.nonce, request.remember_until_s, now_s
+            )
+        except RefusedSignatureError as error:
+            raise _problem(error.problem, error.detail) from error
+        except NoncesFullError as error:
+            raise ProblemError(Problem.BUSY, str(error), headers=_SOON) from error
+        if not is_new:
+            raise _problem(Problem.SIGNATURE_REPLAYED, "this very request was here before")
+
+    def sign(self, response: Response) -> Response:
+        """The response, signed with the tool's key if it has one."""
+        identity = self.gate.identity
+        if identity is None:
+            return response
+        now_s = self.gate.signatures.clock()
+        signed = sign_response(identity, response.status, response.body, self.headers, now_s)
+        added = tuple((name.encode(), value.encode()) for name, value in signed.items())
+        return response._replace(headers=(*response.headers, *added))
+
+
+_SOON = ((b"retry-after", b"1"),)
+
+
+class SignatureGate:
+    """What stands before one tool: who is let through, to be run.
+
+    `root_url` is where the root of the server is registered.
+    """
+
+    def __init__(self, signatures: Signatures, tool: str, root_url: str) -> None:
+        self.signatures = signatures
+        self.identity = Identity(tool, signatures.key) if signatures.key else None
+        self._is_required = signatures.mode == SignatureMode.REQUIRED
+        self._root_url = root_url
+
+    def admit(self, scope: Scope) -> SignedCall | None:
+        """Verify a call by its headers, before its body is read; None for one without a signature.
+
+        Raises `ProblemError`.
+        """
+        headers, repeated = _read(scope["headers"])
+        if not self._is_required and not is_signed(headers):
+            return None
+        if repeated:
+            raise _problem(Problem.SIGNATURE_MALFORMED, f"{repeated} is there twice")
+        url, leaders, now_s = self._url(scope), self.signatures.leaders, self.signatures.clock()
+        try:
+            request = check_request(url, scope["method"], headers, leaders, now_s)
+        except RefusedSignatureError as error:
+            raise _problem(error.problem, error.detail) from error
+        if request.created_s < int(self.signatures.nonces.since_s):
+            # The process before this one may have taken it.
+            detail = "it was signed before this server began: sign it anew"
+            raise ProblemError(Problem.NOT_READY, detail, headers=_SOON)
+        return SignedCall(self, request, headers)
+
+    def _url(self, scope: Scope) -> str:
+        """Where the call came to, by what the server knows of itself and not by its headers."""
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        query = scope.get("query_string", b"").decode("latin-1")
+        return protocol.endpoint(self._root_url, path) + (f"?{query}" if query else "")
+
+
+def gate(signatures: Signatures, tool: str, root_url: str | None) -> SignatureGate | None:
+    """The gate of a tool; None where nobody looks at signatures.
+
+    Raises `signatures_invalid` or `public_url_missing`.
+    """
+    try:
+        mode = SignatureMode(signatures.mode)
+    except ValueError:
+        known = ", ".join(SignatureMode)
+        message = f"{signatures.mode!r} is no way to treat signatures"
+        raise UsageError("signatures_invalid", message, hint=f"choose from {known}") from None
+    if mode is SignatureMode.OFF:
+        return None
+    if root_url is None:
+        raise UsageError(
+            "public_url_missing",
+            "who verifies signatures has to know at which URL the server is registered",
+            hint="give the public URL, as in https://tools.example.com",
+        )
+    return SignatureGate(signatures, tool, root_url)
+
+
+def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
+    """The headers that signatures are about, and the name of one that is there twice and must not.
+
+    Of two lines one program takes the first and another the last.
+    """
+    found: dict[str, str] = {}
+    repeated = ""
+    for raw, value in headers:
+        name = _NAMES.get(raw)
+        if name is None:
+            continue
+        text = value.decode("latin-1").strip(" \t")
+        if name in found and name not in _LISTS:
+            repeated = name
+        found[name] = f"{found[name]}, {text}" if name in found else text
+    return found, repeated
+
+
+def _problem(problem: Problem, detail: str) -> ProblemError:
+    is_challenge = problem.status == Problem.SIGNATURE_MISSING.status
+    return ProblemError(problem, detail, headers=(_CHALLENGE,) if is_challenge else ())

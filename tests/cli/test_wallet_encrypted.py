@@ -1,0 +1,79 @@
+"""Encrypted keys wherever a key is taken: commands, the Leader, programs."""
+
+import pytest
+
+from nexus_tools.client import Wallet
+from nexus_tools.client import encrypted_keys as module
+from nexus_tools.settings import Settings
+from nexus_tools.sui.address import Address
+
+SECRET = "correct horse battery staple"
+WORDS = {"NEXUS_TOOLS_PASSPHRASE": SECRET}
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch):
+    monkeypatch.setattr(module, "COST", 2)
+
+
+@pytest.fixture
+def vault(home):
+    home.json("wallet", "new", "vault", "--encrypt", **WORDS)
+    return home
+
+
+def test_a_key_is_made_listed_and_printed(vault):
+    assert [row["alias"] for row in vault.json("wallet", "list")] == ["vault"]
+    exported = vault.run("wallet", "export", "vault", "--yes", **WORDS).stdout
+    assert exported.startswith("suiprivkey1")
+
+
+@pytest.mark.parametrize(
+    ("environment", "error"),
+    [
+        ({}, (2, "passphrase_missing")),
+        ({"NEXUS_TOOLS_PASSPHRASE": "wrong"}, (8, "passphrase_wrong")),
+        ({"NEXUS_TOOLS_PASSPHRASE_FILE": "/nowhere"}, (2, "passphrase_file_invalid")),
+    ],
+)
+def test_without_the_right_passphrase_nothing_is_opened(vault, environment, error):
+    assert vault.fails("wallet", "export", "vault", "--yes", **environment) == error
+
+
+def test_a_key_is_imported_encrypted(home, tmp_path):
+    made = home.json("wallet", "new", "plain")
+    secret = home.run("wallet", "export", "plain", "--yes").stdout.strip()
+    imports = ("wallet", "import", "--secret", secret, "--encrypt")
+    assert home.fails(*imports, **WORDS) == (2, "key_unencrypted")
+    other = {"NEXUS_TOOLS_KEYSTORE": str(tmp_path / "other.keystore")}
+    assert home.json(*imports, **WORDS, **other)["address"] == made["address"]
+    assert Wallet(tmp_path / "other.keystore", lambda _: SECRET).signer().to_bech32() == secret
+
+
+def test_no_output_and_no_file_has_the_passphrase_or_the_secret(vault, tmp_path):
+    wrong = vault.run("wallet", "export", "vault", "--yes", NEXUS_TOOLS_PASSPHRASE="wr0ng words")
+    assert "wr0ng words" not in wrong.stdout + wrong.stderr
+    key = Wallet(vault.data / "sui.keystore", lambda _: SECRET).signer()
+    files = [path for path in vault.folder.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        content = path.read_bytes()
+        assert SECRET.encode() not in content
+        assert key.secret not in content
+        assert key.to_keystore().encode() not in content
+
+
+def test_a_program_finds_the_key_with_the_passphrase_of_its_environment(vault, monkeypatch):
+    for name, value in (vault.environment | WORDS).items():
+        monkeypatch.setenv(name, value)
+    assert (
+        str(Settings.load().find_key("vault").address) == vault.json("wallet", "list")[0]["address"]
+    )
+
+
+def test_an_encrypted_key_signs_transactions(author, chain):
+    made = author.json("wallet", "new", "vault", "--encrypt", **WORDS)
+    chain.fund(Address.parse(made["address"]), 10**9)
+    sends = ("wallet", "transfer", "-w", "vault", "0x" + "7" * 64, "0.1", "--yes")
+    assert author.fails(*sends) == (2, "passphrase_missing")
+    assert author.json(*sends, **WORDS)["amount_mist"] == 10**8

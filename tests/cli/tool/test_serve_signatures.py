@@ -1,0 +1,73 @@
+import stat
+from pathlib import Path
+
+import httpx
+import pytest
+
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import SigningKey, public_key_text
+
+TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"
+LEADER = str(Address.of(0x1EAD))
+
+
+@pytest.fixture
+def leaders(tmp_path):
+    file = tmp_path / "leaders.keys"
+    file.write_text(f"# who may call\n{LEADER} {public_key_text(SigningKey.new().public_key)}\n")
+    return file
+
+
+@pytest.mark.parametrize("group", ["tool", "leader"])
+def test_a_key_is_made_once_for_its_owner_alone_and_its_secret_is_not_shown(home, tmp_path, group):
+    file = tmp_path / "key.pem"
+    made = home.run(group, "key", "new", file)
+    assert made.code == 0
+    key = SigningKey.load(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert public_key_text(key.public_key) in made.stdout
+    assert key.private.private_bytes_raw().hex() not in made.stdout + made.stderr
+    assert file.read_text().splitlines()[1] not in made.stdout + made.stderr
+    assert home.fails(group, "key", "new", file) == (2, "signing_key_exists")
+    assert SigningKey.load(file).public_key == key.public_key
+
+
+def test_the_line_of_a_leader_is_what_a_server_reads(home, tmp_path):
+    file = tmp_path / "key.pem"
+    home.run("leader", "key", "new", file)
+    shown = home.json("leader", "key", "show", file, "--of", LEADER)
+    assert shown["line"] == f"{LEADER} {shown['public_key']}"
+
+
+def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
+    home.run("tool", "key", "new", tmp_path / "tool.pem")
+    server = home.daemon(
+        *("divide@1", "tool", "serve", TOOLS, "--bind", "127.0.0.1:0"),
+        *("--leaders", leaders, "--signing-key", tmp_path / "tool.pem"),
+        *("--nonces", tmp_path / "nonces.sqlite"),
+    )
+    url = server.line.strip().split(" at ")[1].rstrip("/")
+    response = httpx.post(f"{url}/invoke", json={"dividend": 1, "divisor": 2})
+    assert (response.status_code, response.json()["code"]) == (401, "signature_missing")
+    assert httpx.get(f"{url}/health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--signatures", "required"), (2, "leaders_missing")),
+        (("--signatures", "optional"), (2, "leaders_missing")),
+        (("--leaders", "BROKEN"), (7, "known_keys_invalid")),
+        (("--leaders", "LEADERS", "--signing-key", "LEADERS"), (8, "signing_key_exposed")),
+        (("--leaders", "LEADERS", "--bind", "0.0.0.0:0"), (2, "public_url_missing")),
+        (("--leaders", "LEADERS", "--nonces", "/nowhere/x"), (2, "nonces_unusable")),
+    ],
+)
+def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options, error):
+    broken = tmp_path / "broken.keys"
+    broken.write_text("0x1 ed25519:short\n")
+    leaders.chmod(0o644)
+    files = {"BROKEN": broken, "LEADERS": leaders}
+    given = [str(files.get(option, option)) for option in options]
+    result = home.spawn("tool", "serve", TOOLS, "--bind", "127.0.0.1:0", *given, "--json")
+    assert (result.code, result.error["code"]) == error

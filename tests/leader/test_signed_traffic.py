@@ -1,0 +1,239 @@
+"""A Leader and a tool server that sign what they say, over a socket."""
+
+import json
+from time import time
+
+import pytest
+
+from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.leader.config import LeaderConfig
+from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.private_file import write_private
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import (
+    Answer,
+    Failure,
+    FailureReason,
+    Identity,
+    KnownKeys,
+    SigningKey,
+    public_key_text,
+    sign_response,
+)
+from nexus_tools.toolkit import (
+    MemoryNonces,
+    NotAuthorizedError,
+    Signatures,
+    ToolServer,
+    Variant,
+    serving,
+    tool,
+)
+
+pytestmark = pytest.mark.anyio
+
+ADD = "xyz.example.math.add@1"
+LEADER = str(Address.of(0x1EAD))
+KEY, TOOL_KEY, OTHER_KEY = (SigningKey.new() for _ in range(3))
+LEADERS = KnownKeys({LEADER: [KEY.public_key]})
+SUM = Answer("ok", {"result": 3})
+
+
+class Sum(Variant, name="ok"):
+    result: int
+
+
+def nonces():
+    return MemoryNonces(now=lambda: 0.0)
+
+
+@pytest.fixture
+def make_signing_invoker(config, http_client, answer_size):
+    def make(identity=None, keys=(TOOL_KEY,), **options):
+        known = KnownKeys({ADD: [key.public_key for key in keys]})
+        identity = identity or Identity(LEADER, KEY)
+        traffic = SignedTraffic(identity, known, **options)
+        return Invoker(config, http_client, answer_size, LeaderMetrics(), traffic=traffic)
+
+    return make
+
+
+def signing_server(*tools, **options):
+    return ToolServer(
+        tools, signatures=Signatures(**{"leaders": LEADERS, "nonces": nonces()} | options)
+    )
+
+
+async def test_a_signed_call_gets_a_signed_answer(make_signing_invoker, make_call, add_tool):
+    async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
+        assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
+
+
+async def test_a_tool_whose_keys_nobody_knows_need_not_sign(
+    make_signing_invoker, make_call, add_tool
+):
+    async with serving(signing_server(add_tool)) as url:
+        assert await make_signing_invoker(keys=()).invoke(make_call(f"{url}/{ADD}")) == SUM
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [(None, "the response is not signed"), (OTHER_KEY, "the key is none")],
+    ids=["none", "another key"],
+)
+async def test_an_answer_that_the_tool_did_not_sign_is_none(
+    make_signing_invoker, make_call, add_tool, *, key, why
+):
+    async with serving(signing_server(add_tool, key=key)) as url:
+        outcome = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
+    assert outcome.reason is FailureReason.OUTPUT_INVALID
+    assert why in outcome.detail
+
+
+async def test_an_answer_that_was_changed_on_its_way_is_none(
+    make_signing_invoker, make_call, serve_bytes, respond
+):
+    request = {"nexus-tool": ADD, "signature": "nexus=:AAAA:"}
+    request |= {"nexus-invocation": "0x1", "content-digest": "sha-256=:AAAA:"}
+    captured = sign_response(Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request, 0)
+    lines = [f"{name}: {value}" for name, value in captured.items()]
+    server = await serve_bytes(respond(200, b'{"ok":{"result":4}}', lines))
+    outcome = await make_signing_invoker().invoke(make_call(server.url))
+    assert outcome.reason is FailureReason.OUTPUT_INVALID
+    assert "not that of this response" in outcome.detail
+
+
+@pytest.mark.parametrize(
+    ("identity", "detail"),
+    [
+        (Identity(LEADER, OTHER_KEY), "401 key_unknown"),
+        (Identity("0x" + "9" * 64, KEY), "403 leader_not_accepted"),
+    ],
+    ids=["key", "leader"],
+)
+async def test_a_refused_leader_fails_the_invocation_and_says_why(
+    make_signing_invoker, make_call, add_tool, identity, detail
+):
+    async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
+        outcome = await make_signing_invoker(identity).invoke(make_call(f"{url}/{ADD}"))
+    assert outcome == Failure(FailureReason.UNAUTHORIZED, f"the tool refused this leader: {detail}")
+
+
+async def test_the_reason_of_an_author_reaches_the_requester(make_signing_invoker, make_call):
+    def authorize(_):
+        raise NotAuthorizedError("the quota\nof this month is used up")
+
+    @tool(ADD, authorize=authorize)
+    async def add(a: int, b: int) -> Sum:
+        """Adds two integers."""
+        return Sum(result=a + b)
+
+    async with serving(signing_server(add, key=TOOL_KEY)) as url:
+        outcome = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
+    assert outcome == Failure(
+        FailureReason.UNAUTHORIZED,
+        "the tool refused this leader: 403: the quota of this month is used up",
+    )
+
+
+async def test_a_leader_that_does_not_sign_is_told_so(make_invoker, make_call, add_tool):
+    async with serving(signing_server(add_tool)) as url:
+        outcome = await make_invoker().invoke(make_call(f"{url}/{ADD}"))
+    assert outcome.detail == "the tool refused this leader: 401 signature_missing"
+
+
+async def test_words_of_a_stranger_are_not_repeated(make_invoker, make_call, serve_bytes, respond):
+    body = json.dumps({"code": "buy_now", "detail": "at https://evil.example"}).encode()
+    server = await serve_bytes(respond(403, body))
+    outcome = await make_invoker().invoke(make_call(server.url))
+    assert outcome.detail == "the tool refused this leader: 403"
+
+
+async def test_each_attempt_has_a_nonce_of_its_own(
+    make_signing_invoker, make_call, serve_bytes, respond
+):
+    async def reply(writer, number):
+        await respond(429 if number < 3 else 404)(writer, number)
+
+    server = await serve_bytes(reply)
+    await make_signing_invoker().invoke(make_call(server.url))
+    heads = [
+        dict(line.split(": ", 1) for line in head.strip().split("\r\n")[1:])
+        for head, _ in server.requests
+    ]
+    assert len({head["signature-input"] for head in heads}) == 3
+    assert len({head["idempotency-key"] for head in heads}) == 1
+
+
+async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make_call, add_tool):
+    server = signing_server(add_tool, key=TOOL_KEY, nonces=MemoryNonces())
+    behind = [-2.0, 0.0, 0.0]
+
+    def clock():
+        # Signed before the server began: asked to sign anew.
+        return time() + (behind.pop(0) if behind else 0.0)
+
+    async with serving(server) as url:
+        invoker = make_signing_invoker(clock=clock)
+        assert await invoker.invoke(make_call(f"{url}/{ADD}")) == SUM
+
+
+# --- The configuration
+
+
+def write_key(path):
+    write_private(path, KEY.to_pem())
+    return path
+
+
+def test_the_configuration_names_the_files_of_keys(tmp_path):
+    tools = tmp_path / "tools.keys"
+    tools.write_text(f"{ADD} {public_key_text(TOOL_KEY.public_key)}\n")
+    config = LeaderConfig(
+        journal=tmp_path / "j", signing_key=write_key(tmp_path / "key.pem"), tool_keys=tools
+    )
+    traffic = SignedTraffic.load(config, Address.of(0x1EAD))
+    assert traffic.identity.signer == LEADER
+    assert traffic.identity.key.public_key == KEY.public_key
+    assert traffic.tool_keys(ADD) == {TOOL_KEY.public_key}
+
+
+def test_known_keys_of_tools_need_a_key_of_the_leader(tmp_path):
+    with pytest.raises(UsageError) as refused:
+        LeaderConfig.load({}, journal=tmp_path / "j", tool_keys=tmp_path / "keys")
+    assert refused.value.code == "config_invalid"
+    assert "signing_key" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "code"),
+    [
+        (None, "", "signing_key_missing"),
+        (0o644, KEY.to_pem(), "signing_key_exposed"),
+        (0o600, "-----BEGIN PRIVATE KEY-----\nAAAA\n", "signing_key_invalid"),
+        (0o600, "secret words", "signing_key_invalid"),
+    ],
+)
+def test_a_key_that_cannot_be_used_keeps_the_leader_from_starting(tmp_path, mode, text, code):
+    path = tmp_path / "key.pem"
+    if mode is not None:
+        path.write_text(text)
+        path.chmod(mode)
+    config = LeaderConfig(journal=tmp_path / "j", signing_key=path)
+    with pytest.raises(NexusError) as refused:
+        SignedTraffic.load(config, Address.of(1))
+    assert refused.value.code == code
+    assert "secret words" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+def test_no_repr_shows_a_secret():
+    secret = KEY.private.private_bytes_raw()
+    shown = (
+        f"{Identity(LEADER, KEY)!r}{SignedTraffic(Identity(LEADER, KEY))!r}{Signatures(key=KEY)!r}"
+    )
+    assert secret.hex() not in shown
+    assert repr(secret) not in shown
+    assert str(secret[:8])[2:-1] not in shown

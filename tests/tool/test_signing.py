@@ -1,0 +1,341 @@
+"""Signed tool calls: what is signed, and that nothing of it can be another thing."""
+
+from datetime import UTC, datetime, timedelta
+from time import time
+from types import SimpleNamespace
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from http_message_signatures import (
+    HTTPMessageSigner,
+    HTTPMessageVerifier,
+    HTTPSignatureKeyResolver,
+    algorithms,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.tool import (
+    Identity,
+    KnownKeys,
+    Problem,
+    RefusedSignatureError,
+    SigningKey,
+    check_body,
+    check_request,
+    check_response,
+    key_id,
+    sign_request,
+    sign_response,
+)
+from nexus_tools.tool.http_signatures import content_digest
+from nexus_tools.tool.signing import COVERED, MAX_LIFETIME_S, is_signed, target_uri
+
+KEY = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x01" * 32))
+OTHER = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x02" * 32))
+TOOL_KEY = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x03" * 32))
+LEADER = "0x" + "a1" * 32
+STRANGER = "0x" + "b2" * 32
+LEADERS = KnownKeys({LEADER: [KEY.public_key]})
+TOOL = "xyz.example.math.add@1"
+URL = f"https://tools.example.com/{TOOL}/invoke"
+BODY = b'{"a":1,"b":2}'
+NOW = 1_800_000_000.5
+HEADERS = {
+    "nexus-invocation": "0x" + "c3" * 32,
+    "nexus-tool": TOOL,
+    "nexus-deadline": "2027-01-15T08:00:30.000Z",
+    "nexus-max-outcome-bytes": "4096",
+}
+
+
+def signed(key=KEY, signer=LEADER, now_s=NOW, headers=HEADERS, url=URL):
+    return headers | sign_request(Identity(signer, key), url, headers, BODY, now_s)
+
+
+def check(headers, *, url=URL, method="POST", body=BODY, leaders=LEADERS, now_s=NOW):
+    request = check_request(url, method, headers, leaders, now_s)
+    check_body(body, headers)
+    return request
+
+
+def refusal(headers, **changes):
+    with pytest.raises(RefusedSignatureError) as refused:
+        check(headers, **changes)
+    return refused.value.problem
+
+
+def test_a_signed_request_says_who_signed_it_and_until_when_to_remember_its_nonce():
+    request = check(signed())
+    assert request.signer == LEADER
+    assert len(request.nonce) >= 22  # 128 bits
+    assert request.created_s == int(NOW)
+    assert request.remember_until_s == int(NOW) + 30 + 30
+
+
+def test_no_two_requests_have_the_same_nonce():
+    assert len({check(signed()).nonce for _ in range(50)}) == 50
+
+
+@given(st.sampled_from(COVERED[2:]), st.integers(0, 200), st.integers(1, 94))
+def test_a_change_of_any_covered_header_is_refused(name, place, shift):
+    headers = signed()
+    value = headers[name]
+    place %= len(value)
+    other = chr((ord(value[place]) - 32 + shift) % 95 + 32)
+    headers[name] = value[:place] + other + value[place + 1 :]
+    if headers[name].strip() != value:
+        assert refusal(headers) in (
+            Problem.SIGNATURE_INVALID,
+            Problem.SIGNATURE_MALFORMED,
+            Problem.DIGEST_WRONG,
+        )
+
+
+@given(st.integers(0, 400), st.integers(1, 94), st.booleans())
+def test_a_change_of_the_signature_or_what_it_says_is_refused(place, shift, of_input):
+    headers = signed()
+    name = "signature-input" if of_input else "signature"
+    value = headers[name]
+    place = len("nexus=") + place % (len(value) - len("nexus="))
+    other = chr((ord(value[place]) - 32 + shift) % 95 + 32)
+    headers[name] = value[:place] + other + value[place + 1 :]
+    refusal(headers)
+
+
+@given(st.binary(max_size=40).filter(lambda body: body != BODY))
+def test_another_body_is_refused(body):
+    assert refusal(signed(), body=body) is Problem.DIGEST_WRONG
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        URL.replace("https", "http"),
+        URL.replace("tools.", "other."),
+        URL.replace(".com", ".com:8443"),
+        URL.replace("@1", "@2"),
+        f"{URL}?x=1",
+        f"{URL}/",
+    ],
+)
+def test_another_url_is_refused(url):
+    assert refusal(signed(), url=url) is Problem.SIGNATURE_INVALID
+
+
+def test_another_method_is_refused():
+    assert refusal(signed(), method="PUT") is Problem.SIGNATURE_INVALID
+
+
+@pytest.mark.parametrize("name", COVERED[2:])
+def test_a_covered_header_that_is_gone_is_refused(name):
+    headers = signed()
+    del headers[name]
+    assert refusal(headers) is Problem.SIGNATURE_MALFORMED
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_a_signature_that_covers_less_is_refused(name):
+    headers = signed()
+    headers["signature-input"] = headers["signature-input"].replace(f'"{name}"', '"date"')
+    assert refusal(headers | {"date": "x"}) is Problem.SIGNATURE_MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("seconds", "problem"),
+    [
+        (60, Problem.SIGNATURE_EXPIRED),
+        (3_600, Problem.SIGNATURE_EXPIRED),
+        (-31, Problem.SIGNATURE_FROM_FUTURE),
+        (59, None),
+        (-30, None),
+    ],
+)
+def test_a_request_is_good_for_its_time_and_what_clocks_may_be_apart(seconds, problem):
+    now_s = int(NOW) + seconds
+    if problem is None:
+        assert check(signed(), now_s=now_s)
+    else:
+        assert refusal(signed(), now_s=now_s) is problem
+
+
+@pytest.mark.parametrize("expires", [0, MAX_LIFETIME_S + 1, -5])
+def test_nobody_signs_for_longer_than_nonces_are_remembered(expires):
+    headers = signed()
+    headers["signature-input"] = headers["signature-input"].replace(
+        f"expires={int(NOW) + 30}", f"expires={int(NOW) + expires}"
+    )
+    assert refusal(headers) is Problem.SIGNATURE_MALFORMED
+
+
+@pytest.mark.parametrize("gone", ["signature", "signature-input"])
+def test_half_a_signature_is_none_and_yet_means_to_be_one(gone):
+    headers = signed()
+    del headers[gone]
+    assert refusal(headers) is Problem.SIGNATURE_MISSING
+    assert is_signed(headers)
+    assert not is_signed({"signature": "xnexus=:AA==:", "signature-input": 'proxy=("@method")'})
+
+
+def test_who_is_not_in_the_list_is_refused_before_anything_is_verified():
+    forged = signed(OTHER, STRANGER) | {"signature": "nexus=:AAAA:"}
+    assert refusal(forged) is Problem.LEADER_NOT_ACCEPTED
+
+
+def test_a_key_that_its_leader_has_no_more_is_refused():
+    assert refusal(signed(OTHER)) is Problem.KEY_UNKNOWN
+    assert refusal(signed(), leaders=KnownKeys({LEADER: []})) is Problem.KEY_UNKNOWN
+
+
+def test_who_names_the_key_of_another_has_to_have_it():
+    headers = signed(OTHER)
+    theirs, own = key_id(LEADER, OTHER.public_key), key_id(LEADER, KEY.public_key)
+    headers["signature-input"] = headers["signature-input"].replace(theirs, own)
+    assert refusal(headers) is Problem.SIGNATURE_INVALID
+
+
+@pytest.mark.parametrize("alg", ["rsa-v1_5-sha256", "hmac-sha256", "none"])
+def test_the_algorithm_is_the_keys_and_not_the_senders_choice(alg):
+    headers = signed()
+    headers["signature-input"] += f';alg="{alg}"'
+    assert refusal(headers) is Problem.SIGNATURE_MALFORMED
+
+
+def test_a_key_whose_one_signature_fits_everything_is_worth_nothing():
+    identity = (1).to_bytes(32, "little")
+    headers = signed()
+    headers["signature-input"] = headers["signature-input"].replace(
+        key_id(LEADER, KEY.public_key), key_id(LEADER, identity)
+    )
+    headers["signature"] = "nexus=:AQ" + "A" * 84 + "==:"
+    leaders = KnownKeys({LEADER: [identity]})
+    assert refusal(headers, leaders=leaders) is Problem.SIGNATURE_INVALID
+
+
+def test_the_signature_of_a_proxy_beside_ours_is_no_matter():
+    headers = signed()
+    headers["signature-input"] = f'proxy=("@method");created=1, {headers["signature-input"]}'
+    headers["signature"] += ", proxy=:AAAA:"
+    assert check(headers).signer == LEADER
+
+
+def test_two_signatures_under_our_label_are_refused():
+    headers = signed()
+    headers["signature-input"] += f", {headers['signature-input']}"
+    assert refusal(headers) is Problem.SIGNATURE_MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("url", "signed_as"),
+    [
+        ("HTTPS://Tools.Example.COM:443/Add", "https://tools.example.com/Add"),
+        ("http://127.0.0.1:80", "http://127.0.0.1/"),
+        ("https://[2001:DB8::1]:8443/a", "https://[2001:db8::1]:8443/a"),
+        ("http://a.test:443/x?y=1", "http://a.test:443/x?y=1"),
+    ],
+)
+def test_a_url_is_signed_in_one_spelling(url, signed_as):
+    assert target_uri(url) == signed_as
+
+
+# --- Responses
+
+RESULT = b'{"ok":{"result":3}}'
+
+
+def respond(request, key=TOOL_KEY, signer=TOOL, now_s=NOW):
+    return sign_response(Identity(signer, key), 200, RESULT, request, now_s)
+
+
+def response_refusal(request, headers, status=200, body=RESULT, keys=(TOOL_KEY.public_key,)):
+    with pytest.raises(RefusedSignatureError) as refused:
+        check_response(status, body, headers, request, keys)
+    return refused.value.problem
+
+
+def test_a_signed_response_is_the_tools():
+    request = signed()
+    check_response(200, RESULT, respond(request), request, {TOOL_KEY.public_key})
+
+
+def test_a_response_is_worth_nothing_for_another_request():
+    first, second = signed(), signed()
+    assert response_refusal(second, respond(first)) is Problem.SIGNATURE_INVALID
+
+
+@given(st.sampled_from(["signature", "signature-input", "content-digest"]), st.data())
+def test_a_change_of_any_header_of_a_signed_response_is_refused(name, data):
+    request = signed()
+    headers = respond(request)
+    place = data.draw(st.integers(0, len(headers[name]) - 1))
+    char = data.draw(st.characters(min_codepoint=33, max_codepoint=126))
+    changed = headers[name][:place] + char + headers[name][place + 1 :]
+    if changed != headers[name]:
+        response_refusal(request, headers | {name: changed})
+
+
+def test_another_status_or_body_of_a_response_is_refused():
+    request = signed()
+    headers = respond(request)
+    assert response_refusal(request, headers, status=500) is Problem.SIGNATURE_INVALID
+    assert response_refusal(request, headers, body=b"{}") is Problem.DIGEST_WRONG
+
+
+def test_a_response_that_nobody_signed_or_another_signed_is_refused():
+    request = signed()
+    assert response_refusal(request, {}) is Problem.SIGNATURE_MISSING
+    assert response_refusal(request, respond(request, OTHER)) is Problem.KEY_UNKNOWN
+    of_other_tool = respond(request, signer="xyz.example.math.mul@1")
+    assert response_refusal(request, of_other_tool) is Problem.KEY_UNKNOWN
+
+
+def test_a_request_is_no_response():
+    request = signed(TOOL_KEY, TOOL)
+    assert response_refusal(request, request) is Problem.SIGNATURE_MALFORMED
+
+
+# --- Beside an implementation of the RFC that is not ours
+
+
+class Resolver(HTTPSignatureKeyResolver):
+    def resolve_public_key(self, key_id):
+        return self.resolve_private_key(key_id).public_key()
+
+    def resolve_private_key(self, key_id):
+        return TOOL_KEY.private if key_id.startswith(TOOL) else KEY.private
+
+
+PARTIES = {"signature_algorithm": algorithms.ED25519, "key_resolver": Resolver()}
+
+
+def message(headers, **fields):
+    return SimpleNamespace(headers=dict(headers), **fields)
+
+
+def test_another_implementation_verifies_what_we_sign():
+    # It has no other clock than the machine's.
+    request = message(signed(now_s=time()), method="POST", url=URL)
+    verified = HTTPMessageVerifier(**PARTIES).verify(request)
+    assert set(verified[0].covered_components) >= {f'"{name}"' for name in COVERED}
+    response = message(
+        respond(request.headers, now_s=time()), status_code=200, request=request, url=URL
+    )
+    assert HTTPMessageVerifier(**PARTIES).verify(response)
+
+
+def test_what_another_implementation_signs_is_verified():
+    created = datetime.fromtimestamp(int(NOW), UTC)
+    headers = HEADERS | {"content-digest": content_digest(BODY)}
+    request = message(headers, method="POST", url=URL)
+    HTTPMessageSigner(**PARTIES).sign(
+        request,
+        key_id=key_id(LEADER, KEY.public_key),
+        label="nexus",
+        created=created,
+        expires=created + timedelta(seconds=30),
+        nonce="of another implementation",
+        covered_component_ids=COVERED,
+        use_existing_digest=True,
+    )
+    lowered = {name.lower(): value for name, value in request.headers.items()}
+    assert check(lowered).nonce == "of another implementation"

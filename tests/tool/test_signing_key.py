@@ -1,0 +1,99 @@
+"""Keys in files, and lists of the keys that are known."""
+
+import subprocess
+
+import pytest
+
+from nexus_tools.errors import NexusError
+from nexus_tools.tool import KnownKeys, KnownKeysFile, SigningKey, parse_public_key, public_key_text
+
+# RFC 8410, section 10.3, and the public half of section 10.1.
+PEM = """-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC
+-----END PRIVATE KEY-----
+"""
+PUBLIC = "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"
+# RFC 7748, section 4.1: the base point's y is 4/5; 0 and 1 as y are points of small order.
+BASE_POINT = "58" + "66" * 31
+
+
+def code(call):
+    with pytest.raises(NexusError) as refused:
+        call()
+    return refused.value.code
+
+
+def test_a_key_is_read_as_rfc_8410_writes_it(tmp_path):
+    assert SigningKey.from_pem(PEM).public_key.hex() == PUBLIC
+    assert SigningKey.from_pem(SigningKey.from_pem(PEM).to_pem()).public_key.hex() == PUBLIC
+
+
+def test_openssl_reads_what_we_write(tmp_path):
+    key = SigningKey.new()
+    file = tmp_path / "key.pem"
+    file.write_text(key.to_pem())
+    shown = subprocess.run(
+        ["openssl", "pkey", "-in", file, "-noout", "-text_pub"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    hexadecimal = "".join(shown.stdout.split("pub:")[1].split()).replace(":", "")
+    assert hexadecimal == key.public_key.hex()
+
+
+def test_a_public_key_is_written_in_one_way():
+    assert public_key_text(parse_public_key(f"ed25519:{BASE_POINT}")) == f"ed25519:{BASE_POINT}"
+    for wrong in (BASE_POINT, f"ed25519:{BASE_POINT.upper()[:-1]}A", "ed25519:", "x" * 500):
+        assert code(lambda text=wrong: parse_public_key(text)) == "public_key_invalid"
+
+
+@pytest.mark.parametrize("point", ["01" + "00" * 31, "00" * 32, "ec" + "ff" * 30 + "7f"])
+def test_a_point_of_small_order_is_no_key(point):
+    assert code(lambda: parse_public_key(f"ed25519:{point}")) == "public_key_invalid"
+
+
+def test_a_list_has_signers_with_any_number_of_keys():
+    one, two = (public_key_text(SigningKey.new().public_key) for _ in range(2))
+    known = KnownKeys.parse(f"# mine\n\n0xa {one}  # now\n0xa {two}\n0xb\n")
+    assert {public_key_text(key) for key in known("0xa")} == {one, two}
+    assert (known("0xb"), known("0xc")) == (frozenset(), None)
+
+
+def test_the_line_that_is_wrong_is_named():
+    with pytest.raises(NexusError) as refused:
+        KnownKeys.parse("0xa\n0xb ed25519:zz\n")
+    assert refused.value.code == "known_keys_invalid"
+    assert "line 2" in refused.value.message
+
+
+def test_a_list_in_a_file_is_followed(tmp_path, logged):
+    file, now = tmp_path / "keys", [0.0]
+    line = f"0xa {public_key_text(SigningKey.new().public_key)}\n"
+    file.write_text(line)
+    known = KnownKeysFile(file, now=lambda: now[0])
+    assert len(known("0xa")) == 1
+    file.write_text("0xb\n")
+    assert known("0xa") is not None  # it is not looked at for each call
+    now[0] = 1.0
+    assert (known("0xa"), known("0xb")) == (None, frozenset())
+
+
+@pytest.mark.parametrize("broken", ["0xa nonsense\n", None])
+def test_a_list_that_breaks_holds_as_it_was_and_is_told_of(tmp_path, logged, broken):
+    file, now = tmp_path / "keys", [0.0]
+    file.write_text("0xa\n")
+    known = KnownKeysFile(file, now=lambda: now[0])
+    file.unlink() if broken is None else file.write_text(broken)
+    now[0] = 1.0
+    assert known("0xa") == frozenset()
+    assert [entry["event"] for entry in logged] == ["known_keys_unread"]
+    assert code(lambda: KnownKeysFile(file)) == "known_keys_invalid"
+
+
+@pytest.fixture
+def logged():
+    import structlog
+
+    with structlog.testing.capture_logs() as entries:
+        yield entries
