@@ -24,7 +24,8 @@ _COLUMNS = {
 def command() -> None:
     """Find invocations that you requested.
 
-    `nexus-tools tool invoke` requests them, `tool outcome` shows one and takes its refund.
+    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one and takes its
+    refund.
     """
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--url", required=True, help="The URL of the `bridge serve` that serves them.")
+@click.option("--url", required=True, help="The URL of the server that serves them.")
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
 @CA_FILE
@@ -33,8 +33,9 @@ async def command(
     """Register the tools that are served at URL, and lock the collateral of each.
 
     They are registered as the server there describes them: none is invoked, and nothing is started.
-    With PATH... the tools there are looked for anew, as `bridge show` does, and they have to be
-    served at URL with the same options. After an interruption the same command registers the rest.
+    With PATH... the tools there are looked for anew, as `nexus-tools bridge show` does, and they
+    have to be served at URL with the same options. After an interruption the same command registers
+    the rest.
     """
     from nexus_tools.cli.tool.register import register
 
@@ -91,5 +92,5 @@ def _check_served(
             raise ValidationError(
                 "served_otherwise",
                 f"{url} {what} {definition.fqn}",
-                hint="call `bridge serve` with the same paths and options, and with --public-url",
+                hint="`nexus-tools bridge serve` takes the same paths and options, and --public-url",
             )
