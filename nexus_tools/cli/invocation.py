@@ -86,7 +86,8 @@ def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:
 
 def _for_people(document: dict[str, Any], now_ms: int) -> dict[str, Any]:
     words = units.in_words(document)
-    words["deadline"] = units.utc(document["expires_at_ms"], now_ms)
     if document["expired"]:
         words["state"] = "expired"
+    if document["state"] == "requested":
+        words["deadline"] = units.utc(document["expires_at_ms"], now_ms)
     return words

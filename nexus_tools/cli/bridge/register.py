@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
-from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
+from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
 from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, writes
 from nexus_tools.errors import UsageError, ValidationError
 
@@ -44,7 +44,7 @@ async def command(
         served = await _served(session, url, ca_file)
         definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
         if not definitions:
-            raise UsageError("no_tools", f"no tool at {url} passes --only and --exclude")
+            raise nothing_fits([each.fqn for each in served])
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
@@ -92,5 +92,5 @@ def _check_served(
             raise ValidationError(
                 "served_otherwise",
                 f"{url} {what} {definition.fqn}",
-                hint="`nexus-tools bridge serve` takes the same paths and options, and --public-url",
+                hint="`nexus-tools bridge serve` takes the same paths, options and --public-url",
             )

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
         complete_networks,
         complete_settings,
     )
-    from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
+    from nexus_tools.cli.framework.documents import (
+        read_bytes,
+        read_json,
+        read_option,
+        read_secret,
+    )
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
@@ -61,6 +66,7 @@ __all__ = [
     "read_bytes",
     "read_json",
     "read_option",
+    "read_secret",
     "reads",
     "report",
     "selects",
@@ -82,7 +88,7 @@ __getattr__ = late_names(
             "complete_networks",
             "complete_settings",
         ),
-        "documents": ("read_bytes", "read_json", "read_option"),
+        "documents": ("read_bytes", "read_json", "read_option", "read_secret"),
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "output": ("Output", "plain", "print_tree"),

@@ -20,7 +20,7 @@ async def command(session: Session) -> None:
 
     Then it migrates the registries: from then on they refuse the commands of older versions. It
     needs the key with the UpgradeCap and the AdminCap. Leaders that run have to be started again.
-    On other machines `nexus-tools package use ID` with the id of the first version finds the newest.
+    On other machines `nexus-tools package use ID`, with the id of the first, finds the newest.
     """
     from nexus_tools.package import Publisher, load_package
 

@@ -156,8 +156,7 @@ _DID = {
 
 
 def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
-    output.record(document | {"tool": document["fqn"]}, {key: key for key in _LABELS})
-    lines = {}
+    lines = {key: (document | {"tool": document["fqn"]}).get(key) for key in _LABELS}
     for step in document["steps"]:
         who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
         lines[step["what"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools import environment
-from nexus_tools.cli.framework import Session, complete_keys, local
+from nexus_tools.cli.framework import Session, complete_keys, local, read_secret
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.cli.wallet.sui_import import import_from_sui
 from nexus_tools.errors import UsageError
@@ -16,7 +16,7 @@ from nexus_tools.errors import UsageError
 @click.option(
     "--secret",
     envvar=environment.SECRET,
-    help="The key; asked for if it is not given, so that it stays out of the shell's history.",
+    help="The key, which stays in the shell's history; else it is asked for or read from stdin.",
 )
 @click.option("--from-sui", is_flag=True, help="All keys and networks of the Sui CLI.")
 @local
@@ -35,8 +35,7 @@ def import_key(session: Session, alias: str | None, secret: str | None, *, from_
     from nexus_tools.client import KeyPair
 
     if secret is None:
-        what = "suiprivkey…, keystore entry or recovery phrase"
-        secret = click.prompt(what, hide_input=True, err=True)
+        secret = read_secret("suiprivkey…, keystore entry or recovery phrase")
     account = session.settings.open_wallet().add(KeyPair.parse(secret), alias)
     session.output.done(f"imported the key {account.alias}")
     session.output.record(key_record(session, session.settings.locate_account(account.address)))

@@ -117,6 +117,12 @@ def test_what_is_wrong_with_an_input_is_listed(requester):
         "tool", "invoke", DIVIDE, "--input", '{"dividend": "1", "divisor": 1}', "--yes"
     )
     assert "/dividend:" in result.stderr
+    assert f"nexus-tools tool show {DIVIDE}" in result.stderr
+
+
+def test_json_that_is_none_is_told_how_to_be_given(requester):
+    result = requester.run("tool", "invoke", DIVIDE, "--input", "{dividend: 1}", "--yes", "--json")
+    assert "--input @FILE" in result.error["hint"]
 
 
 def test_a_tool_out_of_use_is_not_invoked(requester, registered):
