@@ -84,7 +84,7 @@ async def command(session: Session) -> None:
         async with session.client(signing=has_key) as client:
             now_ms = await client.now_ms()
             document |= await _read_money(client) if has_key else {}
-        document["next"] = error.hint
+        document["next"] = f"{error.message}: {error.hint}"
     if session.output.as_json:
         session.output.document(document)
     else:

@@ -189,3 +189,23 @@ def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definitio
 def test_the_completion_script_names_the_program(home, shell):
     script = home.run("completion", shell).stdout
     assert "_NEXUS_TOOLS_COMPLETE" in script
+
+
+def test_ctrl_c_while_the_program_is_imported_shows_no_traceback(home):
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from nexus_tools.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=home.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

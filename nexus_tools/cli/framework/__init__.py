@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
+    from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
         AMOUNT,
         CA_FILE,
@@ -58,6 +59,7 @@ __all__ = [
     "complete_networks",
     "complete_settings",
     "local",
+    "own_command",
     "picks",
     "plain",
     "print_tree",
@@ -91,6 +93,7 @@ __getattr__ = late_names(
         "documents": ("read_bytes", "read_json", "read_option", "read_secret"),
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
+        "own_process": ("own_command",),
         "output": ("Output", "plain", "print_tree"),
         "parameters": ("AMOUNT", "CA_FILE", "DURATION", "FRAMEWORK_FROM", "LOG_FORMAT", "Choice"),
         "reaching": ("reach", "reaches"),

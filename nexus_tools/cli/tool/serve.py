@@ -1,13 +1,12 @@
 """`nexus-tools tool serve`: tools over HTTP."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Serving, Session, local, serves
+from nexus_tools.cli.framework import Output, Serving, Session, local, own_command, serves
 
 
 @click.command()
@@ -41,7 +40,7 @@ def _reload(target: str, serving: Serving, output: Output) -> None:
     logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it tells of Ctrl-C as of a warning
     place = target.partition(":")[0]
     folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
-    command = [sys.executable, "-m", "nexus_tools", "tool", "serve", target, *serving.arguments()]
+    command = own_command("tool", "serve", target, *serving.arguments())
     if output.as_json:
         command.append("--json")
 
