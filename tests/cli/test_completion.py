@@ -8,8 +8,8 @@ import sys
 import pytest
 
 
-def complete(home, *words, **environment):
-    """The completions of the last word, as bash asks for them."""
+def complete(home, *words, kind="plain", **environment):
+    """The completions of the last word, as bash asks for them, and all of that kind."""
     done = home.run(
         _NEXUS_TOOLS_COMPLETE="bash_complete",
         COMP_WORDS=" ".join(("nexus-tools", *words)),
@@ -17,7 +17,9 @@ def complete(home, *words, **environment):
         **environment,
     )
     assert done.stderr == ""
-    return [line.partition(",")[2] for line in done.stdout.split()]
+    found = [line.partition(",") for line in done.stdout.split()]
+    assert {kind} >= {each for each, _, _ in found}
+    return [word for _, _, word in found]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +38,21 @@ def complete(home, *words, **environment):
 )
 def test_commands_options_choices_and_networks_are_completed(home, words, expected):
     assert complete(home, *words) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (["tool", "serve"], "file"),
+        (["tool", "register", "--from-meta"], "file"),
+        (["export", "--from-meta"], "file"),
+        (["localnet", "trace", "--simulate"], "file"),
+        (["localnet", "start", "--framework-from"], "dir"),
+        (["package", "bindings"], "dir"),
+    ],
+)
+def test_files_are_left_to_the_shell(home, words, kind):
+    assert complete(home, *words, "to", kind=kind) == ["to"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Choice, Selection, Session, complete_fqns, reads, selects
+from nexus_tools.cli.framework import (
+    Choice,
+    Selection,
+    Session,
+    complete_files,
+    complete_fqns,
+    reads,
+    selects,
+)
 from nexus_tools.lending import LONGEST_NAMES
 
 
@@ -22,6 +30,7 @@ from nexus_tools.lending import LONGEST_NAMES
 @click.option(
     "--from-meta",
     metavar="FILE|-",
+    shell_complete=complete_files,
     help="Read the definitions from a file, or from stdin, and not from the registry.",
 )
 @click.option("--strict", is_flag=True, help="For OpenAI: schemas to which models keep exactly.")

@@ -10,6 +10,8 @@ from nexus_tools.late_imports import late_names
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
     from nexus_tools.cli.framework.completing import (
+        complete_files,
+        complete_folders,
         complete_fqns,
         complete_keys,
         complete_networks,
@@ -54,6 +56,8 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "complete_files",
+    "complete_folders",
     "complete_fqns",
     "complete_keys",
     "complete_networks",
@@ -85,6 +89,8 @@ __getattr__ = late_names(
     {
         "command": ("local", "reads", "writes"),
         "completing": (
+            "complete_files",
+            "complete_folders",
             "complete_fqns",
             "complete_keys",
             "complete_networks",

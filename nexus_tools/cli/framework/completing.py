@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from nexus_tools.settings import Settings
@@ -52,6 +53,16 @@ def complete_networks(_: click.Context, __: click.Parameter, begun: str) -> list
 def complete_keys(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """The aliases of keys."""
     return _begun(_of_files("keys", _keys), begun)
+
+
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, which the shell knows: for what is a file or something else."""
+    return [CompletionItem(begun, type="file")]
+
+
+def complete_folders(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Folders, in the same way."""
+    return [CompletionItem(begun, type="dir")]
 
 
 def complete_settings(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:

@@ -197,8 +197,9 @@ def _why_not(exit_code: int) -> NexusError:
         error = json.loads(lines[-1])["error"]
         return kinds.get(exit_code, NexusError)(error.pop("code"), error.pop("message"), **error)
     except (ValueError, KeyError, TypeError):
+        reason = lines[-1][:300] or f"it ended with {exit_code}, and could not say why"
         return NexusError(
-            "localnet_failed", f"the localnet did not start: {lines[-1][:300]}", hint=f"see {log}"
+            "localnet_failed", f"the localnet did not start: {reason}", hint=f"see {log}"
         )
 
 

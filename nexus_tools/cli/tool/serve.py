@@ -6,11 +6,19 @@ from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Serving, Session, local, own_command, serves
+from nexus_tools.cli.framework import (
+    Output,
+    Serving,
+    Session,
+    complete_files,
+    local,
+    own_command,
+    serves,
+)
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", shell_complete=complete_files)
 @click.option("--reload", is_flag=True, help="Start anew whenever a Python file changes.")
 @serves
 @local
