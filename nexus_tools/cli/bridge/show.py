@@ -43,7 +43,7 @@ def require_tools(found: "Discovery") -> None:
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
-            hint="`nexus-tools bridge show` says why",
+            hint="what is refused stands above, each with its reason",
             details={"refused": [_refusal(refusal) for refusal in found.refused]},
         )
 

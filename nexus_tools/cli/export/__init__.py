@@ -63,4 +63,6 @@ async def command(
         definitions = file_definitions(from_meta, fqn, selection)
     else:
         definitions = await registered(session, fqn, selection, every=every)
+    if not definitions:
+        session.output.warn("no active tool fits: the document has none")
     write(session.output, definitions, system, out=out, strict=strict, names=names)

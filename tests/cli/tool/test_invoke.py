@@ -67,6 +67,7 @@ def test_an_invocation_can_be_kept_looked_at_and_deleted(requester):
     shown = requester.json("tool", "outcome", place)
     assert shown["ports"] == document["ports"] == {"slept_ms": 0}
     assert shown["digest"] == document["transactions"]["close"]["digest"]
+    assert "deadline" not in requester.run("tool", "outcome", place).stdout  # it is over
     before = balance(requester)
     deleted = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert deleted["events"] == ["InvocationDeleted"]
