@@ -71,7 +71,7 @@ class Output:
             click.secho(title, bold=True)
         width = max((len(name) for name in names.values()), default=0)
         for key, name in names.items():
-            if record.get(key) not in (None, []):
+            if record.get(key) is not None:
                 click.echo(f"  {name:<{width}}  {_cell(record[key])}")
 
     def done(self, text: str) -> None:
@@ -122,7 +122,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return plain(", ".join(value))
+        return plain(", ".join(value)) or "none"
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False, default=str)
     return "" if value is None else plain(str(value))
