@@ -82,7 +82,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
         listener.close()
         raise UsageError(
             "address_unusable",
-            f"cannot listen on {host}:{port}: {error}",
+            f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}",
             hint="choose another host or port; port 0 takes a free one",
         ) from error
     return listener

@@ -49,7 +49,9 @@ _HOW_TO_ADD_A_NETWORK = (
     "`nexus-tools network list` shows what there is,"
     " `nexus-tools network use NAME --url URL` adds one"
 )
-_HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what there is, `wallet new` makes one"
+_HOW_TO_ADD_A_KEY = (
+    "`nexus-tools wallet list` shows what there is, `nexus-tools wallet new` makes one"
+)
 
 
 def parse_timeout(text: str) -> int:
@@ -348,7 +350,8 @@ class Settings:
             raise NotFoundError(
                 "package_not_published",
                 f"the Move package is not published on {network}, as far as this machine knows",
-                hint="`nexus-tools package publish` does it, `package use` takes a published one",
+                hint="`nexus-tools package publish` does it,"
+                " `nexus-tools package use ID` takes a published one",
             )
         return deployment
 

@@ -76,6 +76,11 @@ def duration(milliseconds: int) -> str:
     return " ".join(f"{count} {unit}" for count, unit in counts[:2] if count) or "0 ms"
 
 
+def _about(milliseconds: int) -> str:
+    """A span to wait for, in whole seconds from one second on."""
+    return duration(milliseconds + -milliseconds % 1_000 if milliseconds > 1_000 else milliseconds)
+
+
 def parse_duration(text: str) -> int:
     """The milliseconds of a span such as `7d`, `1h30m`, `500ms` or `6 d 23 h`.
 
@@ -102,7 +107,7 @@ def utc(time_ms: int, now_ms: int | None = None) -> str:
 
     With `now_ms`, also how long it is until then: `2026-11-28 09:14 UTC (in 6 d 23 h)`.
     """
-    wait = "" if now_ms is None or now_ms >= time_ms else f" (in {duration(time_ms - now_ms)})"
+    wait = "" if now_ms is None or now_ms >= time_ms else f" (in {_about(time_ms - now_ms)})"
     try:
         time = datetime.fromtimestamp(time_ms / 1000, UTC)
     except (ValueError, OverflowError, OSError):  # a contract may put any u64 there

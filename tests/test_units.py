@@ -130,6 +130,8 @@ def test_times_are_utc():
 def test_a_time_says_how_long_it_is_until_then():
     at = 1_764_321_240_000
     assert units.utc(at, at - 6 * DAY - 23 * HOUR) == "2025-11-28 09:14 UTC (in 6 d 23 h)"
+    assert units.utc(at, at - 23_909) == "2025-11-28 09:14 UTC (in 24 s)"
+    assert units.utc(at, at - 909) == "2025-11-28 09:14 UTC (in 909 ms)"
     assert units.utc(at, at) == "2025-11-28 09:14 UTC"
 
 

@@ -110,12 +110,14 @@ class Refusal:
 class Discovery:
     """What was found in a place: tools, refusals, and what has to live while tools are served.
 
-    Nothing in it belongs to an event loop: `running` may be entered in another one.
+    Nothing in it belongs to an event loop: `running` may be entered in another one. `left_out` are
+    the names of tools that were found, and are not meant.
     """
 
     tools: tuple[BridgedTool, ...] = ()
     refused: tuple[Refusal, ...] = ()
     lifespans: tuple[Lifespan, ...] = ()
+    left_out: tuple[ToolFqn, ...] = ()
 
     @classmethod
     def joined(cls, discoveries: Iterable["Discovery"]) -> "Discovery":
@@ -133,7 +135,9 @@ class Discovery:
 
     def chosen(self, patterns: FqnPatterns) -> "Discovery":
         """The same with the tools alone that the patterns admit."""
-        return replace(self, tools=tuple(tool for tool in self.tools if patterns.admit(tool.fqn)))
+        meant = tuple(tool for tool in self.tools if patterns.admit(tool.fqn))
+        left_out = tuple(tool.fqn for tool in self.tools if not patterns.admit(tool.fqn))
+        return replace(self, tools=meant, left_out=left_out)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -1,9 +1,11 @@
 """The root of the command line: its groups, and the edge at which every error becomes words."""
 
+import errno
 import json
 import os
 import sys
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
 
 import click
 
@@ -31,6 +33,7 @@ GROUPS = {
     "completion": "Complete commands in your shell.",
 }
 INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Root(LazyGroup):
@@ -48,9 +51,7 @@ class _Root(LazyGroup):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            for stream in (sys.stdout, sys.stderr):
-                os.dup2(nowhere, stream.fileno())
+            _send_nowhere(sys.stdout, sys.stderr)
             return 0
 
 
@@ -71,6 +72,7 @@ def app() -> None:
 
 def run() -> NoReturn:
     """Run the command that the process was called with, and exit as design says: 0 to 8."""
+    _open_what_is_closed()
     try:
         code = app(standalone_mode=False, prog_name="nexus-tools", color=_color())
     except click.exceptions.Exit as signal:
@@ -91,6 +93,21 @@ def run() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - the edge: nobody is shown a traceback
         code = _report(_bug(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_what_is_closed() -> None:
+    """Where a stream was closed before, as by `>&-`, nothing is read or written."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - open to the end
+            setattr(sys, name, stream)
+
+
+def _send_nowhere(*streams: TextIO) -> None:
+    """Let what is still to be printed go nowhere: Python would try it again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
 
 
 def _report(error: NexusError) -> int:
@@ -141,12 +158,27 @@ def _missing(error: ModuleNotFoundError) -> NexusError:
 
 def _unusable(error: OSError) -> NexusError:
     """The error for a file or folder that cannot be read or written."""
+    if error.errno in _FULL:
+        return _full(error)
     if error.filename is None:
         return _bug(error)
     return UsageError(
         "file_unusable",
         f"{error.filename}: {error.strerror}",
         hint="name another file or folder, or see who may read and write it",
+    )
+
+
+def _full(error: OSError) -> NexusError:
+    """The error for a disk without space; it may be stdout that was sent there."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _send_nowhere(sys.stdout)
+    return UsageError(
+        "disk_full",
+        f"{error.filename or 'what was to be written'}: {error.strerror}",
+        hint="make room, or let XDG_DATA_HOME and XDG_CONFIG_HOME name other places",
     )
 
 

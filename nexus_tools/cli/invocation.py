@@ -24,7 +24,8 @@ _COLUMNS = {
 def command() -> None:
     """Find invocations that you requested.
 
-    `nexus-tools tool invoke` requests them, `tool outcome` shows one and takes its refund.
+    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one and takes its
+    refund.
     """
 
 
@@ -85,7 +86,8 @@ def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:
 
 def _for_people(document: dict[str, Any], now_ms: int) -> dict[str, Any]:
     words = units.in_words(document)
-    words["deadline"] = units.utc(document["expires_at_ms"], now_ms)
     if document["expired"]:
         words["state"] = "expired"
+    if document["state"] == "requested":
+        words["deadline"] = units.utc(document["expires_at_ms"], now_ms)
     return words

@@ -7,13 +7,27 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from nexus_tools.client import SuiClient
     from nexus_tools.nexus import Nexus
     from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import RegisteredLeader, Step
 
 _LAST = 5
+_FIRST_SUI = "`nexus-tools localnet faucet` gives you SUI on networks that have a faucet"
+_FIRST_TOOL = (
+    "`nexus-tools tool list` shows what you can invoke,"
+    " `nexus-tools tool new NAME` begins a tool of yours"
+)
+_MONEY = ("balance_mist", "locked_mist", "prepaid_mist", "refunds_mist")
+_LISTS = ("tools", "pending", "closed", "leaders")
+_NOTHING: dict[str, Any] = {
+    "next": None,
+    "money": dict.fromkeys(_MONEY, 0),
+    **{name: [] for name in _LISTS},
+}
 _TOOL_COLUMNS = {
     "fqn": "Tool",
     "state": "State",
@@ -54,18 +68,33 @@ async def command(session: Session) -> None:
 
     With --json: `network`, `wallet`, `address`, `money` (`balance_mist`, `locked_mist` in
     collateral, `prepaid_mist` in pending invocations, `refunds_mist` in closed ones), `tools`,
-    `pending`, `closed` and `leaders`.
+    `pending`, `closed`, `leaders`, and `next`: what to do first where there is nothing yet.
     """
-    alias = session.settings.locate_account(session.wallet_name).what.alias
-    async with session.nexus() as nexus:
-        with session.output.progress("reading the registries"):
-            document = await _read(nexus)
-            now_ms = await nexus.client.now_ms()
-    document = {"network": session.network().name, "wallet": alias} | document
+    document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
+    try:
+        document["wallet"] = session.settings.locate_account(session.wallet_name).what.alias
+        async with session.nexus() as nexus:
+            with session.output.progress("reading the registries"):
+                document |= await _read(nexus)
+                now_ms = await nexus.client.now_ms()
+    except NotFoundError as error:
+        if error.code not in ("wallet_empty", "package_not_published"):
+            raise
+        has_key = document["wallet"] is not None
+        async with session.client(signing=has_key) as client:
+            now_ms = await client.now_ms()
+            document |= await _read_money(client) if has_key else {}
+        document["next"] = f"{error.message}: {error.hint}"
     if session.output.as_json:
         session.output.document(document)
     else:
         _print(session.output, document, now_ms)
+
+
+async def _read_money(client: "SuiClient") -> dict[str, Any]:
+    """What can be told where the package is not published."""
+    money = _NOTHING["money"] | {"balance_mist": await client.balance(client.address)}
+    return {"address": str(client.address), "money": money}
 
 
 async def _read(nexus: "Nexus") -> dict[str, Any]:
@@ -83,8 +112,10 @@ async def _read(nexus: "Nexus") -> dict[str, Any]:
         invocations.closings(address, _LAST),
     )
     pending = [each for each in requested if not each.is_closed]
+    is_new = not (tools or leaders or requested or closings)
     return {
         "address": str(address),
+        "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else None,
         "money": {
             "balance_mist": balance,
             "locked_mist": sum(row["collateral_mist"] for row in [*tools, *leaders]),
@@ -160,6 +191,8 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     ):
         output.note("")
         output.table([_for_people(row, now_ms) for row in rows], columns, empty=empty)
+    if document["next"]:
+        output.note(f"\nnext: {document['next']}")
 
 
 def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:

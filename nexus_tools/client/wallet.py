@@ -121,7 +121,9 @@ class Wallet:
             "account_unknown",
             f"the wallet {self._path} has no account {which!s:.80}",
             hint=suggestion(
-                str(which), self._aliases.values(), otherwise="`wallet list` shows what there is"
+                str(which),
+                self._aliases.values(),
+                otherwise="`nexus-tools wallet list` shows what there is",
             ),
         )
 

@@ -16,7 +16,7 @@ from nexus_tools.package.upgrade_lock.move import upgrade_lock
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.bcs import u8
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE, MovePackage, Object
+from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE
 
 Migrate = Callable[[TransactionBuilder], None]
 

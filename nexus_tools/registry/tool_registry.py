@@ -34,7 +34,7 @@ from nexus_tools.tool import ToolDefinition, ToolFqn
 Fqn = ToolFqn | str
 """A tool by its name: parsed, or as it is written."""
 
-_HOW_TO_FIND = "check the spelling and the version: `tool list` shows what there is"
+_HOW_TO_FIND = "check the spelling and the version: `nexus-tools tool list` shows what there is"
 _LOOKED_AT = 1_000  # names that are read for a suggestion, 50 with each request
 _ALIKE = 0.9  # FQNs of one domain are alike for the most part, whatever they name
 

@@ -202,3 +202,76 @@ def test_a_folder_that_cannot_be_written_is_no_defect(home, meta_file, definitio
 def test_the_completion_script_names_the_program(home, shell):
     script = home.run("completion", shell).stdout
     assert "_NEXUS_TOOLS_COMPLETE" in script
+
+
+def test_ctrl_c_while_the_program_is_imported_shows_no_traceback(home):
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from nexus_tools.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=home.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+# --- Disks that are full, streams that are closed
+
+
+def in_a_shell(home, line):
+    """Run a line of a shell, in which `$nexus` is the program.
+
+    It keeps no bytecode: what Python wrote of that to a full disk would be read by others.
+    """
+    variables = {
+        "nexus": f"{sys.executable} -m nexus_tools",
+        "PATH": os.environ["PATH"],
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return subprocess.run(
+        ["bash", "-c", line],
+        env=home.environment | variables,
+        cwd=home.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", ["network list", "network list --json", "--help"])
+def test_a_full_disk_behind_stdout_is_no_defect(home, command):
+    done = in_a_shell(home, f"$nexus {command} > /dev/full")
+    assert done.returncode == 2
+    assert "No space left on device" in done.stderr
+    assert "should not happen" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_full_disk_behind_a_file_is_no_defect(home):
+    done = in_a_shell(home, "ulimit -f 0; trap '' XFSZ; $nexus network use testnet --json | cat")
+    assert '"code": "disk_full"' in done.stderr
+
+
+def test_a_disk_that_gets_full_takes_nothing_of_a_start_up_file(home):
+    home.json("completion", "install", "bash")
+    text = "# mine\n" * 1_024  # 7 KiB, which is all that may be written
+    (home.folder / ".bashrc").write_text(text)
+    done = in_a_shell(home, "ulimit -f 7; trap '' XFSZ; $nexus completion install bash")
+    assert done.returncode == 2
+    assert (home.folder / ".bashrc").read_text().startswith(text)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&- <&-"])
+def test_a_stream_that_is_closed_is_no_defect(home, closed):
+    assert in_a_shell(home, f"$nexus network list {closed}").returncode == 0
+    done = in_a_shell(home, f"$nexus network use nowhere {closed}")
+    assert (done.returncode, "should not happen" in done.stderr) == (3, False)

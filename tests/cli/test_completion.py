@@ -1,15 +1,15 @@
 """What a shell is told when a person presses the tabulator key."""
 
+import json
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
 
 import pytest
 
 
-def complete(home, *words, **environment):
-    """The completions of the last word, as bash asks for them."""
+def complete(home, *words, kind="plain", **environment):
+    """The completions of the last word, as bash asks for them, and all of that kind."""
     done = home.run(
         _NEXUS_TOOLS_COMPLETE="bash_complete",
         COMP_WORDS=" ".join(("nexus-tools", *words)),
@@ -17,7 +17,9 @@ def complete(home, *words, **environment):
         **environment,
     )
     assert done.stderr == ""
-    return [line.partition(",")[2] for line in done.stdout.split()]
+    found = [line.partition(",") for line in done.stdout.split()]
+    assert {kind} >= {each for each, _, _ in found}
+    return [word for _, _, word in found]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,21 @@ def test_commands_options_choices_and_networks_are_completed(home, words, expect
 
 
 @pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (["tool", "serve"], "file"),
+        (["tool", "register", "--from-meta"], "file"),
+        (["export", "--from-meta"], "file"),
+        (["localnet", "trace", "--simulate"], "file"),
+        (["localnet", "start", "--framework-from"], "dir"),
+        (["package", "bindings"], "dir"),
+    ],
+)
+def test_files_are_left_to_the_shell(home, words, kind):
+    assert complete(home, *words, "to", kind=kind) == ["to"]
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ["wallet", "show"],
@@ -57,47 +74,68 @@ def test_keys_are_completed_also_those_that_came_a_moment_ago(home, sui_files, w
     assert complete(home, *words, "r") == ["rob", "rita", "ruby"]
 
 
-@pytest.mark.parametrize("verb", ["show", "invoke", "unregister", "update", "claim"])
-def test_fqns_of_the_network_are_completed(author, registered, verb):
-    assert complete(author, "tool", verb, registered[:-3]) == [registered]
-    assert complete(author, "tool", verb, "-n", "mainnet", registered[:-3]) == []
-
-
 @pytest.fixture
-def silent_network(home):
-    """A node that accepts connections and says nothing; its listening socket."""
+def silent_node(author):
+    """A node that accepts connections and says nothing, where the package was; its socket."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        home.configure(network="silent", networks={"silent": {"url": url}})
-        listener.settimeout(0)
+        known = author.settings
+        known["networks"]["test"]["url"] = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        author.configure(**known)
         yield listener
 
 
-def test_a_silent_node_is_asked_once_in_a_minute(home, silent_network):
-    with ExitStack() as connections:
+@pytest.fixture
+def asking(monkeypatch):
+    """The processes that ask nodes, as they are started; they are ended with the test."""
+    started = []
 
-        def asked():
-            """How many connections were made since it was looked last; they stay open."""
-            count = 0
-            with suppress(BlockingIOError):
-                while True:
-                    connections.enter_context(silent_network.accept()[0])
-                    count += 1
-            return count
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
 
-        assert complete(home, "tool", "show", "xyz") == []
-        assert asked() > 0
-        assert complete(home, "tool", "show", "xyz") == []
-        assert asked() == 0
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    yield started
+    for process in started:
+        process.returncode = None
+        process.kill()
+        process.wait()
 
 
-def test_fqns_that_are_known_are_completed_while_the_node_is_away(author, registered, monkeypatch):
-    assert complete(author, "tool", "show", "xyz.test.") != []
-    known = author.settings
-    known["networks"]["test"]["url"] = "http://127.0.0.1:1"
-    author.configure(**known)
-    monkeypatch.setattr("time.time", lambda: 2**33)
-    assert registered in complete(author, "tool", "show", "xyz.test.")
+@pytest.mark.parametrize("verb", ["show", "invoke", "unregister", "update", "claim"])
+def test_fqns_of_the_network_are_completed(author, registered, asking, verb):
+    complete(author, "tool", verb, registered[:-3])
+    [process] = asking
+    process.returncode = None  # who asked does not wait for it any more
+    process.wait(timeout=60)
+    assert complete(author, "tool", verb, registered[:-3]) == [registered]
+    assert complete(author, "tool", verb, "-n", "mainnet", registered[:-3]) == []
+    assert len(asking) == 1
+
+
+def test_a_silent_node_is_asked_once_in_a_minute_while_the_shell_goes_on(
+    author, silent_node, asking
+):
+    assert complete(author, "tool", "show", "xyz") == []
+    assert len(asking) == 1
+    with silent_node.accept()[0]:
+        assert complete(author, "tool", "show", "xyz") == []
+        assert len(asking) == 1
+        asking[0].returncode = None
+        assert asking[0].poll() is None
+
+
+def test_fqns_that_are_known_are_there_at_once_while_the_node_is_asked_anew(
+    author, registered, silent_node, asking
+):
+    kept = author.folder / "cache" / "nexus-tools" / "names.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(json.dumps({"fqns test": {"stamp": 1, "names": [registered]}}))
+    assert complete(author, "tool", "show", "xyz.test.") == [registered]
+    assert len(asking) == 1
+    with silent_node.accept()[0]:
+        assert complete(author, "tool", "show", "xyz.test.") == [registered]
+        assert len(asking) == 1
 
 
 @pytest.mark.parametrize("words", [["tool", "show", "x"], ["wallet", "show", "x"], ["tool", "sh"]])

@@ -122,6 +122,11 @@ def test_a_node_that_is_silent_is_named_in_time(author, monkeypatch):
     assert (code, rows) == (1, [("problem", "nexus-tools network use NAME --url URL")])
 
 
+def test_the_hint_speaks_of_what_is_printed(home):
+    assert "lines with ✗" in home.run("doctor").stderr
+    assert "remedy" in home.run("doctor", "--json").error["hint"]
+
+
 def test_an_unknown_network_is_a_problem(author):
     assert found(author, "network", "-n", "nowhere") == (
         1,

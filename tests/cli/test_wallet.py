@@ -47,6 +47,20 @@ def test_a_key_travels_from_wallet_to_wallet(home, tmp_path):
     assert secret not in imported.stdout + imported.stderr
 
 
+def test_a_key_is_read_from_a_pipe_without_a_word(home, tmp_path):
+    made = home.json("wallet", "new", "one")
+    secret = home.run("wallet", "export", "one", "--yes").stdout
+    other = {"NEXUS_TOOLS_KEYSTORE": str(tmp_path / "other.keystore")}
+    imported = home.run("wallet", "import", "--json", stdin=secret, **other)
+    assert imported.document["address"] == made["address"]
+    assert imported.stderr == "✓ imported the key account-1\n"
+
+
+def test_a_pipe_without_a_key_is_wrong_usage(home):
+    result = home.run("wallet", "import", "--json", stdin="")
+    assert (result.code, result.error["code"]) == (2, "secret_missing")
+
+
 def test_a_bad_key_is_refused_without_being_printed(home):
     result = home.run("wallet", "import", "--json", NEXUS_TOOLS_SECRET="suiprivkey1nonsense")
     assert (result.code, result.error["code"]) == (7, "key_invalid")

@@ -1,14 +1,13 @@
 """`nexus-tools bridge credential`: the operator's credentials for tools of other systems."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools.cli.bridge.hyperpocket import HyperpocketSettings, credential_store
-from nexus_tools.cli.framework import Choice, Session, local
+from nexus_tools.cli.framework import Choice, Session, local, read_secret
 from nexus_tools.errors import NotFoundError, UsageError
 from nexus_tools.units import in_words
 
@@ -85,8 +84,8 @@ def set_credential(
     )
 
     key = CredentialKey(provider, for_profile, thread)
-    values = {name: _secret(name) for name in fields}
-    secret = "" if fields else _secret(provider)
+    values = {name: read_secret(name) for name in fields}
+    secret = "" if fields else read_secret(provider)
     credential = Credential(CredentialKind(kind), secret, values)
     credential_store(session.settings).put(key, credential)
     session.output.done(f"kept a credential for {provider}")
@@ -155,13 +154,6 @@ def sign_in(
         credential = store.get(key)
         assert credential is not None
         session.output.document(_row(key, credential))
-
-
-def _secret(name: str) -> str:
-    """A line of stdin, or what a person types unseen."""
-    if sys.stdin.isatty():
-        return str(click.prompt(name, hide_input=True, err=True))
-    return sys.stdin.readline().rstrip("\r\n")
 
 
 def _row(key: "CredentialKey", credential: "Credential") -> dict[str, Any]:

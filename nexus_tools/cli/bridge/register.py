@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
-from nexus_tools.cli.bridge.show import require_tools, warn_of_refusals
+from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
 from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, writes
 from nexus_tools.errors import UsageError, ValidationError
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--url", required=True, help="The URL of the `bridge serve` that serves them.")
+@click.option("--url", required=True, help="The URL of the server that serves them.")
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
 @CA_FILE
@@ -33,8 +33,9 @@ async def command(
     """Register the tools that are served at URL, and lock the collateral of each.
 
     They are registered as the server there describes them: none is invoked, and nothing is started.
-    With PATH... the tools there are looked for anew, as `bridge show` does, and they have to be
-    served at URL with the same options. After an interruption the same command registers the rest.
+    With PATH... the tools there are looked for anew, as `nexus-tools bridge show` does, and they
+    have to be served at URL with the same options. After an interruption the same command registers
+    the rest.
     """
     from nexus_tools.cli.tool.register import register
 
@@ -43,7 +44,7 @@ async def command(
         served = await _served(session, url, ca_file)
         definitions = [each for each in served if borrowing.patterns.admit(each.fqn)]
         if not definitions:
-            raise UsageError("no_tools", f"no tool at {url} passes --only and --exclude")
+            raise nothing_fits([each.fqn for each in served])
     else:
         definitions = await _found(session, borrowing, url)
         if not unchecked:
@@ -91,5 +92,5 @@ def _check_served(
             raise ValidationError(
                 "served_otherwise",
                 f"{url} {what} {definition.fqn}",
-                hint="call `bridge serve` with the same paths and options, and with --public-url",
+                hint="`nexus-tools bridge serve` takes the same paths, options and --public-url",
             )

@@ -1,15 +1,19 @@
 """`nexus-tools bridge show`: what is found in a folder, and what is refused and why."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, borrows
 from nexus_tools.cli.framework import Output, Session, local, plain
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.bridges import BridgedTool, Confinement, Discovery, Refusal
+    from nexus_tools.tool import ToolFqn
+
+_NAMED = 10
 
 
 @click.command()
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> None:
     """Show the tools in PATH..., their ports, and what is refused and why.
 
-    Exit code 7 if nothing can be served.
+    Exit code 7 if nothing can be served, 2 if no tool fits --only and --exclude.
     """
     with borrowing.host(session) as host:
         found = await borrowing.discover(session, host)
@@ -31,15 +35,25 @@ async def command(session: Session, *, borrowing: Borrowing, schemas: bool) -> N
 
 
 def require_tools(found: "Discovery") -> None:
-    """Raises `no_tools` if everything that was found is refused."""
+    """Raises `no_tools` if everything that was found is refused, or none of it is meant."""
+    if not found.tools and found.left_out:
+        raise nothing_fits(found.left_out)
     if not found.tools:
         count = len(found.refused)
         raise ValidationError(
             "no_tools",
             f"no tool can be served: {count} {'was' if count == 1 else 'were'} refused",
-            hint="`nexus-tools bridge show` says why; look at --only and --exclude, too",
+            hint="what is refused stands above, each with its reason",
             details={"refused": [_refusal(refusal) for refusal in found.refused]},
         )
+
+
+def nothing_fits(names: "Sequence[ToolFqn]") -> UsageError:
+    """The error when patterns leave none of the tools with these names."""
+    shown = ", ".join(map(str, names[:_NAMED]))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    hint = f"there is {shown}{more}" if names else ""
+    return UsageError("no_tools", "no tool fits --only and --exclude", hint=hint)
 
 
 def warn_of_refusals(output: Output, found: "Discovery") -> None:

@@ -90,16 +90,19 @@ def install(session: Session, shell: str | None, *, only_print: bool) -> None:
 
 
 def _write(place: Place, script: str) -> list[Path]:
-    """Write what is missing, or was another version's; gives the files that changed."""
+    """Write what is missing, or was another version's; gives the files that changed.
+
+    A start-up file is the user's: it is only ever added to, so that nothing of it can be lost.
+    """
     written = []
     if _text_of(place.script) != script:
         place.script.parent.mkdir(parents=True, exist_ok=True)
         place.script.write_text(script, encoding="utf-8")
         written.append(place.script)
     if place.startup is not None and not place.has_line():
-        text = _text_of(place.startup)
-        begin = text if not text or text.endswith("\n") else f"{text}\n"
-        place.startup.write_text(f"{begin}{place.line}\n", encoding="utf-8")
+        begins = _text_of(place.startup)[-1:] in ("", "\n")
+        with place.startup.open("a", encoding="utf-8") as startup:
+            startup.write(f"{place.line}\n" if begins else f"\n{place.line}\n")
         written.append(place.startup)
     return written
 

@@ -16,17 +16,17 @@ def script_for(shell: str) -> str:
 
 @click.command()
 def bash() -> None:
-    """Print the script for bash: `completion install` puts it where bash finds it."""
+    """Print the script for bash; `nexus-tools completion install` puts it where it is found."""
     click.echo(script_for("bash"))
 
 
 @click.command()
 def zsh() -> None:
-    """Print the script for zsh: `completion install` puts it where zsh finds it."""
+    """Print the script for zsh; `nexus-tools completion install` puts it where it is found."""
     click.echo(script_for("zsh"))
 
 
 @click.command()
 def fish() -> None:
-    """Print the script for fish: `completion install` puts it where fish finds it."""
+    """Print the script for fish; `nexus-tools completion install` puts it where it is found."""
     click.echo(script_for("fish"))

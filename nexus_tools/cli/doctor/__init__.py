@@ -38,9 +38,10 @@ async def command(session: Session) -> None:
         _print(session.output, findings)
     if problems:
         names = ", ".join(dict.fromkeys(finding.name for finding in problems))
-        raise NexusError(
-            "unhealthy", f"something is wrong: {names}", hint="the lines with ✗ say what to do"
+        said = (
+            "the remedy of each problem says" if session.output.as_json else "the lines with ✗ say"
         )
+        raise NexusError("unhealthy", f"something is wrong: {names}", hint=f"{said} what to do")
 
 
 def _print(output: Output, findings: "list[Finding]") -> None:

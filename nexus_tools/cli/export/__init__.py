@@ -4,7 +4,15 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Choice, Selection, Session, complete_fqns, reads, selects
+from nexus_tools.cli.framework import (
+    Choice,
+    Selection,
+    Session,
+    complete_files,
+    complete_fqns,
+    reads,
+    selects,
+)
 from nexus_tools.lending import LONGEST_NAMES
 
 
@@ -22,6 +30,7 @@ from nexus_tools.lending import LONGEST_NAMES
 @click.option(
     "--from-meta",
     metavar="FILE|-",
+    shell_complete=complete_files,
     help="Read the definitions from a file, or from stdin, and not from the registry.",
 )
 @click.option("--strict", is_flag=True, help="For OpenAI: schemas to which models keep exactly.")
@@ -54,4 +63,6 @@ async def command(
         definitions = file_definitions(from_meta, fqn, selection)
     else:
         definitions = await registered(session, fqn, selection, every=every)
+    if not definitions:
+        session.output.warn("no active tool fits: the document has none")
     write(session.output, definitions, system, out=out, strict=strict, names=names)

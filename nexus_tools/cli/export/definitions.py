@@ -26,7 +26,7 @@ async def registered(
         raise UsageError(
             "selection_unclear",
             "it is not clear which tools are meant",
-            hint="name FQNs, or choose by --domain, --only and the like, or pass --all",
+            hint="name FQNs, or choose by --domain, --only and the like, or pass --all alone",
         )
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):

@@ -10,15 +10,23 @@ from nexus_tools.late_imports import late_names
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.command import local, reads, writes
     from nexus_tools.cli.framework.completing import (
+        complete_files,
+        complete_folders,
         complete_fqns,
         complete_keys,
         complete_networks,
         complete_settings,
     )
-    from nexus_tools.cli.framework.documents import read_bytes, read_json, read_option
+    from nexus_tools.cli.framework.documents import (
+        read_bytes,
+        read_json,
+        read_option,
+        read_secret,
+    )
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
+    from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
         AMOUNT,
         CA_FILE,
@@ -50,11 +58,14 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "complete_files",
+    "complete_folders",
     "complete_fqns",
     "complete_keys",
     "complete_networks",
     "complete_settings",
     "local",
+    "own_command",
     "picks",
     "plain",
     "print_tree",
@@ -63,6 +74,7 @@ __all__ = [
     "read_bytes",
     "read_json",
     "read_option",
+    "read_secret",
     "reads",
     "report",
     "selects",
@@ -79,14 +91,17 @@ __getattr__ = late_names(
     {
         "command": ("local", "reads", "writes"),
         "completing": (
+            "complete_files",
+            "complete_folders",
             "complete_fqns",
             "complete_keys",
             "complete_networks",
             "complete_settings",
         ),
-        "documents": ("read_bytes", "read_json", "read_option"),
+        "documents": ("read_bytes", "read_json", "read_option", "read_secret"),
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
+        "own_process": ("own_command",),
         "output": ("Output", "plain", "print_tree"),
         "parameters": (
             "AMOUNT",

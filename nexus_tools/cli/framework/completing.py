@@ -1,8 +1,8 @@
 """The names that a shell completes: FQNs, networks and keys.
 
 A person has pressed a key and waits. So names are kept in a small file: those of networks and keys
-as long as the files do not change that they come from, FQNs for a minute. A node that is silent is
-waited for half a second, and then left alone for that minute.
+as long as the files do not change that they come from, FQNs for a minute. A node is asked for those
+by a process of its own: what is kept is there at once, and only who has nothing waits, for 0.7 s.
 
 This is read for every command line, `--help` included: it imports next to nothing.
 """
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from nexus_tools.settings import Settings
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Names = Sequence[str]
 
 _FRESH_S = 60
-_NODE_TIMEOUT_S = 0.5
+_FIRST_TIME_S = 0.7
 
 
 def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> list[str]:
@@ -30,12 +31,18 @@ def complete_fqns(context: click.Context, _: click.Parameter, begun: str) -> lis
     if settings is None:
         return []
     network = _given(context, "network_name") or settings.network
-    kept = _Kept(settings, f"fqns {network}")
-    stamp = int(time.time())
-    if kept.stamp is None or not stamp - _FRESH_S < kept.stamp <= stamp:
-        names = _fqns(settings, network)
-        kept.keep(stamp, kept.names if names is None else names)
+    kept = _Kept(settings, _fqns_of(network))
+    now = int(time.time())
+    if network in settings.deployments and not (kept.stamp and now - _FRESH_S < kept.stamp <= now):
+        kept.keep(now, kept.names)  # so that nobody else asks meanwhile
+        _ask(network, wait_s=0 if kept.names else _FIRST_TIME_S)
+        kept = _Kept(settings, _fqns_of(network))
     return _begun(kept.names, begun)
+
+
+def keep_fqns(settings: "Settings", network: str, names: Names) -> None:
+    """Keep what a node has said, for a minute."""
+    _Kept(settings, _fqns_of(network)).keep(int(time.time()), names)
 
 
 def complete_networks(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
@@ -46,6 +53,16 @@ def complete_networks(_: click.Context, __: click.Parameter, begun: str) -> list
 def complete_keys(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """The aliases of keys."""
     return _begun(_of_files("keys", _keys), begun)
+
+
+def complete_files(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Files, which the shell knows: for what is a file or something else."""
+    return [CompletionItem(begun, type="file")]
+
+
+def complete_folders(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Folders, in the same way."""
+    return [CompletionItem(begun, type="dir")]
 
 
 def complete_settings(context: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
@@ -118,31 +135,27 @@ def _keys(settings: "Settings") -> Names:
         return []
 
 
-def _fqns(settings: "Settings", network: str) -> Names | None:
-    """The FQNs that the registry has; None if no node says it in time."""
-    import asyncio
+def _fqns_of(network: str) -> str:
+    return f"fqns {network}"
 
-    from nexus_tools.errors import NexusError
 
+def _ask(network: str, *, wait_s: float) -> None:
+    """Let a process of its own ask the node, and wait for it at most so long; it goes on then."""
+    from subprocess import DEVNULL, Popen, TimeoutExpired
+
+    from nexus_tools.cli.framework.own_process import own_command
+
+    asking = Popen(  # noqa: S603 - our own program
+        own_command(network, module="nexus_tools.cli.framework.asking"),
+        stdin=DEVNULL,
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+        start_new_session=True,
+    )
     try:
-        return asyncio.run(_read_fqns(settings, network))
-    except (NexusError, TimeoutError):
-        return None
-
-
-async def _read_fqns(settings: "Settings", network: str) -> Names:
-    import asyncio
-
-    from nexus_tools.client import Patience, SuiClient
-    from nexus_tools.registry import ToolRegistry
-
-    patience = Patience(attempts=1, call_timeout_s=_NODE_TIMEOUT_S)
-    async with SuiClient(settings.find_network(network), patience=patience) as client:
-        async with asyncio.timeout(_NODE_TIMEOUT_S):
-            deployment = settings.find_deployment(network, await client.chain_id())
-            tools = ToolRegistry(client, deployment)
-            state = await tools.state()
-            return [str(fqn) for fqn in await tools.fqns(state, 0, state.fqns.size)]
+        asking.wait(wait_s)
+    except TimeoutExpired:
+        asking.returncode = 0  # it lives on without us: nobody waits for it here
 
 
 class _Kept:

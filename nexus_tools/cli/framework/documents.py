@@ -1,8 +1,10 @@
-"""What people hand to a command: JSON as text, a file, stdin."""
+"""What people hand to a command: JSON as text, a file, stdin; and secrets."""
 
 import sys
 from pathlib import Path
 from typing import Any
+
+import click
 
 from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.errors import UsageError, ValidationError
@@ -12,7 +14,11 @@ def read_option(text: str, option: str) -> Any:
     """The JSON that an option gives: itself, `@file` or `-` for stdin. Raises `json_invalid`."""
     if text == "-" or text.startswith("@"):
         return read_json(text.removeprefix("@"))
-    return _parse(text.encode(), option)
+    try:
+        return _parse(text.encode(), option)
+    except ValidationError as error:
+        error.hint = f"quote it for the shell, as '{{\"a\": 1}}', or give {option} @FILE"
+        raise
 
 
 def read_json(name: str) -> Any:
@@ -30,6 +36,24 @@ def read_bytes(name: str) -> bytes:
     except OSError as error:
         message = f"{name} cannot be read: {error.strerror}"
         raise UsageError("file_unreadable", message) from error
+
+
+def read_secret(name: str) -> str:
+    """A secret by its `name`: what a person types unseen, else a line of stdin.
+
+    Raises `secret_missing`.
+    """
+    with interruptible():
+        if sys.stdin.isatty():
+            return str(click.prompt(name, hide_input=True, err=True))
+        secret = sys.stdin.readline().rstrip("\r\n")
+    if not secret:
+        raise UsageError(
+            "secret_missing",
+            f"stdin has no line with this secret: {name}",
+            hint="pipe it in, a line for each secret, or type it on a terminal",
+        )
+    return secret
 
 
 def _parse(data: bytes, source: str) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import environment, units
+from nexus_tools.cli.framework.completing import complete_folders
 from nexus_tools.errors import UsageError
 from nexus_tools.spelling import with_suggestion
 
@@ -59,6 +60,7 @@ class Choice(_Choice):
 FRAMEWORK_FROM = click.option(
     "--framework-from",
     metavar="URL|FOLDER",
+    shell_complete=complete_folders,
     help="Take the Sui framework of the node at URL, or one whose .mv files are in FOLDER.",
 )
 """The option of commands that work with a framework."""

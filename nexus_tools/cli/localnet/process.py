@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from nexus_tools.cli.framework import Session
+from nexus_tools.cli.framework import Session, own_command
 from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.directories import data_directory
 from nexus_tools.errors import NexusError, NotNowError, UsageError
@@ -162,8 +162,7 @@ def start_detached(wish: Wish) -> RunningLocalnet:
 
     Raises what the localnet raises when it cannot start.
     """
-    command = [sys.executable, "-m", "nexus_tools", "localnet", "start", "--background", "--json"]
-    command += wish.as_options
+    command = own_command("localnet", "start", "--background", "--json", *wish.as_options)
     data_directory().mkdir(parents=True, exist_ok=True)
     with log_file().open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own program
@@ -198,8 +197,9 @@ def _why_not(exit_code: int) -> NexusError:
         error = json.loads(lines[-1])["error"]
         return kinds.get(exit_code, NexusError)(error.pop("code"), error.pop("message"), **error)
     except (ValueError, KeyError, TypeError):
+        reason = lines[-1][:300] or f"it ended with {exit_code}, and could not say why"
         return NexusError(
-            "localnet_failed", f"the localnet did not start: {lines[-1][:300]}", hint=f"see {log}"
+            "localnet_failed", f"the localnet did not start: {reason}", hint=f"see {log}"
         )
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Output, Session, print_tree, read_bytes, reads
+from nexus_tools.cli.framework import (
+    Output,
+    Session,
+    complete_files,
+    print_tree,
+    read_bytes,
+    reads,
+)
 from nexus_tools.cli.localnet.trace_tree import View, command_tree, failure_text
 from nexus_tools.errors import (
     NexusError,
@@ -49,6 +56,7 @@ _COLUMNS = {
 @click.option(
     "--simulate",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Trace what the transaction in FILE (- for stdin) would do: its bytes in base64.",
 )
 @click.option(

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.framework import Session, complete_folders, reads
 from nexus_tools.cli.package.compiler import FOLDER, Compilation, compiles
 
 
 @click.command()
-@click.argument("place", metavar="FOLDER|ID")
+@click.argument("place", metavar="FOLDER|ID", shell_complete=complete_folders)
 @click.option(
     "-o",
     "--output",

@@ -114,9 +114,15 @@ def _check_inputs(tool: "Tool", inputs: Any) -> None:
     """Raises `input_invalid` for what the leader would refuse."""
     from nexus_tools.tool import InterfaceValidator
 
+    hint = f"`nexus-tools tool show {tool.fqn}` shows the ports"
     if not isinstance(inputs, dict):
-        raise ValidationError("input_invalid", "the input is no JSON object of ports")
-    InterfaceValidator(tool.definition.parse()).check_input(inputs)
+        raise ValidationError("input_invalid", "the input is no JSON object of ports", hint=hint)
+    validator = InterfaceValidator(tool.definition.parse())
+    try:
+        validator.check_input(inputs)
+    except ValidationError as error:
+        error.hint = hint
+        raise
 
 
 async def _finish(

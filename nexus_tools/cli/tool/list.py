@@ -14,6 +14,8 @@ _SORTS = {
     "collateral": "collateral_mist",
     "state": "state",
 }
+_NONE = "no tool is registered yet: `nexus-tools tool register --url URL` registers a running one"
+_NONE_FITS = "no registered tool fits: `nexus-tools tool list` alone shows all of them"
 
 
 @click.command()
@@ -53,4 +55,4 @@ async def command(
     rows: list[dict[str, Any]] = documents
     if not session.output.as_json:
         rows = [for_people(document) for document in documents]
-    session.output.table(rows, COLUMNS, empty="no tool is registered that fits")
+    session.output.table(rows, COLUMNS, empty=_NONE_FITS if selection or state else _NONE)

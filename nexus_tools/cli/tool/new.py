@@ -26,7 +26,7 @@ _DEFAULT_DOMAIN = "xyz.example"
 def command(session: Session, name: str, fqn: str | None, directory: Path | None) -> None:
     """Write a project with a tool and its test, into a new folder.
 
-    It passes its tests and `tool validate` as it is.
+    It passes its tests and `nexus-tools tool validate` as it is.
     """
     from nexus_tools.tool import ToolFqn, protocol
 

@@ -118,6 +118,7 @@ def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None
         output.document(document)
         return
     words = units.in_words(document) | more
-    over = " (over: --delete takes the refund)" if document["state"] == "requested" else ""
-    words["deadline"] = f"{words['expires']}{over if document['expired'] else ''}"
+    if document["state"] == "requested":
+        over = " (over: --delete takes the refund)" if document["expired"] else ""
+        words["deadline"] = f"{words['expires']}{over}"
     output.record(words, _LABELS | {key: key for key in more})

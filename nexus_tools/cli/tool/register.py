@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import AMOUNT, CA_FILE, Output, Session, carry_out, report, writes
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    CA_FILE,
+    Output,
+    Session,
+    carry_out,
+    complete_files,
+    report,
+    writes,
+)
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--from-meta",
     metavar="FILE|-",
+    shell_complete=complete_files,
     help="Read definitions from a file, or from stdin: one, or an array of them.",
 )
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")

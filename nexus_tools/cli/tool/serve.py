@@ -1,17 +1,24 @@
 """`nexus-tools tool serve`: tools over HTTP."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from nexus_tools.cli.framework import Output, Serving, Session, local, serves
+from nexus_tools.cli.framework import (
+    Output,
+    Serving,
+    Session,
+    complete_files,
+    local,
+    own_command,
+    serves,
+)
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", shell_complete=complete_files)
 @click.option("--reload", is_flag=True, help="Start anew whenever a Python file changes.")
 @serves
 @local
@@ -41,7 +48,7 @@ def _reload(target: str, serving: Serving, output: Output) -> None:
     logging.getLogger("watchfiles").setLevel(logging.ERROR)  # it tells of Ctrl-C as of a warning
     place = target.partition(":")[0]
     folder = Path(place).resolve().parent if place.endswith(".py") else Path.cwd()
-    command = [sys.executable, "-m", "nexus_tools", "tool", "serve", target, *serving.arguments()]
+    command = own_command("tool", "serve", target, *serving.arguments())
     if output.as_json:
         command.append("--json")
 

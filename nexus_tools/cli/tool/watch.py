@@ -99,6 +99,10 @@ def _json(value: Any) -> Any:
     return value if isinstance(value, str | int | None) else str(value)
 
 
+def _word(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _print(output: Output, document: dict[str, Any]) -> None:
     if output.as_json:
         click.echo(json.dumps(document, ensure_ascii=False))
@@ -108,6 +112,8 @@ def _print(output: Output, document: dict[str, Any]) -> None:
         for key, value in document.items()
         if key not in (*_LONG, "event", "at_ms", "digest") and value not in (None, "", [])
     }
-    words = (f"{key.replace('_', ' ')} {value}" for key, value in units.in_words(facts).items())
+    words = (
+        f"{key.replace('_', ' ')} {_word(value)}" for key, value in units.in_words(facts).items()
+    )
     line = f"{units.utc(document['at_ms'] or 0)}  {document['fqn']}  {document['event']}  "
     click.echo(plain(line + ", ".join(words)))

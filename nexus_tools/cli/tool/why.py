@@ -25,7 +25,7 @@ _CHECKS = {
 _SETTLED = "the answer passed the output schema, and fits what was paid for"
 _EXPIRED = "every window passed, and no leader closed it"
 _OPEN = "nothing is decided: a leader still may close it"
-_OVERDUE = "every window has passed: `nexus-tools tool outcome ID --delete` takes the refund"
+_OVERDUE = "every window has passed: `nexus-tools tool outcome {} --delete` takes the refund"
 
 
 async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> None:
@@ -65,8 +65,10 @@ def _decided(history: "History", now_ms: int) -> dict[str, Any]:
         return {"state": "failed", "reason": failed.reason, "detail": failed.detail, "check": check}
     if history.find(moves.InvocationExpired):
         return {"state": "expired", "check": _EXPIRED}
-    overdue = now_ms >= history.requested.expires_at_ms
-    return {"state": "requested", "check": _OVERDUE if overdue else _OPEN}
+    requested = history.requested
+    overdue = now_ms >= requested.expires_at_ms
+    check = _OVERDUE.format(requested.invocation) if overdue else _OPEN
+    return {"state": "requested", "check": check}
 
 
 def _step(step: "Step") -> dict[str, Any]:
@@ -156,13 +158,13 @@ _DID = {
 
 
 def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
-    output.record(document | {"tool": document["fqn"]}, {key: key for key in _LABELS})
-    lines = {}
+    lines = {key: (document | {"tool": document["fqn"]}).get(key) for key in _LABELS}
     for step in document["steps"]:
         who = f"leader {step['leader']}" if step["leader"] else step["signed_by"]
         lines[step["what"]] = f"{units.utc(step['at_ms'])}, by {who}, in {step['digest']}"
     for number, window in enumerate(document["windows"], 1):
-        ends = units.utc(window["ends_at_ms"], now_ms)
+        is_open = window["did"] in ("has_time", "waits")
+        ends = units.utc(window["ends_at_ms"], now_ms if is_open else None)
         lines[f"window {number}"] = f"until {ends}: leader {window['leader']} {_DID[window['did']]}"
     money = units.in_words(document["money"])
     lines["prepaid"] = money["prepaid"]
@@ -170,7 +172,9 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
         paid_to = f" to {money['price_paid_to']}" if money["price_paid_to"] else ""
         taken = "taken" if money["refund_taken"] else "not taken yet: --delete takes it"
         lines["price"] = f"{money['price']}{paid_to}"
-        lines["fee"] = f"{money['fee']} to the leader"
+        lines["fee"] = (
+            f"{money['fee']} to the leader" if document["money"]["fee_mist"] else money["fee"]
+        )
         lines["refund"] = f"{money['refund']}, {taken}"
     for number, journal in enumerate(document["journals"], 1):
         lines[f"journal {number}"] = f"{journal['stage']}, in {plain(journal['file'])}"

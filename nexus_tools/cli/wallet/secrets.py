@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools import environment
-from nexus_tools.cli.framework import Session, complete_keys, local
+from nexus_tools.cli.framework import Session, complete_keys, local, read_secret
 from nexus_tools.cli.wallet.passphrase import ENCRYPT, new_passphrase
 from nexus_tools.cli.wallet.record import key_record, require_ours
 from nexus_tools.cli.wallet.sui_import import import_from_sui
@@ -17,7 +17,7 @@ from nexus_tools.errors import UsageError
 @click.option(
     "--secret",
     envvar=environment.SECRET,
-    help="The key; asked for if it is not given, so that it stays out of the shell's history.",
+    help="The key, which stays in the shell's history; else it is asked for or read from stdin.",
 )
 @click.option("--from-sui", is_flag=True, help="All keys and networks of the Sui CLI.")
 @ENCRYPT
@@ -39,8 +39,7 @@ def import_key(
     from nexus_tools.client import KeyPair
 
     if secret is None:
-        what = "suiprivkey…, keystore entry or recovery phrase"
-        secret = click.prompt(what, hide_input=True, err=True)
+        secret = read_secret("suiprivkey…, keystore entry or recovery phrase")
     key = KeyPair.parse(secret)
     passphrase = new_passphrase(session, alias) if encrypt else None
     account = session.settings.open_wallet().add(key, alias, passphrase=passphrase)

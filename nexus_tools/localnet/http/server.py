@@ -47,9 +47,10 @@ class HttpServer:
         try:
             self._server = await loop.create_server(lambda: _NewConnection(self), host, port)
         except OSError as error:
+            reason = str(error.strerror).rpartition(": ")[2]  # asyncio names the address again
             raise UsageError(
                 "port_unavailable",
-                f"{host}:{port} cannot be listened on: {error.strerror}",
+                f"{host}:{port} cannot be listened on: {reason}",
                 hint="another program may use it; choose another port, or 0 for a free one",
             ) from None
         return int(self._server.sockets[0].getsockname()[1])

@@ -26,7 +26,8 @@ def test_several_fields_of_one_provider_are_read_line_by_line(home):
 
 def test_an_empty_secret_is_refused(home):
     result = home.run("bridge", "credential", "set", "github", "--json", stdin="")
-    assert (result.code, result.error["code"]) == (7, "credential_invalid")
+    assert (result.code, result.error["code"]) == (2, "secret_missing")
+    assert home.json("bridge", "credential", "list") == []
 
 
 def test_a_credential_is_forgotten(home):

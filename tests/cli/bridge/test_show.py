@@ -37,6 +37,12 @@ def test_what_is_dangerous_can_be_allowed(home, make_tool):
     assert home.json("bridge", "show", tools, "--allow-dangerous")["refused"] == []
 
 
+def test_patterns_that_leave_nothing_are_told_what_there_is(home, nora):
+    result = home.run("bridge", "show", nora, "--only", "nonsense", "--json")
+    assert (result.code, result.error["code"]) == (2, "no_tools")
+    assert "local.nora.word_count@1" in result.error["hint"]
+
+
 def test_a_folder_of_nothing_is_unknown(home, tmp_path):
     assert home.fails("bridge", "show", tmp_path) == (3, "system_unknown")
 

@@ -129,6 +129,12 @@ def test_it_has_to_be_clear_which_tools_are_meant(user, arguments):
     assert result == (2, "selection_unclear")
 
 
+def test_a_document_without_tools_is_told_of(user):
+    result = user.run("export", "--format", "openai", "--only", "nonsense")
+    assert (result.code, result.document) == (0, [])
+    assert "no active tool fits" in result.stderr
+
+
 # --- From a file, without any network
 
 

@@ -61,10 +61,15 @@ def test_quiet_prints_results_only(capsys):
 
 def test_what_is_missing_has_no_line(capsys):
     Output().record({"a": None, "b": False, "c": []})
-    assert capsys.readouterr().out == "  b  no\n  c  []\n"
+    assert capsys.readouterr().out == "  b  no\n  c  none\n"
 
 
 def test_a_question_that_nobody_can_answer_is_wrong_usage(monkeypatch):
     with pytest.raises(click.UsageError, match="--yes"):
         Output(as_json=True).confirm("Lock 1 SUI?", yes=False)
     Output(as_json=True).confirm("Lock 1 SUI?", yes=True)
+
+
+def test_a_list_of_words_is_written_without_brackets(capsys):
+    Output().record({"names": ["one", "two"], "numbers": [1, 2]})
+    assert capsys.readouterr().out == "  names    one, two\n  numbers  [1, 2]\n"

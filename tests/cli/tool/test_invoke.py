@@ -67,6 +67,7 @@ def test_an_invocation_can_be_kept_looked_at_and_deleted(requester):
     shown = requester.json("tool", "outcome", place)
     assert shown["ports"] == document["ports"] == {"slept_ms": 0}
     assert shown["digest"] == document["transactions"]["close"]["digest"]
+    assert "deadline" not in requester.run("tool", "outcome", place).stdout  # it is over
     before = balance(requester)
     deleted = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert deleted["events"] == ["InvocationDeleted"]
@@ -117,6 +118,12 @@ def test_what_is_wrong_with_an_input_is_listed(requester):
         "tool", "invoke", DIVIDE, "--input", '{"dividend": "1", "divisor": 1}', "--yes"
     )
     assert "/dividend:" in result.stderr
+    assert f"nexus-tools tool show {DIVIDE}" in result.stderr
+
+
+def test_json_that_is_none_is_told_how_to_be_given(requester):
+    result = requester.run("tool", "invoke", DIVIDE, "--input", "{dividend: 1}", "--yes", "--json")
+    assert "--input @FILE" in result.error["hint"]
 
 
 def test_a_tool_out_of_use_is_not_invoked(requester, registered):

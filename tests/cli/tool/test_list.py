@@ -1,5 +1,7 @@
 import pytest
 
+from nexus_tools.localnet import ThreadedLocalnet
+
 
 @pytest.fixture
 def three(author, meta_file, definition):
@@ -56,10 +58,24 @@ def test_people_see_a_table(author, three):
     assert any("alpha@1" in line and "unregistered" in line and "0.1 SUI" in line for line in lines)
 
 
-def test_an_empty_list_says_so(author):
-    result = author.run("tool", "list", "--domain", "no.such.domain")
+@pytest.mark.parametrize(
+    "options", [["--domain", "no.such.domain"], ["--state", "suspended"], ["--only", "nonsense"]]
+)
+def test_a_list_that_a_filter_leaves_empty_says_so(author, options):
+    result = author.run("tool", "list", *options)
     assert (result.code, result.stdout) == (0, "")
-    assert "no tool" in result.stderr
+    assert "no registered tool fits" in result.stderr
+
+
+def test_an_empty_registry_says_how_it_is_filled(home):
+    with ThreadedLocalnet() as chain:
+        home.configure(network="new", networks={"new": {"url": chain.url, "faucet_url": chain.url}})
+        home.json("wallet", "new")
+        home.json("localnet", "faucet")
+        home.json("package", "publish", "--yes")
+        result = home.run("tool", "list")
+    assert (result.code, result.stdout) == (0, "")
+    assert "nexus-tools tool register" in result.stderr
 
 
 def test_a_tool_is_shown_without_a_key(home, author, registered):

@@ -18,6 +18,33 @@ def test_who_has_nothing_sees_money_and_that_there_is_nothing_else(author):
     shown = author.run("status")
     assert "20 SUI" in shown.stdout
     assert "no tool is yours" in shown.stderr
+    assert "next: `nexus-tools tool list`" in shown.stderr
+
+
+def test_who_has_no_key_is_told_how_to_make_one(home, publisher):
+    home.configure(**publisher.settings)
+    status = home.json("status")
+    assert (status["network"], status["wallet"], status["address"]) == ("test", None, None)
+    assert [status[key] for key in ("tools", "pending", "closed", "leaders")] == [[]] * 4
+    assert "`nexus-tools wallet new`" in status["next"]
+    assert "`nexus-tools wallet new`" in home.run("status").stderr
+
+
+def test_who_has_no_sui_is_told_of_the_faucet(home, publisher):
+    home.configure(**publisher.settings)
+    home.json("wallet", "new")
+    assert "`nexus-tools localnet faucet`" in home.json("status")["next"]
+
+
+def test_money_is_seen_where_the_package_is_not_published(author):
+    author.configure(**author.settings | {"deployments": {}})
+    status = author.json("status")
+    assert status["money"]["balance_mist"] == 20_000_000_000
+    assert "`nexus-tools package publish`" in status["next"]
+
+
+def test_a_key_that_is_named_has_to_be_there(author):
+    assert author.fails("status", "-w", "nobody") == (3, "account_unknown")
 
 
 def test_a_seller_sees_tools_with_price_health_and_collateral(seller):

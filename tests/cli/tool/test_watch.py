@@ -8,6 +8,8 @@ from contextlib import suppress
 
 import pytest
 
+from nexus_tools.cli.tool.watch import _word
+
 
 class Line:
     """TCP connections between a client and a node that can be cut."""
@@ -85,6 +87,10 @@ def test_people_see_a_line_for_each_event(author, registered):
     assert registered in line
     assert "ToolUpdated" in line
     assert "price 0.5 SUI" in line
+
+
+def test_a_list_is_written_without_brackets():
+    assert [_word(value) for value in (["0x1", "0x2"], 7)] == ["0x1 0x2", "7"]
 
 
 def test_without_a_name_all_tools_are_watched(author, definition, meta_file):

@@ -1,0 +1,15 @@
+"""A further process of this program, as for a localnet in the background."""
+
+import subprocess
+
+from nexus_tools.cli.framework import own_command
+
+
+def test_a_module_of_the_working_directory_is_not_taken_for_the_librarys(tmp_path):
+    for name in ("json", "nexus_tools"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a stranger')")
+    done = subprocess.run(
+        own_command("--version"), cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("nexus-tools")

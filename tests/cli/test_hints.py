@@ -1,0 +1,103 @@
+"""Every command that a message, a hint or a help text names can be typed as it stands there."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import nexus_tools
+from nexus_tools.cli.app import app
+
+_CODE = Path(nexus_tools.__file__).parent
+_BACKTICKS = re.compile(r"`([^`]+)`")
+_ROOT = click.Context(app)
+
+
+def _texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """What users may read: texts with their lines, `X` for each value that is put in.
+
+    A docstring counts if click shows it: that of a command.
+    """
+    nodes = list(ast.walk(tree))
+    unread = {id(doc) for node in nodes if not _is_command(node) and (doc := _docstring(node))}
+    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr):
+            yield node.lineno, "".join(map(_part, node.values))
+        elif isinstance(node, ast.Constant) and id(node) not in unread | parts:
+            yield node.lineno, str(node.value)
+
+
+def _part(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else "X"
+
+
+def _docstring(node: ast.AST) -> ast.expr | None:
+    body = getattr(node, "body", None)
+    first = body[0] if isinstance(body, list) and body else None
+    return first.value if isinstance(first, ast.Expr) else None
+
+
+def _is_command(node: ast.AST) -> bool:
+    """Whether click makes a command or a group of it."""
+    decorators = map(ast.unparse, getattr(node, "decorator_list", ()))
+    return any(re.search(r"\b(command|group)\b", name) for name in decorators)
+
+
+def _named_commands() -> Iterator[tuple[str, str]]:
+    """Where a command is named, and how: in backticks, or as the whole text."""
+    for path in sorted(_CODE.rglob("*.py")):
+        for line, text in _texts(ast.parse(path.read_text())):
+            named = [span for span in _BACKTICKS.findall(" ".join(text.split())) if _names(span)]
+            if text.partition(" ")[0] == "nexus-tools" and _names(text.partition(" ")[2]):
+                named.append(text)
+            yield from ((f"{path.relative_to(_CODE)}:{line}", span) for span in named)
+
+
+def _names(text: str) -> bool:
+    """Whether it is meant as a command: ours by its first word, or by a noun and a verb of it."""
+    first, second, *_ = [*text.split(), "", ""]
+    if first == "nexus-tools" and second:
+        return True
+    noun = app.get_command(_ROOT, first)
+    return isinstance(noun, click.Group) and noun.get_command(_ROOT, second) is not None
+
+
+def parse(text: str) -> None:
+    """Read a command line as click does, but for the types of values."""
+    name, *words = shlex.split(text)
+    assert name == "nexus-tools", f"`{text}` does not begin with nexus-tools"
+    command: click.Command = app
+    while isinstance(command, click.Group) and words and words[0] in command.list_commands(_ROOT):
+        command = command.get_command(_ROOT, words.pop(0)) or app
+    verb_alone = not words
+    values, rest, _ = command.make_parser(click.Context(command)).parse_args(words)
+    assert rest == [], f"`{text}`: {rest} means nothing"
+    for each in () if verb_alone else command.params:
+        given = each.name in values and not each.value_is_missing(values[each.name])
+        assert given or not each.required, f"`{text}` lacks {each.name}"
+
+
+@pytest.mark.parametrize(("place", "text"), sorted(set(_named_commands())))
+def test_a_command_that_is_named_can_be_typed(place, text):
+    parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tool list",
+        "nexus-tools walet new",
+        "nexus-tools wallet mend",
+        "nexus-tools tool list --al",
+        "nexus-tools tool outcome --why",
+        "nexus-tools tool list more",
+    ],
+)
+def test_one_that_cannot_is_found(text):
+    with pytest.raises((AssertionError, click.UsageError)):
+        parse(text)
