@@ -1,6 +1,6 @@
 """The passphrase that opens an encrypted key: where it comes from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,12 @@ class Passphrase:
     text: str | None = field(default=None, repr=False)
     file: Path | None = None
     prompt: Callable[[str], str] | None = None
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str]) -> "Passphrase":
+        """That of the environment, whose variables are named without what ours begin with."""
+        file = variables.get("passphrase_file")
+        return cls(variables.get("passphrase"), Path(file).expanduser() if file else None)
 
     @property
     def is_set(self) -> bool:

@@ -245,8 +245,8 @@ class _Session:
 
     @cached_property
     def _builder(self) -> "MoveBuilder":
-        from nexus_tools.client import locked
         from nexus_tools.localnet.compiler import MoveBuilder
+        from nexus_tools.private_file import locked
 
         cache = cache_directory()
         with locked(cache / "compiler"):  # of all workers, one fetches it and makes native code

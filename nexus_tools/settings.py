@@ -5,7 +5,7 @@ file of their own. Networks and keys that are not there are looked for where the
 keep theirs: who has one of those need not import a key, nor name a node once more.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from nexus_tools.environment import user_variables
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.found import Found, nearest, require_one
 from nexus_tools.passphrase import Passphrase
+from nexus_tools.private_file import write_private
 from nexus_tools.running_localnet import running_localnet
 from nexus_tools.spelling import suggestion
 from nexus_tools.units import parse_duration
@@ -43,15 +44,14 @@ KEYS = {
     "timeout": "how long a node or a faucet may take to respond: 10s",
 }
 
+TABLES = ("networks", "deployments", "upgrade_locks")
 DEFAULT_TIMEOUT = "10s"
 """What people wait for without a word; programs may have more patience."""
 _HOW_TO_ADD_A_NETWORK = (
     "`nexus-tools network list` shows what there is,"
     " `nexus-tools network use NAME --url URL` adds one"
 )
-_HOW_TO_ADD_A_KEY = (
-    "`nexus-tools wallet list` shows what there is, `nexus-tools wallet new` makes one"
-)
+_HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what is there, `nexus-tools wallet new` adds"
 
 
 def parse_timeout(text: str) -> int:
@@ -103,7 +103,7 @@ class Settings:
             cache_directory=cache_directory(),
             overrides={key: variables[key] for key in KEYS if key in variables},
             localnet_port=variables.get("localnet_port"),
-            passphrase=_passphrase(variables),
+            passphrase=Passphrase.of(variables),
         )
         settings._read_file()
         return settings
@@ -136,11 +136,8 @@ class Settings:
         """Write the file anew, atomically, for its owner alone."""
         import tomli_w
 
-        from nexus_tools.client import write_private
-
-        document: dict[str, Any] = {key: self.values[key] for key in KEYS if key in self.values}
-        document |= {"networks": self.networks, "deployments": self.deployments}
-        document |= {"upgrade_locks": self.upgrade_locks} if self.upgrade_locks else {}
+        values = {key: self.values[key] for key in KEYS if key in self.values}
+        document = values | {table: getattr(self, table) for table in TABLES}
         write_private(self.config_file, tomli_w.dumps(document))
 
     # --- Networks
@@ -385,9 +382,8 @@ class Settings:
             return
         except (OSError, ValueError) as error:
             raise self._invalid(str(error)) from None
-        self.networks = self._tables(document.pop("networks", {}))
-        self.deployments = self._tables(document.pop("deployments", {}))
-        self.upgrade_locks = self._tables(document.pop("upgrade_locks", {}))
+        for table in TABLES:
+            setattr(self, table, self._tables(document.pop(table, {})))
         for key, value in document.items():
             if key not in KEYS or not isinstance(value, str):
                 likely = suggestion(key, KEYS.keys() - {key})
@@ -396,21 +392,9 @@ class Settings:
 
     def _tables(self, value: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(value, dict) or not all(isinstance(v, dict) for v in value.values()):
-            raise self._invalid("networks, deployments and upgrade_locks are tables of tables")
+            raise self._invalid(f"{', '.join(TABLES)} are tables of tables")
         return value
 
     def _invalid(self, reason: str, hint: str = "") -> UsageError:
         hint = hint or "correct or delete the file"
         return UsageError("config_invalid", f"{self.config_file}: {reason}", hint=hint)
-
-
-def _passphrase(variables: Mapping[str, str]) -> Passphrase:
-    file = variables.get("passphrase_file")
-    return Passphrase(variables.get("passphrase"), Path(file).expanduser() if file else None)
-
-
-def _parse(text: str) -> dict[str, Any]:
-    """Read TOML. Raises `ValueError`."""
-    import tomllib
-
-    return tomllib.loads(text)

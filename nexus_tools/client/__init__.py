@@ -28,7 +28,6 @@ from nexus_tools.client.transactions import (
 )
 from nexus_tools.client.unbound import UnboundClient
 from nexus_tools.client.wallet import Account, Wallet
-from nexus_tools.private_file import is_exposed, locked, write_private
 from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey
 
 __all__ = [
@@ -67,11 +66,8 @@ __all__ = [
     "Wallet",
     "execute_transaction",
     "follow_events",
-    "is_exposed",
-    "locked",
     "network_and_key",
     "past_events",
     "request_sui",
     "simulate_transaction",
-    "write_private",
 ]

@@ -9,9 +9,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from nexus_tools.client import is_exposed
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.logs import get_logger
+from nexus_tools.private_file import is_exposed
 
 _log = get_logger("nexus_tools.leader")
 

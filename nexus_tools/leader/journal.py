@@ -13,11 +13,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from nexus_tools.client import write_private
 from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closing import Closed
 from nexus_tools.leader.group_commit import GroupCommit
+from nexus_tools.private_file import write_private
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome

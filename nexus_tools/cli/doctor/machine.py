@@ -55,7 +55,7 @@ def _localnet(session: Session) -> Finding:
 
 def _files(session: Session) -> Iterator[Finding]:
     """Whether others of this machine can read keys, or what a Leader does."""
-    from nexus_tools.client import is_exposed
+    from nexus_tools.private_file import is_exposed
 
     settings = session.settings
     keystore = settings.keystore
