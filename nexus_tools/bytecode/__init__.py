@@ -20,6 +20,7 @@ from nexus_tools.bytecode.abort_code import (
     clever_error,
     clever_error_of,
 )
+from nexus_tools.bytecode.compatibility import UpgradePolicy, check_compatible
 from nexus_tools.bytecode.control_flow import CONDITIONS, ENDS, EXITS, block_starts, successors
 from nexus_tools.bytecode.cursor import MalformedModule
 from nexus_tools.bytecode.deserializer import (
@@ -35,6 +36,7 @@ from nexus_tools.bytecode.file_format import (
     TableKind,
 )
 from nexus_tools.bytecode.header import read_header
+from nexus_tools.bytecode.linking import Dependencies, Mismatch, ModuleId, mismatches
 from nexus_tools.bytecode.module import (
     Code,
     CompiledModule,
@@ -65,9 +67,11 @@ from nexus_tools.bytecode.opcode import (
     OperandKind,
 )
 from nexus_tools.bytecode.package import (
+    INIT,
     AlreadyPublished,
     UnpublishableModule,
     check_publishable,
+    has_init,
     original_id,
     package_digest,
     relocate,
@@ -107,6 +111,7 @@ __all__ = [
     "DROP",
     "ENDS",
     "EXITS",
+    "INIT",
     "INTEGER_BYTES",
     "KEY",
     "LITERAL_BYTES",
@@ -135,6 +140,7 @@ __all__ = [
     "DatatypeHandle",
     "DatatypeToken",
     "DatatypeTypeParameter",
+    "Dependencies",
     "EnumDefinition",
     "FieldDefinition",
     "FieldHandle",
@@ -145,7 +151,9 @@ __all__ = [
     "JumpTable",
     "MalformedModule",
     "Metadata",
+    "Mismatch",
     "ModuleHandle",
+    "ModuleId",
     "Opcode",
     "OperandKind",
     "ReferenceToken",
@@ -155,6 +163,7 @@ __all__ = [
     "TableKind",
     "TypeParameterToken",
     "UnpublishableModule",
+    "UpgradePolicy",
     "VariantDefinition",
     "VariantHandle",
     "VecOperand",
@@ -163,6 +172,7 @@ __all__ = [
     "abilities_of_datatype",
     "abilities_of_vector",
     "block_starts",
+    "check_compatible",
     "check_publishable",
     "clever_code",
     "clever_error",
@@ -171,6 +181,8 @@ __all__ = [
     "deserialize",
     "deserialize_at",
     "deserialize_published",
+    "has_init",
+    "mismatches",
     "original_id",
     "package_digest",
     "preorder",

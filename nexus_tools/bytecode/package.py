@@ -17,6 +17,9 @@ from nexus_tools.bytecode.module import CompiledModule
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import MovePackage
 
+INIT = "init"
+"""The name of the function that is called when its module is first published."""
+
 IDENTIFIER_LENGTH_MAX = 128
 # `binary_*` of the protocol: how many rows each table may have.
 _ROWS_MAX = {
@@ -65,6 +68,12 @@ def _check_not_native(module: CompiledModule) -> None:
         raise UnpublishableModule("a struct is native")
     if any(row.code is None for row in module.function_definitions):
         raise UnpublishableModule("a function is native")
+
+
+def has_init(module: CompiledModule) -> bool:
+    """Whether something runs when the module is first published."""
+    rows = module.function_definitions
+    return any(module.function_id(row.handle)[2] == INIT for row in rows)
 
 
 _ADDRESS_SIZE = 32

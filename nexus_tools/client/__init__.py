@@ -27,6 +27,7 @@ from nexus_tools.client.transactions import (
     simulate_transaction,
 )
 from nexus_tools.client.unbound import UnboundClient
+from nexus_tools.client.unverified_package import explains_refusal
 from nexus_tools.client.wallet import Account, Wallet
 from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey
 
@@ -65,6 +66,7 @@ __all__ = [
     "UnsupportedByNodeError",
     "Wallet",
     "execute_transaction",
+    "explains_refusal",
     "follow_events",
     "network_and_key",
     "past_events",

@@ -35,7 +35,7 @@ from nexus_tools.client.transactions import (
     read_transaction,
     simulate_transaction,
 )
-from nexus_tools.client.unverified_package import explain_refusal
+from nexus_tools.client.unverified_package import explains_refusal
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -115,13 +115,8 @@ class Sender:
 
     async def execute(self, builder: TransactionBuilder, budget: int | None) -> Executed:
         """Send a transaction; raises as `SuiClient.execute` does."""
-        try:
+        async with explains_refusal(self._connection, builder.commands):
             return await self._with_fresh_versions(lambda: self._attempt(builder, budget))
-        except RefusedOnChainError as error:
-            explained = await explain_refusal(self._connection, builder.commands, error)
-            if explained is None:
-                raise
-            raise explained from error
 
     async def simulate(self, builder: TransactionBuilder) -> Simulated:
         """What the transaction would do if it were sent now."""

@@ -1,11 +1,14 @@
-"""Why a network refuses a package: what it calls is not in the version that the network has.
+"""Why a network refuses a package: what it calls is not so in the version that the network has.
 
 Nodes say no more than that the package cannot be verified. A compiler that knows a newer framework
-than the network is the usual reason, and whoever compares the two finds what is missing.
+than the network is the usual reason, or a dependency that was published from other sources than
+those that it was compiled with; whoever compares the two finds the difference.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.reads import read_objects
@@ -16,34 +19,55 @@ from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.transaction import Command, Publish, Upgrade
 
 if TYPE_CHECKING:
-    from nexus_tools.bytecode import CompiledModule
+    from nexus_tools.bytecode import CompiledModule, Mismatch
 
 _REFUSED = ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR.name.lower()
 _Published = dict[tuple[bytes, str], tuple[MovePackage, bytes]]
 """Modules by the address that they have in bytecode, and their name."""
 
 
-async def explain_refusal(
+class _Difference(NamedTuple):
+    text: str
+    is_missing: bool
+
+
+@asynccontextmanager
+async def explains_refusal(
+    connection: Connection, commands: Sequence[Command]
+) -> AsyncGenerator[None, None]:
+    """Where these commands are refused, say in the error what is missing or other than it was."""
+    try:
+        yield
+    except RefusedOnChainError as error:
+        explained = await _explain(connection, commands, error)
+        if explained is None:
+            raise
+        raise explained from error
+
+
+async def _explain(
     connection: Connection, commands: Sequence[Command], error: RefusedOnChainError
 ) -> RefusedOnChainError | None:
-    """The error with the functions that are missing; None if that is not the reason."""
+    """The error with the reason; None if that is another one."""
     index = error.details.get("command")
     command = commands[index] if error.code == _REFUSED and index is not None else None
     if not isinstance(command, Publish | Upgrade):
         return None
-    missing = await _missing_functions(connection, command)
-    if not missing:
+    found = await _differences(connection, command)
+    if not found:
         return None
+    missing = [each.text for each in found if each.is_missing]
+    differing = [each.text for each in found if not each.is_missing]
     return RefusedOnChainError(
         error.code,
-        f"{error.message}: {'; '.join(missing)}",
-        hint="compile it with the version of the packages that the network has, or call another"
-        " function",
-        details=error.details | {"missing": missing},
+        f"{error.message}: {'; '.join((*missing, *differing))}",
+        hint="compile it with the version of the packages that the network has, and with those that"
+        " they were compiled with; or call another function",
+        details=error.details | {"missing": missing, "differing": differing},
     )
 
 
-async def _missing_functions(connection: Connection, command: Publish | Upgrade) -> list[str]:
+async def _differences(connection: Connection, command: Publish | Upgrade) -> list[_Difference]:
     from nexus_tools.bytecode import (  # noqa: PLC0415 - for this alone
         MalformedModule,
         deserialize,
@@ -61,30 +85,25 @@ async def _missing_functions(connection: Connection, command: Publish | Upgrade)
         modules = [deserialize(module) for module in command.modules]
     except MalformedModule:
         return []
-    return sorted({each for module in modules for each in _missing_in(module, published)})
+    return sorted({each for module in modules for each in _differing_in(module, published)})
 
 
-def _missing_in(module: "CompiledModule", published: _Published) -> Iterator[str]:
-    """`0x1::u64::saturating_sub is not in version 17 of the package`, for each such function."""
-    declared: dict[bytes, frozenset[str]] = {}
-    for index in range(len(module.function_handles)):
-        address, owner, function = module.function_id(index)
-        if (address, owner) not in published:
-            continue
-        package, data = published[address, owner]
-        if data not in declared:
-            declared[data] = _public_functions(data)
-        if function not in declared[data]:
-            place = f"{Address(address).short()}::{owner}::{function}"
-            yield f"{place} is not in version {package.version} of the package"
+def _differing_in(module: "CompiledModule", published: _Published) -> Iterator[_Difference]:
+    """`0x1::u64::saturating_sub is not in version 17 of the package`, for each such thing."""
+    from nexus_tools.bytecode import deserialize, mismatches  # noqa: PLC0415 - as above
+
+    @cache
+    def find(module_id: tuple[bytes, str]) -> "CompiledModule | None":
+        return deserialize(published[module_id][1]) if module_id in published else None
+
+    for mismatch in mismatches(module, find):
+        if mismatch.module in published:
+            version = published[mismatch.module][0].version
+            yield _Difference(_words(mismatch, version), mismatch.is_missing)
 
 
-def _public_functions(data: bytes) -> frozenset[str]:
-    from nexus_tools.bytecode import Visibility, deserialize  # noqa: PLC0415 - as above
-
-    module = deserialize(data)
-    return frozenset(
-        module.function_id(row.handle)[2]
-        for row in module.function_definitions
-        if row.visibility is Visibility.PUBLIC
-    )
+def _words(mismatch: "Mismatch", version: int) -> str:
+    address, owner = mismatch.module
+    place = f"{Address(address).short()}::{owner}::{mismatch.name}"
+    what = "is not in" if mismatch.is_missing else "is declared in another way in"
+    return f"{place} {what} version {version} of the package"

@@ -28,6 +28,7 @@ from nexus_tools.package.publisher import (
 from nexus_tools.package.upgrade_lock import (
     LockDeployment,
     PackageUpgrades,
+    UpgradeChanges,
     UpgradeLocks,
     Upgrades,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "RegistryEvent",
     "Sent",
     "ToolState",
+    "UpgradeChanges",
     "UpgradeLocks",
     "UpgradeResult",
     "Upgrades",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Self, TypeVar, TypeVarTuple
 
 from nexus_tools.bindings.runtime import MoveStruct, Package
-from nexus_tools.client import Executed, Simulated, SuiClient
+from nexus_tools.client import Executed, Simulated, SuiClient, explains_refusal
 from nexus_tools.errors import NotFoundError, RefusedOnChainError
 from nexus_tools.package.aborts import explain_abort
 from nexus_tools.package.deployment import Deployment
@@ -29,7 +29,8 @@ async def execute_or_simulate(
     if not dry_run:
         return await client.execute(builder, budget=budget)
     simulated = await client.simulate(builder)
-    simulated.raise_for_status()
+    async with explains_refusal(client.connection, builder.commands):
+        simulated.raise_for_status()
     return simulated
 
 

@@ -54,6 +54,16 @@ async def test_a_function_that_the_framework_lacks_is_named_with_its_version(
     assert ("digest" in caught.value.details) is bool(options)
 
 
+async def test_a_function_that_is_published_with_other_types_is_named(alice, publishing, module):
+    # `sqrt` has the type parameters of `diff`, but takes one number.
+    with pytest.raises(RefusedOnChainError) as caught:
+        await publishing(renamed(module, "diff", "sqrt"))
+    version = (await alice.object(MOVE_STDLIB)).data.version
+    differing = f"0x1::u64::sqrt is declared in another way in version {version} of the package"
+    assert caught.value.message.endswith(f": {differing}")
+    assert (caught.value.details["missing"], caught.value.details["differing"]) == ([], [differing])
+
+
 async def test_a_package_that_is_refused_for_another_reason_is_left_to_the_trace(
     publishing, module
 ):

@@ -9,6 +9,7 @@ import click
 from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
 from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
 from nexus_tools.cli.package.lock import ensure_locks, in_words, upgrades_record
+from nexus_tools.cli.package.verification import explains_broken_rules
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
@@ -70,12 +71,13 @@ async def _publish_folder(
     async with session.client(signing=True) as client:
         before, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
-        sent = await carry_out(
-            session,
-            Publisher(client, dry_run=session.dry_run),
-            lambda publisher: publisher.publish_other(built.modules, dependencies, locks),
-            question=lambda rehearsed: asked(done, rehearsed),
-        )
+        async with explains_broken_rules(client, built.modules, dependencies):
+            sent = await carry_out(
+                session,
+                Publisher(client, dry_run=session.dry_run),
+                lambda publisher: publisher.publish_other(built.modules, dependencies, locks),
+                question=lambda rehearsed: asked(done, rehearsed),
+            )
         record: dict[str, Any] = {"network": client.network.name, "folder": str(folder)}
     if isinstance(sent, Executed):
         record["package_id"] = str(sent.published())

@@ -1,6 +1,5 @@
 """Whether published modules are safe to run: the rules of Move, and those of Sui besides."""
 
-from nexus_tools.localnet.verifier.dependencies import Dependencies, ModuleId
 from nexus_tools.localnet.verifier.errors import VerificationError
 from nexus_tools.localnet.verifier.sui import is_internal, verify_sui_module
 from nexus_tools.localnet.verifier.sui.meter import TICKS_MAX, PackageMeter, TickMeter
@@ -8,8 +7,6 @@ from nexus_tools.localnet.verifier.verifier import verify_module, verify_package
 
 __all__ = [
     "TICKS_MAX",
-    "Dependencies",
-    "ModuleId",
     "PackageMeter",
     "TickMeter",
     "VerificationError",

@@ -5,16 +5,12 @@ Source: `move-bytecode-verifier/src/{verifier,code_unit_verifier}.rs`.
 
 from collections.abc import Sequence
 
-from nexus_tools.bytecode import DEPRECATED, CompiledModule
+from nexus_tools.bytecode import DEPRECATED, CompiledModule, Dependencies
 from nexus_tools.localnet.verifier.bounds import verify_bounds
 from nexus_tools.localnet.verifier.consistency import verify_consistency
 from nexus_tools.localnet.verifier.constants import verify_constants
 from nexus_tools.localnet.verifier.context import Meter, function_context
-from nexus_tools.localnet.verifier.dependencies import (
-    Dependencies,
-    verify_dependencies,
-    verify_friends,
-)
+from nexus_tools.localnet.verifier.dependencies import verify_dependencies, verify_friends
 from nexus_tools.localnet.verifier.duplication import verify_duplication
 from nexus_tools.localnet.verifier.errors import VerificationError
 from nexus_tools.localnet.verifier.limits import BACK_EDGES_MAX, verify_limits

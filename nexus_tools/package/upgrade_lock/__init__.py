@@ -3,7 +3,8 @@
 It stands by itself: any package may be locked, ours is one of them.
 """
 
+from nexus_tools.package.upgrade_lock.changes import UpgradeChanges
 from nexus_tools.package.upgrade_lock.deployment import LockDeployment
 from nexus_tools.package.upgrade_lock.locks import PackageUpgrades, UpgradeLocks, Upgrades
 
-__all__ = ["LockDeployment", "PackageUpgrades", "UpgradeLocks", "Upgrades"]
+__all__ = ["LockDeployment", "PackageUpgrades", "UpgradeChanges", "UpgradeLocks", "Upgrades"]

@@ -6,12 +6,13 @@ from typing import Self
 
 from msgspec import Struct
 
-from nexus_tools.bytecode import deserialize
+from nexus_tools.bytecode import UpgradePolicy
 from nexus_tools.client import EventFilter, SuiClient
 from nexus_tools.errors import NotFoundError, RefusedOnChainError, ValidationError
 from nexus_tools.package.aborts import explain_abort
 from nexus_tools.package.compiled import CompiledPackage
 from nexus_tools.package.package_client import Sent, execute_or_simulate
+from nexus_tools.package.upgrade_lock.changes import UpgradeChanges
 from nexus_tools.package.upgrade_lock.deployment import LockDeployment
 from nexus_tools.package.upgrade_lock.move import upgrade_lock
 from nexus_tools.package.upgrade_lock.move.upgrade_lock import Proposal, UpgradeLock
@@ -91,6 +92,19 @@ class UpgradeLocks:
         kind = Upgrades.IMMUTABLE if lock.cap is None else Upgrades.LOCKED
         return PackageUpgrades(versions[0], len(versions), kind, lock.owner, lock.offered, proposal)
 
+    async def changes(self, package: Address, upgraded: CompiledPackage) -> UpgradeChanges:
+        """What an upgrade would change of the newest version, by the rules of its `UpgradeCap`.
+
+        Raises `object_unknown` if there is no such package.
+        """
+        versions = await self.client.package_versions(package)
+        lock = await self._require(versions[0])
+        value = await self.client.object(versions[-1])
+        assert value is not None
+        assert isinstance(value.data, MovePackage)
+        policy = lock.cap.policy if lock.cap else UpgradePolicy.COMPATIBLE
+        return UpgradeChanges.between(value.data, upgraded, UpgradePolicy(policy))
+
     def events(self) -> EventFilter:
         """A filter for what happens to all locked packages."""
         return EventFilter(self.deployment.package_id)
@@ -114,10 +128,22 @@ class UpgradeLocks:
     async def propose(self, package: Address, upgraded: CompiledPackage, sources: str) -> Sent:
         """Propose an upgrade, of which the digest goes on chain; `sources` says where to read it.
 
-        Raises `init_in_upgrade`.
+        Raises `init_in_upgrade`, and `upgrade_incompatible` for what could never be executed.
         """
-        versions = await self.client.package_versions(package)
-        await self._refuse_init(versions[-1], upgraded)
+        changes = await self.changes(package, upgraded)
+        if changes.inits:  # from protocol 130 on it runs for who executes: anybody
+            raise ValidationError(
+                "init_in_upgrade",
+                f"the added module {changes.inits[0]} has `init`, which would run for whoever"
+                " executes the upgrade, and may give away what it makes",
+                hint="make what it makes in a function that only the right one can call",
+            )
+        if changes.incompatible:
+            raise ValidationError(
+                "upgrade_incompatible",
+                f"the chain would refuse the upgrade: {changes.incompatible}",
+                hint="types and public functions stay as they are published: add others",
+            )
         return await self._call(package, upgrade_lock.propose, upgraded.digest, sources)
 
     async def cancel(self, package: Address) -> Sent:
@@ -170,21 +196,6 @@ class UpgradeLocks:
         return await self._send(
             lambda builder: function(builder, self.deployment.package, lock.id, *values)
         )
-
-    async def _refuse_init(self, newest: Address, upgraded: CompiledPackage) -> None:
-        """From protocol 130 on, `init` of an added module runs for who executes: anybody."""
-        value = await self.client.object(newest)
-        data = value and value.data
-        present = {name for name, _ in data.modules} if isinstance(data, MovePackage) else set()
-        for module in map(deserialize, upgraded.modules):
-            functions = (module.function_id(each.handle)[2] for each in module.function_definitions)
-            if module.name not in present and "init" in functions:
-                raise ValidationError(
-                    "init_in_upgrade",
-                    f"the added module {module.name} has `init`, which would run for whoever"
-                    " executes the upgrade, and may give away what it makes",
-                    hint="make what it makes in a function that only the right one can call",
-                )
 
     async def _require(self, original_id: Address) -> UpgradeLock:
         lock = await self.find(original_id)

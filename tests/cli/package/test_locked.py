@@ -2,10 +2,12 @@
 
 import json
 import re
+import signal
 
 import pytest
 
 from nexus_tools.package import load_package
+from nexus_tools.package.upgrade_lock.move import upgrade_lock
 
 MIST_PER_SUI = 1_000_000_000
 DAY_MS = 86_400_000
@@ -178,6 +180,30 @@ def test_a_proposal_is_seen_as_it_happens(admin, release, colleague):
     assert (line["event"], line["digest"], line["sources"]) == ("UpgradeProposed", digest, SOURCES)
 
 
+def test_a_watcher_goes_on_when_the_chain_was_set_back(admin, release, colleague, chain):
+    release()
+    snapshot = chain.snapshot()
+    watching = colleague.daemon("watching", "package", "upgrade", "watch", "--json")
+
+    def seen(event):
+        """Wait until it is told."""
+        while json.loads(watching.process.stdout.readline())["event"] != event:
+            pass
+
+    admin.json(*PROPOSE, "--yes")
+    seen("UpgradeProposed")
+    admin.json("package", "upgrade", "cancel", "--yes")
+    seen("UpgradeCancelled")
+    chain.revert(snapshot)
+    for number in range(3):  # others than before: what is the same went on
+        sources = f"https://code.example.com/another{number}"
+        admin.json("package", "upgrade", "propose", "--sources", sources, "--yes")
+        admin.json("package", "upgrade", "cancel", "--yes")
+    admin.json("package", "make-immutable", "--yes")
+    seen("PackageMadeImmutable")
+    assert "was set back" in watching.end(signal.SIGINT).stderr
+
+
 # --- A package of somebody's own
 
 _SOURCE = "module own::own;\npublic fun number(): u64 {{ {} }}\n"
@@ -185,37 +211,79 @@ _SOURCE = "module own::own;\npublic fun number(): u64 {{ {} }}\n"
 
 @pytest.fixture
 def own(tmp_path):
-    """Writes a package in a version: its folder."""
+    """Writes a package in a version, with one more module: its folder."""
 
-    def own(number):
-        folder = tmp_path / f"own{number}"
+    def own(number, more=""):
+        folder = tmp_path / f"own{number}{'more' if more else ''}"
         (folder / "sources").mkdir(parents=True)
         manifest = '[package]\nname = "own"\nedition = "2024"\n\n[addresses]\nown = "0x0"\n'
         (folder / "Move.toml").write_text(manifest)
         (folder / "sources" / "own.move").write_text(_SOURCE.format(number))
+        if more:
+            (folder / "sources" / "more.move").write_text(more)
         return folder
 
     return own
 
 
-def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, compiler_cache):
+@pytest.fixture
+def compilers(admin, colleague, compiler_cache):
+    """Both users have the compiler, as it was fetched before."""
     for user in (admin, colleague):
         cache = user.folder / "cache" / "nexus-tools"
         cache.mkdir(parents=True, exist_ok=True)
         for name in ("sui-move-builder", "wasmtime"):
             (cache / name).symlink_to(compiler_cache / name)
-    first, second, third = map(own, (1, 2, 3))
-    published = admin.json("package", "publish", first, "--lock", "--yes")
-    package = published["package_id"]
+
+
+@pytest.fixture
+def package(admin, own, compilers):
+    """The first version, locked."""
+    published = admin.json("package", "publish", own(1), "--lock", "--yes")
     assert published["events"] == ["PackageLocked"]
+    return published["package_id"]
+
+
+def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, package):
+    second, third = map(own, (2, 3))
     propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
     assert admin.fails(*propose) == (2, "folder_missing")
     admin.json(*propose, "--folder", second)
     show = ("package", "upgrade", "show", package)
-    assert colleague.json(*show, "--folder", second)["folder_is_proposed"] is True
+    shown = colleague.json(*show, "--folder", second)
+    assert (shown["folder_is_proposed"], shown["compatible"]) == (True, True)
+    assert (shown["modules_changed"], shown["modules_added"]) == (["own"], [])
     assert colleague.fails(*show, "--folder", third) == (7, "sources_differ")
     chain.advance_clock(14 * DAY_MS)
     assert colleague.fails(*EXECUTE, package, "--folder", third, "--yes") == (3, "not_proposed")
     done = colleague.json(*EXECUTE, package, "--folder", second, "--yes")
     assert done["package_version"] == 2
     assert done["package_id"] != package
+
+
+def test_a_watcher_is_warned_of_what_another_client_proposes(
+    admin, colleague, own, package, monkeypatch
+):
+    async def unchecked(locks, package_id, upgraded, sources):
+        return await locks._call(package_id, upgrade_lock.propose, upgraded.digest, sources)
+
+    more = own(2, "module own::more;\nfun init(_: &mut TxContext) {}\n")
+    propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
+    assert admin.fails(*propose, "--folder", more) == (7, "init_in_upgrade")
+    show = ("package", "upgrade", "show", package, "--folder", more)
+    assert colleague.fails(*show) == (4, "nothing_proposed")
+    monkeypatch.setattr("nexus_tools.package.UpgradeLocks.propose", unchecked)
+    admin.json(*propose, "--folder", more)
+    shown = colleague.run(*show, "--json")
+    assert shown.document["modules_added_with_init"] == ["more"]
+    assert "runs for whoever executes the upgrade" in shown.stderr
+
+
+def test_an_upgrade_that_the_chain_would_refuse_is_not_proposed(admin, own, package):
+    folder = own(2)
+    source = folder / "sources" / "own.move"
+    source.write_text(source.read_text().replace("u64", "u8"))
+    propose = ("package", "upgrade", "propose", package, "--sources", SOURCES, "--yes")
+    assert admin.fails(*propose, "--folder", folder) == (7, "upgrade_incompatible")
+    source.write_text("module own::own;\npublic native fun number(): u64;\n")
+    assert admin.fails(*propose, "--folder", folder) == (7, "module_refused")

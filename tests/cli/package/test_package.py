@@ -286,6 +286,32 @@ def test_a_dependency_that_is_on_another_network_is_named_with_the_way_out(compi
     assert compiling_author.json("package", "publish", far, *options, "--bundle", "all")
 
 
+def test_a_dependency_that_is_published_otherwise_is_named(compiling_author, far):
+    author, library = compiling_author, far.parent / "library"
+    package = author.json("package", "publish", library, "--yes")["package_id"]
+    manifest = library / "Move.toml"
+    manifest.write_text(manifest.read_text().replace('"0x0"', f'"{package}"'))
+    publish = ("package", "publish", far, "--dependency", f"library={library}")
+    assert author.json(*publish, "--dry-run")["dry_run"] is True
+    for path in (library, far):
+        source = path / "sources" / "main.move"
+        source.write_text(source.read_text().replace("u64", "u8"))
+    for option in ("--yes", "--dry-run"):
+        error = author.run(*publish, option, "--json").error
+        assert error["code"] == "vm_verification_or_deserialization_error"
+        assert error["details"]["differing"] == [
+            f"{package}::parts::eight is declared in another way in version 1 of the package"
+        ]
+        assert error["message"].endswith(error["details"]["differing"][0])
+
+
+def test_a_module_that_no_network_takes_is_told_why(compiling_author, tmp_path):
+    source = "module alien::main;\npublic native fun one(): u64;\n"
+    folder = written(tmp_path / "alien", source)
+    error = compiling_author.run("package", "publish", folder, "--yes", "--json").error
+    assert (error["code"], "a function is native" in error["message"]) == ("module_refused", True)
+
+
 def test_a_package_without_modules_is_not_sent(compiling_author, tmp_path):
     source = "#[test_only]\nmodule empty::main;\npublic fun one(): u64 { 1 }\n"
     folder = written(tmp_path / "empty", source)

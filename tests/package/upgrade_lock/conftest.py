@@ -19,15 +19,15 @@ DAY_MS = 86_400_000
 SOURCES = "https://code.example.com/vault"
 
 _MANIFEST = '[package]\nname = "vault"\nedition = "2024"\n\n[addresses]\nvault = "0x0"\n'
-_CODE = "module vault::vault;\n\npublic fun fee(): u64 {{ {fee} }}\n"
+_CODE = "module vault::vault;\n\npublic fun fee(): {returns} {{ {fee} }}\n"
 
 
 @pytest.fixture(scope="session")
 def vault(move_builder):
     """Compiles the package: `vault(2)` has another body than `vault()`, which comes first."""
 
-    def vault(fee=1, more=""):
-        source = _CODE.format(fee=fee)
+    def vault(fee=1, more="", returns="u64"):
+        source = _CODE.format(fee=fee, returns=returns)
         sources = {"Move.toml": _MANIFEST, "sources/vault.move": source}
         sources |= {"sources/more.move": more} if more else {}
         built = move_builder.build(sources)

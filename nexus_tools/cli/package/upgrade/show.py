@@ -1,15 +1,18 @@
 """`nexus-tools package upgrade show`: what is proposed, and whether some sources are just that."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.framework import Output, Session, reads
 from nexus_tools.cli.package.compiler import Compilation, compiles
 from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_record
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import NotNowError, ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.package import CompiledPackage, UpgradeChanges
 
 
 @click.command()
@@ -23,30 +26,72 @@ async def command(
     """Show who upgrades PACKAGE, what is proposed, and when it can be executed; else of ours.
 
     With a folder, its sources are compiled and compared with what is proposed: the digest binds,
-    the address of the sources does not.
+    the address of the sources does not. If they are that, it says which modules of the package
+    they change, and warns of what no reader should miss: `init` in added modules runs for whoever
+    executes the upgrade.
     """
     output = session.output
+    compiled: CompiledPackage | None = None
+    changes: UpgradeChanges | None = None
     async with session.client() as client:
         locks, package_id = await locked_package(session, client, package)
         with output.progress("reading the lock"):
             found = await locks.upgrades(package_id)
             said = await upgrades_record(session, client, package_id)
             said = await in_words(session, client, said)
-    record: dict[str, Any] = {
-        "package": str(found.package),
-        "version": found.version,
-        "lock": str(locks.lock_id(found.package)),
-        **said,
-    }
-    if found.proposal is not None and (folder or package is None):
-        compiled = await compiled_upgrade(session, package, folder, compilation)
-        matches = compiled.digest == found.proposal.digest
-        record["folder_is_proposed" if folder else "is_what_ships"] = matches
-        if folder and not matches:
-            output.record(record)
-            raise ValidationError(
-                "sources_differ",
-                f"{folder} compiles to {compiled.digest.hex()}, which is not what is proposed",
-                hint="other sources, another compiler, or a trick: ask who proposed it",
-            )
+        record: dict[str, Any] = {
+            "package": str(found.package),
+            "version": found.version,
+            "lock": str(locks.lock_id(found.package)),
+            **said,
+        }
+        if found.proposal is not None and (folder or package is None):
+            compiled = await compiled_upgrade(session, package, folder, compilation)
+            matches = compiled.digest == found.proposal.digest
+            record["folder_is_proposed" if folder else "is_what_ships"] = matches
+            if matches:
+                changes = await locks.changes(package_id, compiled)
+                record |= _changes_record(changes)
     output.record(record)
+    if changes:
+        _warn(output, changes)
+    elif folder:
+        raise _not_proposed(folder, compiled)
+
+
+def _changes_record(changes: "UpgradeChanges") -> dict[str, Any]:
+    return {
+        "modules_changed": list(changes.changed),
+        "modules_added": list(changes.added),
+        "modules_removed": list(changes.removed),
+        "modules_added_with_init": list(changes.inits),
+        "dependencies_added": list(map(str, changes.dependencies)),
+        "compatible": not changes.incompatible,
+    }
+
+
+def _warn(output: Output, changes: "UpgradeChanges") -> None:
+    """What a reader should not miss, although nobody who proposes with nexus-tools can do it."""
+    for name in changes.inits:
+        output.warn(
+            f"the added module {name} has `init`: it runs for whoever executes the upgrade, and may"
+            " give away what it makes"
+        )
+    if changes.incompatible:
+        output.warn(f"the chain will refuse the upgrade: {changes.incompatible}")
+
+
+def _not_proposed(
+    folder: Path, compiled: "CompiledPackage | None"
+) -> NotNowError | ValidationError:
+    if compiled is None:
+        return NotNowError(
+            "nothing_proposed",
+            f"no upgrade is proposed that {folder} could be compared with",
+            hint="`nexus-tools package upgrade watch` tells of proposals as they are made",
+        )
+    return ValidationError(
+        "sources_differ",
+        f"{folder} compiles to {compiled.digest.hex()}, which is not what is proposed",
+        hint="other sources, another compiler, or a trick: ask who proposed it",
+    )

@@ -10,9 +10,10 @@ from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.cli.package.compiler import Compilation, compiles
 from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_record
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
+from nexus_tools.cli.package.verification import verify
 
 if TYPE_CHECKING:
-    from nexus_tools.package import Sent, UpgradeLocks
+    from nexus_tools.package import CompiledPackage, Sent, UpgradeLocks
     from nexus_tools.sui.address import Address
 
 
@@ -39,7 +40,7 @@ async def propose(
     async def verb(locks: "UpgradeLocks", package_id: "Address") -> "Sent":
         return await locks.propose(package_id, compiled, sources)
 
-    await _carry_out(session, package, verb, "proposed an upgrade of {}")
+    await _carry_out(session, package, verb, "proposed an upgrade of {}", compiled)
 
 
 @click.command()
@@ -92,10 +93,13 @@ async def _carry_out(
     package: str | None,
     verb: "Callable[[UpgradeLocks, Address], Awaitable[Sent]]",
     told: str,
+    proposed: "CompiledPackage | None" = None,
 ) -> None:
     """Do it, and say what may happen to the package from then on."""
     async with session.client(signing=True) as client:
         locks, package_id = await locked_package(session, client, package)
+        if proposed:  # now, for the chain looks at the modules when they are executed
+            await verify(client, proposed.modules, proposed.dependencies)
         done = told.format(package_id)
         sent = await carry_out(
             session,

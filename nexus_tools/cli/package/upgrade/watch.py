@@ -1,13 +1,11 @@
 """`nexus-tools package upgrade watch`: what happens to locked packages, as it happens."""
 
-import json
-from contextlib import aclosing
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.framework import Output, Session, plain, reads
+from nexus_tools.cli.framework import Session, event_line, reads, watch
 from nexus_tools.cli.package.lock import known_locks
 
 if TYPE_CHECKING:
@@ -22,25 +20,24 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     """Follow what happens to the locks of PACKAGE... until Ctrl-C; without one, of all packages.
 
     A proposal is told with the time from which on it can be executed: 14 days are there to read
-    it, and to leave. With --json a document on each line: `event`, `at_ms`, `transaction` and
-    the fields of the Move event.
+    it, and to leave. While the node is away it waits, and misses nothing; when its chain was set
+    back, it says so and goes on from there.
+
+    With --json a document on each line: `event`, `at_ms`, `transaction` and the fields of the Move
+    event.
     """
-    from nexus_tools.client import EventRecord, follow_events
     from nexus_tools.sui.address import Address
 
     async with session.client() as client:
         locks = await known_locks(session, client)
         wanted = {str((await client.package_versions(Address.parse(each)))[0]) for each in package}
-        begun = False
-        async with aclosing(follow_events(client, locks.events(), timestamps=True)) as items:
-            async for item in items:
-                if not begun:
-                    begun = True
-                    told = ", ".join(sorted(wanted)) or "all locked packages"
-                    session.output.note(f"watching {told}, until Ctrl-C")
-                document = _document(locks, item) if isinstance(item, EventRecord) else None
-                if document and (not wanted or document["package"] in wanted):
-                    _print(session.output, document)
+
+        def document(record: "EventRecord") -> dict[str, Any] | None:
+            told = _document(locks, record)
+            return told if told and (not wanted or told["package"] in wanted) else None
+
+        subject = ", ".join(sorted(wanted)) or "all locked packages"
+        await watch(client, locks.events(), document, _line, output=session.output, subject=subject)
 
 
 def _document(locks: "UpgradeLocks", record: "EventRecord") -> dict[str, Any] | None:
@@ -66,12 +63,5 @@ def _json(value: Any) -> Any:
     return value if isinstance(value, str | int) else str(value)
 
 
-def _print(output: Output, document: dict[str, Any]) -> None:
-    if output.as_json:
-        click.echo(json.dumps(document, ensure_ascii=False))
-        return
-    said = ("event", "at_ms", "transaction", "package", "lock")
-    facts = {key: value for key, value in document.items() if key not in said}
-    words = (f"{key.replace('_', ' ')} {value}" for key, value in units.in_words(facts).items())
-    line = f"{units.utc(document['at_ms'] or 0)}  {document['package']}  {document['event']}  "
-    click.echo(plain(line + ", ".join(words)))
+def _line(told: Mapping[str, Any]) -> str:
+    return event_line(told, told["package"], hidden=("transaction", "package", "lock"))

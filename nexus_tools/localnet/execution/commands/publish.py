@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import cast
 
+from nexus_tools.bytecode import INIT
 from nexus_tools.localnet.execution.commands.argument_typing import ArgumentTyper
 from nexus_tools.localnet.execution.commands.context import ExecutionContext
 from nexus_tools.localnet.execution.commands.move_call import call
 from nexus_tools.localnet.execution.commands.typed_command import TypedCommand
 from nexus_tools.localnet.execution.packages import (
-    INIT,
     Dependencies,
     NewModule,
     dependencies_of,

@@ -3,18 +3,23 @@
 from collections.abc import Sequence
 from typing import cast
 
-from nexus_tools.bytecode import CompiledModule, deserialize, original_id, package_digest
+from nexus_tools.bytecode import (
+    CompiledModule,
+    UpgradePolicy,
+    check_compatible,
+    deserialize,
+    has_init,
+    original_id,
+    package_digest,
+)
 from nexus_tools.localnet.execution.commands.argument_typing import ArgumentTyper
 from nexus_tools.localnet.execution.commands.context import ExecutionContext
 from nexus_tools.localnet.execution.commands.publish import introduce
 from nexus_tools.localnet.execution.commands.typed_command import TypedCommand
 from nexus_tools.localnet.execution.errors import CommandFailed
 from nexus_tools.localnet.execution.packages import (
-    INIT,
     Dependencies,
     NewModule,
-    UpgradePolicy,
-    check_compatible,
     fetch_package,
     move_modules,
     read_modules,
@@ -85,11 +90,7 @@ def _check_upgrade(previous: MovePackage, modules: list[NewModule], policy: int)
     if reason:
         raise _upgrade_failed(UpgradeErrorKind.INCOMPATIBLE_UPGRADE, None, reason)
     for name in new.keys() - current.keys():
-        compiled = new[name]
-        if any(
-            compiled.function_id(definition.handle)[2] == INIT
-            for definition in compiled.function_definitions
-        ):
+        if has_init(new[name]):
             raise CommandFailed(
                 ErrorKind.FEATURE_NOT_YET_SUPPORTED,
                 message="`init` in new modules on upgrade is not yet supported",

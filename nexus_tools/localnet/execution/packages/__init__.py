@@ -1,8 +1,6 @@
-"""New packages: made of compiled modules, linked, verified, compared with the version before."""
+"""New packages: made of compiled modules, linked, verified."""
 
-from nexus_tools.localnet.execution.packages.compatibility import UpgradePolicy, check_compatible
 from nexus_tools.localnet.execution.packages.new_package import (
-    INIT,
     Dependencies,
     NewModule,
     dependencies_of,
@@ -15,11 +13,8 @@ from nexus_tools.localnet.execution.packages.new_package import (
 from nexus_tools.localnet.execution.packages.verification import verify_modules
 
 __all__ = [
-    "INIT",
     "Dependencies",
     "NewModule",
-    "UpgradePolicy",
-    "check_compatible",
     "dependencies_of",
     "fetch_package",
     "move_modules",

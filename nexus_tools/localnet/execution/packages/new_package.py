@@ -23,9 +23,6 @@ from nexus_tools.sui.address import ZERO, Address
 from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import MAX_MOVE_PACKAGE_SIZE, Linkage, MovePackage, TypeOrigin
 
-INIT = "init"
-"""The name of the function that is called when its module is first published."""
-
 Dependencies = Mapping[Address, MovePackage]
 """What a package that is published may link to, by original ids."""
 

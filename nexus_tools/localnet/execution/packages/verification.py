@@ -12,7 +12,7 @@ from nexus_tools.sui.execution_status import ErrorKind
 from nexus_tools.sui.object import MovePackage
 
 if TYPE_CHECKING:
-    from nexus_tools.localnet.verifier import Dependencies
+    from nexus_tools.bytecode import Dependencies
 
 # What breaks a rule of Move has a Move status code, which the effects do not have.
 _KINDS = {

@@ -7,6 +7,7 @@ Source: `sui-verifier/src/entry_points_verifier.rs`.
 """
 
 from nexus_tools.bytecode import (
+    INIT,
     CompiledModule,
     DatatypeToken,
     FunctionDefinition,
@@ -27,14 +28,12 @@ from nexus_tools.sui.type_tag import TX_CONTEXT
 
 _TX_CONTEXT = TX_CONTEXT.datatype
 
-_INIT = "init"
-
 
 def verify_entry_points(module: CompiledModule) -> None:
     """Check `init`, and all calls. Raises `VerificationError`."""
     for function in module.function_definitions:
         _verify_init_not_called(module, function)
-        if function_name(module, function) == _INIT:
+        if function_name(module, function) == INIT:
             _verify_init(module, function)
 
 
@@ -46,11 +45,11 @@ def _verify_init_not_called(module: CompiledModule, function: FunctionDefinition
         assert isinstance(handle, int)
         if instruction.opcode is Opcode.CALL_GENERIC:
             handle = module.function_instantiations[handle].target
-        if module.function_id(handle)[2] == _INIT:
+        if module.function_id(handle)[2] == INIT:
             raise violation(
                 module,
-                f"{module_text(module)}::{_INIT} at offset {offset}. Cannot call a module's"
-                f" '{_INIT}' function from another Move function",
+                f"{module_text(module)}::{INIT} at offset {offset}. Cannot call a module's"
+                f" '{INIT}' function from another Move function",
                 function,
                 offset,
             )
@@ -62,11 +61,11 @@ def _verify_init(module: CompiledModule, function: FunctionDefinition) -> None:
     reason = _init_declaration(module, function, handle)
     if not reason and not 1 <= len(parameters) <= 2:
         reason = (
-            f"Expected at least one and at most two parameters for {module_text(module)}::{_INIT}"
+            f"Expected at least one and at most two parameters for {module_text(module)}::{INIT}"
         )
     if not reason and not _is_tx_context(module, parameters[-1]):
         reason = (
-            f"Expected last parameter for {module_text(module)}::{_INIT} to be"
+            f"Expected last parameter for {module_text(module)}::{INIT} to be"
             f" &mut {TX_CONTEXT_TEXT} or &{TX_CONTEXT_TEXT}, but found"
             f" {type_text(module, parameters[0])}"
         )
@@ -80,13 +79,13 @@ def _init_declaration(
     """What is wrong with `init` apart from its parameters, or ""."""
     text = module_text(module)
     if function.visibility is not Visibility.PRIVATE:
-        return f"{text}. '{_INIT}' function must be private"
+        return f"{text}. '{INIT}' function must be private"
     if function.is_entry:
-        return f"{text}. '{_INIT}' cannot be 'entry'"
+        return f"{text}. '{INIT}' cannot be 'entry'"
     if handle.type_parameters:
-        return f"{text}. '{_INIT}' function cannot have type parameters"
+        return f"{text}. '{INIT}' function cannot have type parameters"
     if module.signatures[handle.returns]:
-        return f"{text}, '{_INIT}' function cannot have return values"
+        return f"{text}, '{INIT}' function cannot have return values"
     return ""
 
 

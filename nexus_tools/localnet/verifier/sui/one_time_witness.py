@@ -7,6 +7,7 @@ Source: `sui-verifier/src/one_time_witness_verifier.rs`.
 """
 
 from nexus_tools.bytecode import (
+    INIT,
     Ability,
     CompiledModule,
     DatatypeToken,
@@ -30,7 +31,6 @@ _EXCEPTIONS = frozenset(
         *((bytes(_BRIDGE), name) for name in ("btc", "eth", "usdc", "usdt")),
     }
 )
-_INIT = "init"
 
 
 def verify_one_time_witness(module: CompiledModule) -> None:
@@ -41,7 +41,7 @@ def verify_one_time_witness(module: CompiledModule) -> None:
     if candidate is not None:
         _verify_candidate(module, candidate)
     for function in module.function_definitions:
-        if function_name(module, function) == _INIT:
+        if function_name(module, function) == INIT:
             _verify_init(module, function, candidate)
         if candidate is not None:
             _verify_no_instances(module, function, candidate)
@@ -85,7 +85,7 @@ def _verify_init(
 
 def _single_parameter_text(module: CompiledModule) -> str:
     return (
-        f"Expected last (and at most second) parameter for {module_text(module)}::{_INIT} to be"
+        f"Expected last (and at most second) parameter for {module_text(module)}::{INIT} to be"
         f" &mut {TX_CONTEXT_TEXT} or &{TX_CONTEXT_TEXT}; optional first parameter must be of"
         " one-time witness type whose name is the same as the capitalized module name"
         f" ({_witness_text(module)}) and which has no fields or a single field of type bool"

@@ -19,7 +19,7 @@ functions".
 from collections.abc import Iterable, Sequence
 from math import inf
 
-from nexus_tools.bytecode import Visibility
+from nexus_tools.bytecode import INIT, Visibility
 from nexus_tools.localnet.execution.commands.context import ExecutionContext
 from nexus_tools.localnet.execution.commands.typed_command import (
     LoadedFunction,
@@ -29,7 +29,6 @@ from nexus_tools.localnet.execution.commands.typed_command import (
 )
 from nexus_tools.localnet.execution.environment import Mode
 from nexus_tools.localnet.execution.errors import CommandFailed, argument_failed
-from nexus_tools.localnet.execution.packages import INIT
 from nexus_tools.localnet.vm import Function
 from nexus_tools.sui.execution_status import ArgumentErrorKind, ErrorKind
 from nexus_tools.sui.object import Shared

@@ -9,21 +9,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from nexus_tools.bytecode import (
-    OPERAND_KINDS,
-    Ability,
+from nexus_tools.bytecode.ability import Ability
+from nexus_tools.bytecode.module import (
     CompiledModule,
-    DatatypeToken,
     DatatypeTypeParameter,
     FieldDefinition,
     Instruction,
-    OperandKind,
+    VecOperand,
+    Visibility,
+)
+from nexus_tools.bytecode.opcode import OPERAND_KINDS, OperandKind
+from nexus_tools.bytecode.token import (
+    DatatypeToken,
     ReferenceToken,
     SignatureToken,
     TypeParameterToken,
-    VecOperand,
     VectorToken,
-    Visibility,
 )
 
 NormalizedFields = tuple[tuple[str, Any], ...]

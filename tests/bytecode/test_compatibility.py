@@ -3,8 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.bytecode import Ability, ModuleHandle, Visibility, deserialize
-from nexus_tools.localnet.execution.packages.compatibility import UpgradePolicy, check_compatible
+from nexus_tools.bytecode import (
+    Ability,
+    ModuleHandle,
+    UpgradePolicy,
+    Visibility,
+    check_compatible,
+    deserialize,
+)
 from nexus_tools.localnet.framework import load_framework
 from nexus_tools.sui.address import SUI_FRAMEWORK
 

@@ -8,8 +8,8 @@ the signatures of public functions; entry functions that are not public may chan
 from collections.abc import Mapping
 from enum import IntEnum
 
-from nexus_tools.bytecode import CompiledModule, Visibility
-from nexus_tools.localnet.execution.packages.normalized import (
+from nexus_tools.bytecode.module import CompiledModule, Visibility
+from nexus_tools.bytecode.normalized import (
     NormalizedDatatype,
     NormalizedFunction,
     NormalizedModule,

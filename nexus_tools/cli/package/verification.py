@@ -1,0 +1,93 @@
+"""Verifying modules as a network does: what one refuses, it refuses without saying why."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nexus_tools.errors import RefusedOnChainError, ValidationError
+
+if TYPE_CHECKING:
+    from nexus_tools.bytecode import CompiledModule, Dependencies
+    from nexus_tools.client import SuiClient
+    from nexus_tools.sui.address import Address
+    from nexus_tools.sui.object import MovePackage
+
+_REFUSED = ("vm_verification_or_deserialization_error", "sui_move_verification_error")
+
+
+@asynccontextmanager
+async def explains_broken_rules(
+    client: "SuiClient", modules: Sequence[bytes], dependencies: Sequence["Address"]
+) -> AsyncGenerator[None, None]:
+    """Where a network refuses these modules, raise as `verify` does, if nothing else is known."""
+    try:
+        yield
+    except RefusedOnChainError as error:
+        if error.code in _REFUSED and not error.details.keys() & {"missing", "differing"}:
+            await verify(client, modules, dependencies)
+        raise
+
+
+async def verify(
+    client: "SuiClient", modules: Sequence[bytes], dependencies: Sequence["Address"]
+) -> None:
+    """Verify compiled modules against what the network has under the ids of their dependencies.
+
+    Raises `module_refused` if they are not linked with that, or break a rule of Move or of Sui.
+    """
+    from nexus_tools.sui.object import MovePackage
+
+    found = await client.objects(dependencies)
+    packages = [each.data for each in found if each and isinstance(each.data, MovePackage)]
+    await asyncio.to_thread(_verify, modules, packages)
+
+
+def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
+    from nexus_tools.bytecode import (
+        MalformedModule,
+        UnpublishableModule,
+        check_publishable,
+        deserialize,
+    )
+    from nexus_tools.localnet.verifier import VerificationError, verify_package
+
+    modules = [deserialize(data) for data in files]
+    find = _finder(modules, packages)
+    try:
+        for module in modules:
+            check_publishable(module)
+        verify_package(modules, find)
+    except (MalformedModule, UnpublishableModule) as error:
+        raise _module_refused(module.name, str(error)) from None
+    except VerificationError as error:
+        raise _module_refused(error.module, str(error)) from None
+
+
+def _finder(
+    modules: Sequence["CompiledModule"], packages: Sequence["MovePackage"]
+) -> "Dependencies":
+    from nexus_tools.bytecode import deserialize, original_id
+
+    own = {(module.address, module.name): module for module in modules}
+    published = {
+        (bytes(original_id(package)), name): data
+        for package in packages
+        for name, data in package.modules
+    }
+
+    @cache
+    def find(module_id: tuple[bytes, str]) -> "CompiledModule | None":
+        data = published.get(module_id)
+        return own.get(module_id) if data is None else deserialize(data)
+
+    return find
+
+
+def _module_refused(name: str, reason: str) -> ValidationError:
+    return ValidationError(
+        "module_refused",
+        f"no network takes the module {name}: {reason}",
+        hint="change its source, or compile it with what the network has, and with the same ids",
+    )
