@@ -14,8 +14,8 @@ from nexus_tools.spelling import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
 NAMES = (
-    *("config", "debug", "keystore", "localnet_port", "network", "passphrase", "passphrase_file"),
-    *("secret", "timeout", "wallet"),
+    *("ask_domain", "config", "debug", "keystore", "localnet_port", "network"),
+    *("passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""
 
@@ -29,6 +29,7 @@ TOOL_NAMES = (
 )
 """What programs that serve and call tools share with those of other makers."""
 
+ASK_DOMAIN = f"{PREFIX}ASK_DOMAIN"
 DEBUG = f"{PREFIX}DEBUG"
 LOCALNET_PORT = f"{PREFIX}LOCALNET_PORT"
 PASSPHRASE = f"{PREFIX}PASSPHRASE"

@@ -29,6 +29,7 @@ from nexus_tools.package import (
     load_package,
     parse_event,
 )
+from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,
     InvocationFailedError,
@@ -42,6 +43,7 @@ from nexus_tools.sui.digest import Digest
 from nexus_tools.tool import Answer, Failure, InterfaceValidator, ToolFqn
 
 if TYPE_CHECKING:
+    from nexus_tools.domain_proof import Proof
     from nexus_tools.leader import Leader
 
 Event = TypeVar("Event", bound=RegistryEvent)
@@ -162,6 +164,34 @@ class Nexus:
         if isinstance(outcome, Failure):
             raise InvocationFailedError(invocation, outcome)
         return outcome
+
+    # --- Names
+
+    async def proof(self, tool: Tool | ToolFqn | str, *, fresh: bool = False) -> "Proof":
+        """Whether the domain in a tool's name lists the tool's owner, asked over https.
+
+        The host learns that somebody asks; what it said is kept for a day in the user's cache,
+        unless a `fresh` word is wanted. Raises `tool_unknown`.
+        """
+        found = tool if isinstance(tool, Tool) else await self.tools.get(tool)
+        owner = await self.tools.owner(found)
+        return await self.ask_domain(ToolFqn.parse(found.fqn).domain, owner, fresh=fresh)
+
+    async def ask_domain(
+        self, domain: str, owner: Address | None, *, fresh: bool = False
+    ) -> "Proof":
+        """Whether a domain, as FQNs write it, lists an owner for this registry; as `proof`."""
+        # Late: it brings an HTTP client.
+        from nexus_tools.domain_proof import asking_domains  # noqa: PLC0415
+
+        async with asking_domains(Settings.load().cache_directory / "domains") as proofs:
+            return await proofs.prove(
+                domain,
+                None if owner is None else str(owner),
+                self.deployment.chain_id,
+                str(self.deployment.tool_registry),
+                fresh=fresh,
+            )
 
     # --- Events
 

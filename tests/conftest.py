@@ -1,12 +1,22 @@
 """What every test shares: async tests run on asyncio; the package as its next version might be."""
 
+import json
 import signal
+import socket
+import socketserver
+import ssl
 import subprocess
-from contextlib import AsyncExitStack
+import threading
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import settings
 
 from nexus_tools.embedded_server import embedded, listening_socket, url_of
@@ -258,7 +268,6 @@ active_address: "{address}"
 @pytest.fixture
 def sui_files():
     """Writes the files of a user of the Sui CLI, whose one key is `ruby`, into a home."""
-    import json
 
     def write(home, private="https://sui.example.com"):
         folder = home / ".sui" / "sui_config"
@@ -273,3 +282,109 @@ def sui_files():
         return folder
 
     return write
+
+
+# --- Hosts on the internet
+
+
+class Internet:
+    """Hosts by name on one loopback port, over TLS with a CA of their own.
+
+    `pages` are whole responses as bytes; `addresses` are those of other hosts, or the error of the
+    resolver; who was asked is in `asked`. While it `is_silent`, connections are accepted, no more.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.pages = {}
+        self.addresses = {}
+        self.asked = []
+        self.is_silent = False
+        self.ended = threading.Event()
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), None)
+        self._server.daemon_threads = True
+        self._server.finish_request = self._respond
+        self._server.handle_error = lambda *_: None
+        self.port = self._server.server_address[1]
+
+    def publish(self, host, document, status=200, headers=()):
+        body = document if isinstance(document, bytes) else json.dumps(document).encode()
+        lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *headers]
+        self.pages[host] = "\r\n".join(lines).encode() + b"\r\nConnection: close\r\n\r\n" + body
+
+    @asynccontextmanager
+    async def asking(self, folder=None, **options):
+        """In place of `asking_domains`."""
+        from nexus_tools.domain_proof import DomainProofs
+        from nexus_tools.leader import AddressGuard, guarded_client
+
+        guard = AddressGuard(networks=(ip_network("127.0.0.0/8"),))
+        tls = ssl.create_default_context(cafile=self.folder / "certificate.pem")
+        async with guarded_client(guard, self._resolve, max_connections=1, tls=tls) as client:
+            yield DomainProofs(client, folder, port=self.port, **options)
+
+    async def _resolve(self, host):
+        if host not in self.pages and host not in self.addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+        found = self.addresses.get(host, "127.0.0.1")
+        if isinstance(found, OSError):
+            raise found
+        return [found]
+
+    def _respond(self, request, _address):
+        if self.is_silent:
+            self.ended.wait(20)
+            return
+        with self._context.wrap_socket(request, server_side=True) as stream:
+            head = b""
+            while b"\r\n\r\n" not in head and (more := stream.recv(4096)):
+                head += more
+            host = head.decode().split("Host: ")[1].split("\r\n")[0].split(":")[0]
+            self.asked.append(host)
+            stream.sendall(self.pages[host])
+
+    def start(self, *certified):
+        """Begin to serve, with a certificate for hosts."""
+        self._context = _tls_of(self.folder, certified)
+        often = {"poll_interval": 0.01}
+        threading.Thread(target=self._server.serve_forever, kwargs=often, daemon=True).start()
+
+    def stop(self):
+        self.ended.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _tls_of(folder, hosts):
+    """The context of a server; its certificate, which signs itself, is left in a folder."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hosts")])
+    now = datetime.now(UTC)
+    names = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(names, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    (folder / "certificate.pem").write_bytes(certificate.public_bytes(pem))
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    (folder / "key.pem").write_bytes(private)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
+    return context
+
+
+@pytest.fixture
+def internet(tmp_path_factory):
+    """Hosts below `taluslabs.xyz` and `example.xyz`, none of which has published anything."""
+    found = Internet(tmp_path_factory.mktemp("internet"))
+    found.start("taluslabs.xyz", "llm.taluslabs.xyz", "example.xyz", "math.example.xyz")
+    yield found
+    found.stop()

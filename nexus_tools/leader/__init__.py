@@ -5,7 +5,14 @@ from nexus_tools.leader.chain import FoundTool
 from nexus_tools.leader.config import LOOPBACK, LeaderConfig
 from nexus_tools.leader.file_descriptors import make_room
 from nexus_tools.leader.health import not_ready
-from nexus_tools.leader.http_client import SystemResolver, guarded_client
+from nexus_tools.leader.http_client import (
+    NoResponseError,
+    ResponseMalformedError,
+    ResponseTooLargeError,
+    SystemResolver,
+    exchange,
+    guarded_client,
+)
 from nexus_tools.leader.interfaces import Interface, Interfaces
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal_reading import stage_of
@@ -29,9 +36,13 @@ __all__ = [
     "LeaderConfig",
     "LeaderMetrics",
     "MetaCheck",
+    "NoResponseError",
+    "ResponseMalformedError",
+    "ResponseTooLargeError",
     "SignedTraffic",
     "SystemResolver",
     "ToolCall",
+    "exchange",
     "guarded_client",
     "make_room",
     "not_ready",

@@ -29,6 +29,7 @@ from nexus_tools.registry.tool_changes import ToolChanges
 from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import AddressOwner, ConsensusAddressOwner
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 Fqn = ToolFqn | str
@@ -89,6 +90,14 @@ class ToolRegistry(ToolListing):
     async def get(self, fqn: Fqn) -> calls.Tool:
         """The tool with this FQN, with one request. Raises `tool_unknown`."""
         return await self._registered(await self.find(fqn), fqn)
+
+    async def owner(self, tool: calls.Tool) -> Address | None:
+        """The address that has the owner cap of a tool's name; None if no address has it."""
+        cap = await self.client.object(tool.owner)
+        match cap and cap.owner:
+            case AddressOwner(address) | ConsensusAddressOwner(address=address):
+                return address
+        return None
 
     async def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
         if tool is None:

@@ -22,6 +22,13 @@ from nexus_tools.tool.definition import (
     ToolType,
     definition_fields,
 )
+from nexus_tools.tool.domain_owners import (
+    MAX_PROOF_BYTES,
+    PROOF_PATH,
+    DomainOwners,
+    RegistryOwners,
+    proof_hosts,
+)
 from nexus_tools.tool.example import example_input
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.fqn_patterns import FqnPatterns
@@ -86,10 +93,13 @@ __all__ = [
     "MAX_DESCRIPTION_BYTES",
     "MAX_MISMATCHES",
     "MAX_PORTS",
+    "MAX_PROOF_BYTES",
     "MAX_TIMEOUT_MS",
     "MIN_TIMEOUT_MS",
+    "PROOF_PATH",
     "READ_HEADERS",
     "Answer",
+    "DomainOwners",
     "Failure",
     "FailureReason",
     "FqnPatterns",
@@ -103,6 +113,7 @@ __all__ = [
     "Outcome",
     "Problem",
     "RefusedSignatureError",
+    "RegistryOwners",
     "SchemaDocument",
     "SignedRequest",
     "SigningKey",
@@ -132,6 +143,7 @@ __all__ = [
     "pattern_mismatches",
     "pointer_of",
     "port_summary",
+    "proof_hosts",
     "protocol",
     "public_key_text",
     "relocated",

@@ -3,11 +3,13 @@ from base64 import b64encode
 import pytest
 from pysui import GroupProtocol, NetworkType, PysuiConfiguration
 
-from nexus_tools import KeyPair, Nexus
+from nexus_tools import KeyPair, Nexus, domain_proof
 from nexus_tools.client import Cursor, Network
+from nexus_tools.domain_proof import ProofState
 from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
 from nexus_tools.package.move.tool import ToolRegistered
 from nexus_tools.settings import Settings
+from nexus_tools.tool import DomainOwners, RegistryOwners
 from nexus_tools.toolkit import Variant, tool
 
 URL = "https://tools.example.com/double"
@@ -53,6 +55,21 @@ async def test_a_deployment_is_found_again_by_the_name_of_its_network(localnet, 
     async with Nexus.at("mine") as found:
         assert found.deployment == published.deployment
         assert (await found.tools.get(DOUBLE)).definition.url == URL
+
+
+async def test_a_domain_proves_who_owns_a_tool(nexus, key, internet, monkeypatch):
+    monkeypatch.setattr(domain_proof, "asking_domains", internet.asking)
+    await nexus.tools.register(double.definition(URL))
+    unknown = await nexus.proof(DOUBLE)
+    assert (unknown.state, unknown.host) == (ProofState.NOT_PROVED, None)
+    place = nexus.deployment.chain_id, str(nexus.deployment.tool_registry)
+    owners = DomainOwners((RegistryOwners(*place, (str(key.address),)),))
+    internet.publish("math.example.xyz", owners.text().encode())
+    assert (await nexus.proof(DOUBLE)).state is ProofState.PROVED
+    internet.publish("math.example.xyz", DomainOwners(()).text().encode())
+    assert (await nexus.proof(await nexus.tools.get(DOUBLE))).state is ProofState.PROVED
+    assert (await nexus.proof(DOUBLE, fresh=True)).is_denied
+    assert len(internet.asked) == 2  # in between its word was kept
 
 
 async def test_a_network_without_a_deployment_says_what_to_do(localnet, home):

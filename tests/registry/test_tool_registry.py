@@ -3,9 +3,10 @@ from msgspec.structs import replace
 
 from nexus_tools.errors import NotAllowedError, NotNowError, UsageError, ValidationError
 from nexus_tools.package import ToolState
-from nexus_tools.package.move.tool import ToolSlashProposed
+from nexus_tools.package.move.tool import OwnerCap, ToolSlashProposed
 from nexus_tools.registry import Registration
-from nexus_tools.sui.address import Address
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolFqn
 
 SUI = 1_000_000_000
@@ -13,6 +14,29 @@ HOUR = 3_600_000
 DAY = 24 * HOUR
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 EVIDENCE = bytes(range(32))
+
+
+# --- Who owns a name
+
+
+@pytest.mark.usefixtures("added")
+async def test_the_owner_is_who_has_the_owner_cap_now(registry, strangers, owner, user, chain):
+    tool = await registry.get(ADD)
+    assert await strangers.owner(tool) == owner.address
+    builder = TransactionBuilder()
+    builder.transfer_objects([builder.object(tool.owner)], user.address)
+    await owner.execute(builder)
+    assert await registry.owner(tool) == user.address
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_name_whose_owner_cap_anybody_may_use_has_no_owner(registry, owner, chain):
+    tool = await registry.get(ADD)
+    builder = TransactionBuilder()
+    cap, cap_type = builder.object(tool.owner), chain.deployment.type_of(OwnerCap)
+    builder.move_call(SUI_FRAMEWORK, "transfer", "public_freeze_object", [cap], [cap_type])
+    await owner.execute(builder)
+    assert await registry.owner(tool) is None
 
 
 # --- The end of a tool

@@ -12,6 +12,7 @@ COMMANDS = {
     "register": "Register tools, and lock their collateral.",
     "list": "List the registered tools.",
     "show": "Show a tool, its state and its collateral.",
+    "proof": "Write what a domain publishes to prove who owns its names.",
     "watch": "Follow what happens to tools.",
     "update": "Change URL, description, timeout, price or payout of a tool.",
     "operators": "Let others change URL, timeout and price of a tool.",

@@ -20,9 +20,11 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
+from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
 from nexus_tools.errors import ValidationError
 
 if TYPE_CHECKING:
+    from nexus_tools.domain_proof import Proof
     from nexus_tools.package import Sent
     from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import Invocations
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 @click.option("--max-cost", type=AMOUNT, help="Pay at most so many SUI besides gas.")
 @click.option("--no-wait", is_flag=True, help="Print the invocation's id and do not wait.")
 @click.option("--keep", is_flag=True, help="Keep the invocation on chain, with its refund.")
+@ASK_DOMAIN
 @writes
 async def command(
     session: Session,
@@ -58,11 +61,13 @@ async def command(
     max_cost: int | None,
     no_wait: bool,
     keep: bool,
+    ask: bool | None,
 ) -> None:
     """Invoke the tool FQN on chain: request, wait for a leader, print the outcome from the chain.
 
     Afterwards the invocation is deleted, which brings the refund: what was prepaid and not spent.
     An error variant is an answer like any other; if the invocation fails, the exit code is 1.
+    Of a tool with a price the domain is asked first: you are warned if it lists others as owners.
     """
     from nexus_tools.tool import ToolFqn
 
@@ -71,6 +76,8 @@ async def command(
     async with session.nexus() as nexus:
         tool = await nexus.tools.get(name)
         _check_inputs(tool, inputs)
+        if tool.price_mist:
+            _warn_of_owner(session.output, fqn, await asked_proof(session, nexus, tool, ask))
         cost = await nexus.invocations.quote(tool, inputs, max_outcome_bytes)
         with terminable():
             sent, place = await carry_out(
@@ -89,6 +96,11 @@ async def command(
             session.output.note(done)
             with _findable(session.output, facts):
                 await _finish(session, nexus.invocations, sent, place, cost, keep=keep)
+
+
+def _warn_of_owner(output: Output, fqn: str, proof: "Proof | None") -> None:
+    if proof is not None and proof.is_denied:
+        output.warn(f"whoever owns {fqn} may be a stranger to its domain: {proof.reason}")
 
 
 @contextmanager

@@ -19,6 +19,7 @@ LABELS = {
     "claimable": "claimable",
     "slash": "pending slash",
     "payout": "paid to",
+    "proof": "domain",
     "owner_cap": "owner cap",
     "tool": "object",
     "registered": "registered",

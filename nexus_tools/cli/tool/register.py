@@ -1,6 +1,7 @@
 """`nexus-tools tool register`: tools into the registry."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from nexus_tools.cli.framework import (
     report,
     writes,
 )
-from nexus_tools.errors import UsageError
+from nexus_tools.cli.tool.proof import ask_domains
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.package import Sent
@@ -103,6 +105,7 @@ async def register(
     """Register definitions at a price and for a collateral in MIST, asking before."""
     from nexus_tools.registry import Registration
 
+    _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
         settings = await nexus.tools.settings()
         registrations = [
@@ -117,6 +120,8 @@ async def register(
         )
     _report(session.output, done, len(done.new) * each_mist)
     _warn_of_prices(session.output, done, price)
+    if ask_domains(session):
+        _tell_of_proof(session.output, done)
 
 
 async def _in_steps(
@@ -153,6 +158,30 @@ def _warn_of_prices(output: Output, done: _Registered, price: int | None) -> Non
             output.warn(f"the price of {tool.fqn} is {cost}, as it was before: {change}")
         elif tool.new and price is None and tool.fqn.version > 1:
             output.warn(f"{tool.fqn} costs {cost}, whatever earlier versions cost: {change}")
+
+
+def _warn_of_domains(output: Output, definitions: "Sequence[ToolDefinition]") -> None:
+    """Say before names are taken which of them nobody can prove to own."""
+    from nexus_tools.tool import proof_hosts
+
+    for domain in dict.fromkeys(definition.fqn.domain for definition in definitions):
+        try:
+            proof_hosts(domain)
+        except ValidationError as error:
+            output.warn(f"{error.message}. Nobody can prove that names in it are theirs")
+
+
+def _tell_of_proof(output: Output, done: _Registered) -> None:
+    """Say for each domain that can prove its names what to publish, and where."""
+    from nexus_tools.tool import PROOF_PATH, proof_hosts
+
+    for domain in dict.fromkeys(tool.fqn.domain for tool in done.new):
+        with suppress(ValidationError):
+            output.note(
+                f"to prove that {domain} is yours, publish at"
+                f" https://{proof_hosts(domain)[0]}{PROOF_PATH} what"
+                f" `nexus-tools tool proof {domain}` writes"
+            )
 
 
 def _question(rehearsed: _Registered, settings: "ToolSettings", each_mist: int) -> str:

@@ -1,30 +1,40 @@
 """`nexus-tools tool show`: one tool."""
 
+from typing import Any
+
 import click
 
 from nexus_tools.cli.framework import Output, Session, complete_fqns, reads
+from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof, proof_document, proof_in_words
 
 
 @click.command()
 @click.argument("fqn", shell_complete=complete_fqns)
+@ASK_DOMAIN
 @reads
-async def command(session: Session, fqn: str) -> None:
-    """Show the tool FQN: its definition, its ports, its state, its price and collateral."""
+async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
+    """Show the tool FQN: its definition, its ports, its state, its price and collateral.
+
+    Its domain is asked whether it lists the owner, and its word kept for a day.
+    """
     from nexus_tools.cli.tool.record import tool_document
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            document = tool_document(await nexus.tools.get(name), await nexus.client.now_ms())
-    _print(session.output, document)
+            tool = await nexus.tools.get(name)
+            document = tool_document(tool, await nexus.client.now_ms())
+        proof = await asked_proof(session, nexus, tool, ask)
+    _print(session.output, document | {"proof": proof_document(proof)})
 
 
-def _print(output: Output, document: dict[str, object]) -> None:
+def _print(output: Output, document: dict[str, Any]) -> None:
     from nexus_tools.cli.tool.record import LABELS, for_people, ports
 
     if output.as_json:
         output.document(document)
         return
     lines = ports(document)
-    output.record(for_people(document) | lines, LABELS | {key: key for key in lines})
+    words = for_people(document) | {"proof": proof_in_words(document["proof"])}
+    output.record(words | lines, LABELS | {key: key for key in lines})

@@ -1,0 +1,151 @@
+"""What a domain says about the owners of names below it: where it is asked, and the document.
+
+`xyz.taluslabs.llm.chat@1` is the business of `llm.taluslabs.xyz`, and of `taluslabs.xyz` where that
+says nothing: the labels before the name, reversed, down to two. Whoever can publish there holds the
+domain today, and lists the addresses that may own its names in a registry.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool.host import is_host
+from nexus_tools.tool.strict_json import parse_json
+
+PROOF_PATH = "/.well-known/nexus-tools.json"
+MAX_PROOF_BYTES = 65_536
+MAX_PROOF_HOSTS = 4
+"""A stranger chooses the domain: with more hosts to ask, one question would become a flood."""
+
+_MIN_LABELS = 2
+_MAX_LABEL = 63
+_FIELDS = {"chain", "registry", "owners"}
+# The digest of a checkpoint in base58, which is of 32 bytes.
+_CHAIN = re.compile(r"[1-9A-HJ-NP-Za-km-z]{32,44}", re.ASCII)
+_ADDRESS = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
+
+
+def proof_hosts(domain: str) -> tuple[str, ...]:
+    """The hosts that decide about a domain of FQNs, the nearest first.
+
+    Raises `domain_unprovable` where no host can have such a name (RFC 1035, section 2.3.1).
+    """
+    labels = domain.split(".")
+    for label in labels:
+        problem = _label_problem(label)
+        if problem:
+            raise ValidationError(
+                "domain_unprovable", f"{domain} is no domain on the internet: {label!r} {problem}"
+            )
+    if not _MIN_LABELS <= len(labels) <= MAX_PROOF_HOSTS + 1:
+        raise ValidationError(
+            "domain_unprovable",
+            f"{domain} has {len(labels)} labels: domains of 2 to {MAX_PROOF_HOSTS + 1} are asked",
+        )
+    lengths = range(len(labels), _MIN_LABELS - 1, -1)
+    return tuple(".".join(reversed(labels[:length])) for length in lengths)
+
+
+def _label_problem(label: str) -> str:
+    if "_" in label:
+        return "has an underscore"
+    if label.endswith("-"):
+        return "ends with a hyphen"
+    if len(label) > _MAX_LABEL:
+        return f"is longer than {_MAX_LABEL} characters"
+    return "" if is_host(label) else "is no Punycode"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryOwners:
+    """The addresses that may own names of the domain in one registry.
+
+    `chain` is the digest of the chain's first checkpoint in base58; ids and addresses have all of
+    their 64 digits, in lower case.
+    """
+
+    chain: str
+    registry: str
+    owners: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainOwners:
+    """The document that a domain publishes."""
+
+    registries: tuple[RegistryOwners, ...]
+
+    @classmethod
+    def parse(cls, text: bytes) -> "DomainOwners":
+        """Read the document, or raise `ValidationError` with code `proof_invalid`.
+
+        Nothing is guessed: members that are not known, addresses that are shortened and registries
+        that occur twice are refused.
+        """
+        if len(text) > MAX_PROOF_BYTES:
+            _refuse("", f"it is longer than {MAX_PROOF_BYTES} bytes")
+        try:
+            document = parse_json(text)
+        except ValidationError as error:
+            _refuse("", error.message)
+        listed = _members(document, {"registries"}, "")["registries"]
+        found = cls(
+            tuple(_registry(each, at) for at, each in enumerate(_list(listed, "registries")))
+        )
+        places = {(each.chain, each.registry) for each in found.registries}
+        if len(places) < len(found.registries):
+            _refuse("registries", "a registry occurs twice")
+        return found
+
+    def owners_in(self, chain: str, registry: str) -> tuple[str, ...]:
+        """Who may own names there; nobody, where the registry is not listed."""
+        place = (chain, registry)
+        found = (each.owners for each in self.registries if (each.chain, each.registry) == place)
+        return next(found, ())
+
+    def text(self) -> str:
+        """The document as it is published."""
+        registries = [
+            {"chain": each.chain, "registry": each.registry, "owners": list(each.owners)}
+            for each in self.registries
+        ]
+        return json.dumps({"registries": registries}, indent=2)
+
+
+def _registry(value: object, at: int) -> RegistryOwners:
+    where = f"registries[{at}]"
+    fields = _members(value, _FIELDS, where)
+    owners = _list(fields["owners"], f"{where}.owners")
+    return RegistryOwners(
+        _matching(_CHAIN, fields["chain"], f"{where}.chain", "the digest of a chain in base58"),
+        _matching(_ADDRESS, fields["registry"], f"{where}.registry", "an id of 64 digits"),
+        tuple(
+            _matching(_ADDRESS, owner, f"{where}.owners[{number}]", "an address of 64 digits")
+            for number, owner in enumerate(owners)
+        ),
+    )
+
+
+def _members(value: object, names: set[str], where: str) -> dict[str, Any]:
+    if not isinstance(value, dict) or value.keys() != names:
+        _refuse(where, f"it is no object of {', '.join(sorted(names))}")
+    return value
+
+
+def _list(value: object, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        _refuse(where, "it is no list")
+    return value
+
+
+def _matching(pattern: re.Pattern[str], value: object, where: str, what: str) -> str:
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        _refuse(where, f"it is not {what}")
+    return value
+
+
+def _refuse(where: str, problem: str) -> NoReturn:
+    place = f" at {where}" if where else ""
+    raise ValidationError("proof_invalid", f"this is no list of owners{place}: {problem}")

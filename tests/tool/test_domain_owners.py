@@ -1,0 +1,103 @@
+"""Hosts by RFC 1035, section 2.3.1; each refusal is named by what somebody hoped for."""
+
+import json
+
+import pytest
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import DomainOwners, RegistryOwners, proof_hosts
+
+CHAIN = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"  # of mainnet
+REGISTRY = "0x" + "ab" * 32
+OWNER = "0x" + "01" * 32
+ENTRY = {"chain": CHAIN, "registry": REGISTRY, "owners": [OWNER]}
+
+
+def parse(*registries, **more):
+    return DomainOwners.parse(json.dumps({"registries": registries, **more}).encode())
+
+
+def code_of(function, *arguments):
+    with pytest.raises(ValidationError) as caught:
+        function(*arguments)
+    return caught.value.code
+
+
+def test_the_nearest_host_comes_first_and_the_last_has_two_labels():
+    assert proof_hosts("xyz.taluslabs") == ("taluslabs.xyz",)
+    assert proof_hosts("xyz.taluslabs.llm") == ("llm.taluslabs.xyz", "taluslabs.xyz")
+
+
+@pytest.mark.parametrize(
+    "domain",
+    ["xyz.my_company", "xyz.ends-", "xyz.a-.llm", "xyz." + "a" * 64, "com.xn--a", "com.xn--..b"],
+)
+def test_a_domain_whose_labels_no_host_can_have_is_not_asked(domain):
+    assert code_of(proof_hosts, domain) == "domain_unprovable"
+
+
+def test_a_stranger_does_not_make_a_reader_flood_a_victim_with_questions():
+    assert len(proof_hosts("com.victim.aa.bb.cc")) == 4
+    assert code_of(proof_hosts, "com.victim.aa.bb.cc.dd") == "domain_unprovable"
+
+
+def test_a_label_of_63_characters_and_one_in_punycode_are_asked_as_they_are():
+    assert proof_hosts("xyz." + "a" * 63) == ("a" * 63 + ".xyz",)
+    assert proof_hosts("com.xn--bcher-kva") == ("xn--bcher-kva.com",)
+
+
+def test_owners_are_those_of_one_registry_on_one_chain():
+    other = "0x" + "02" * 32
+    document = parse(ENTRY, ENTRY | {"registry": "0x" + "cd" * 32, "owners": [other]})
+    assert document.owners_in(CHAIN, REGISTRY) == (OWNER,)
+    assert document.owners_in(CHAIN, "0x" + "cd" * 32) == (other,)
+    assert document.owners_in("1" * 32, REGISTRY) == ()
+    assert document.owners_in(CHAIN, "0x" + "ef" * 32) == ()
+
+
+def test_a_document_is_read_as_it_was_written():
+    document = DomainOwners((RegistryOwners(CHAIN, REGISTRY, (OWNER,)),))
+    assert DomainOwners.parse(document.text().encode()) == document
+    assert json.loads(document.text()) == {"registries": [ENTRY]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"<!doctype html>",
+        b"[]",
+        b"{}",
+        b'{"registries": {}}',
+        b'{"registries": [1]}',
+        b'{"registries": [], "registries": []}',
+        b'{"registries": [], "more": 1}',
+        b"\xff",
+        b"[" * 1000,
+        b'{"registries": []}' + b" " * 65_536,
+    ],
+)
+def test_a_text_that_two_readers_could_read_in_two_ways_is_refused(text):
+    assert code_of(DomainOwners.parse, text) == "proof_invalid"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"owners": OWNER},
+        {"owners": [OWNER.upper()]},
+        {"owners": ["0x1"]},
+        {"owners": [OWNER + "\n"]},
+        {"owners": [1]},
+        {"registry": "0x1"},
+        {"chain": "mainnet"},
+        {"chain": None},
+        {"until": 1},
+    ],
+)
+def test_an_entry_that_looks_like_another_is_refused(change):
+    assert code_of(parse, ENTRY | change) == "proof_invalid"
+
+
+def test_a_second_entry_for_a_registry_does_not_add_an_owner_unseen():
+    assert code_of(parse, ENTRY, ENTRY | {"owners": ["0x" + "66" * 32]}) == "proof_invalid"
