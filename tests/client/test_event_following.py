@@ -24,6 +24,8 @@ from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.builder import TransactionBuilder
 
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+LEAST_MIST = 100_000_000
+"""What collateral may be at least, as `collateral.move` has it."""
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ async def emit(chain):
     async def emit(*numbers):
         builder = TransactionBuilder()
         for number in numbers:
-            changed = replace(settings, collateral_mist=number)
+            changed = replace(settings, collateral_mist=LEAST_MIST + number)
             registry_calls.configure(builder, *chain.administered, *astuple(changed))
         async with chain.client(chain.alice) as alice:  # which knows nothing of before a revert
             await alice.execute(builder)
@@ -44,7 +46,7 @@ async def emit(chain):
 
 
 def number_of(chain, record):
-    return parse_event(chain.deployment, record.event).collateral_mist
+    return parse_event(chain.deployment, record.event).collateral_mist - LEAST_MIST
 
 
 async def take(chain, items, count):
