@@ -74,7 +74,7 @@ async def _identity(
     async with AsyncExitStack() as stack:
         while True:
             try:
-                async with session.nexus() as nexus:
+                async with session.nexus(endures=True) as nexus:
                     return nexus.deployment, await chosen(nexus.leaders, which)
             except UnreachableError as error:
                 if not is_told:
@@ -111,7 +111,7 @@ async def _run(
 
     from nexus_tools.leader import Leader, make_room
 
-    async with session.client() as client:
+    async with session.client(endures=True) as client:
         config = _config(session, cap, options)
         make_room(config.max_concurrent)
         config.journal.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UnreachableError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.package import Sent
@@ -93,12 +93,12 @@ async def command(
 
 @contextmanager
 def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
-    """The time in which an end by Ctrl-C or SIGTERM tells how to find what was prepaid."""
+    """The time in which Ctrl-C, SIGTERM or a silent node tell how to find what was prepaid."""
     from asyncio import CancelledError
 
     try:
         yield
-    except CancelledError:
+    except (CancelledError, UnreachableError):
         place = facts["invocation"]
         output.warn(
             f"the invocation {place} is on chain, and goes on without you:"
