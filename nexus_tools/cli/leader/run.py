@@ -131,7 +131,7 @@ async def _once_ready(
     await leader.ready.wait()
     collect_seldom()
     url = _health_url(config, leader.health_port)
-    _log.info("works", leader=str(cap), health=url)
+    _log.info("works", leader=str(cap), **({"health": url} if url else {}))
     health = f", health at {url}" if url else ""
     session.output.done(f"the leader {cap} works{health}; Ctrl-C stops it")
 
