@@ -40,6 +40,11 @@ def sui(mist: int) -> str:
     return f"{sign}{whole:,}{fraction} SUI".replace(",", " ")
 
 
+def rounded_up(mist: int) -> str:
+    """An amount in SUI to three places that suffices, to be typed in a command: `0.362`."""
+    return f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:.3f}"
+
+
 def parse_sui(text: str) -> int:
     """The MIST of an amount in SUI, such as `1`, `0.25` or `12 345 SUI`.
 

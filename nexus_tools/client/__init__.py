@@ -3,7 +3,7 @@
 from nexus_tools.client.connection import Connection, Patience
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
-from nexus_tools.client.faucet import Gift, request_sui
+from nexus_tools.client.faucet import Gift, faucet_command, how_to_fund, request_sui
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
 from nexus_tools.client.lineage import WENT_BACK
@@ -67,7 +67,9 @@ __all__ = [
     "Wallet",
     "execute_transaction",
     "explains_refusal",
+    "faucet_command",
     "follow_events",
+    "how_to_fund",
     "network_and_key",
     "past_events",
     "request_sui",

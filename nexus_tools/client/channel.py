@@ -27,8 +27,6 @@ _OPTIONS: dict[str, int] = {
     # nothing is under way, nobody is asked. Nodes (hyper) answer as many pings as come. A gateway
     # that finds them too many ends the connection, and gRPC halves their rate for the next one.
     "grpc.http2.max_pings_without_data": 0,
-    # How long one attempt to connect may take: by itself, gRPC waits 20 s for a lost packet.
-    "grpc.min_reconnect_backoff_ms": 4_000,
 }
 
 
@@ -39,10 +37,12 @@ def open_channel(
     first_pause_s: float,
     longest_pause_s: float,
     keepalive_s: float,
+    connect_s: float,
 ) -> Any:
     """A channel of `grpc` or of `grpc.aio`; the pauses are those before it connects again.
 
     After `keepalive_s` without a word it pings, and gives the connection up after as long again.
+    One attempt to connect takes `connect_s` at most: by itself, gRPC waits 20 s for a lost packet.
     """
     keepalive_ms = round(keepalive_s * 1000)
     options = {
@@ -50,6 +50,7 @@ def open_channel(
         "grpc.keepalive_time_ms": keepalive_ms,
         "grpc.keepalive_timeout_ms": keepalive_ms,
         "grpc.http2.ping_timeout_ms": keepalive_ms,
+        "grpc.min_reconnect_backoff_ms": round(connect_s * 1000),
         "grpc.initial_reconnect_backoff_ms": round(first_pause_s * 1000),
         "grpc.max_reconnect_backoff_ms": round(longest_pause_s * 1000),
         # Without TLS it is a node of this machine or a network of one's own.

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import contextmanager
+from math import inf
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 from nexus_tools.client.channel import open_channel
 from nexus_tools.client.grpc_errors import explain, is_transient
 from nexus_tools.client.network import Network
+from nexus_tools.client.silence import Silence
 from nexus_tools.errors import NexusError, UnreachableError, UsageError
 
 if TYPE_CHECKING:
@@ -36,8 +38,10 @@ and leaves one that was cancelled as it is. Nor does a later call tell: ends com
 class Patience(Struct, frozen=True):
     """How often and for how long a call is tried, with pauses that double and vary at random.
 
-    All attempts of a call together have `call_timeout_s`. A stream that is silent for `silence_s`
-    counts as broken. A connection on which something is under way and nothing comes for
+    All attempts of a call together have `call_timeout_s`, one to connect has `connect_s`. A node of
+    which nothing was heard for `absence_s`, since it was asked, is given up: whoever asks it or
+    follows its events ends, and is told so at once the next time. A stream that is silent for
+    `silence_s` counts as broken. A connection on which something is under way and nothing comes for
     `keepalive_s` is asked for a sign of life, and given up if that takes as long again. Who
     follows events notes every `mark_s` which checkpoint they have come to.
     """
@@ -46,9 +50,19 @@ class Patience(Struct, frozen=True):
     first_pause_s: float = 0.1
     longest_pause_s: float = 2.0
     call_timeout_s: float = 30.0
+    connect_s: float = 4.0
+    absence_s: float = inf
     silence_s: float = 90.0
     keepalive_s: float = 10.0
     mark_s: float = 1.0
+
+    @classmethod
+    def of_a_person(cls, timeout_s: float) -> "Patience":
+        """That of somebody who waits for one command: a silent node is told of in time.
+
+        The first call ends before the first attempt to connect does, and says what it had.
+        """
+        return cls(call_timeout_s=timeout_s, connect_s=2 * timeout_s, absence_s=timeout_s)
 
     def pauses(self) -> Iterator[float]:
         """The pauses after the failed attempts, without end.
@@ -96,6 +110,7 @@ class Connection:
         self.network = network
         self.patience = patience or Patience()
         self.chain_id = network.chain_id
+        self.silence = Silence(self.patience.absence_s)
         self._line: Line | None = None
         self._retired: set[Line] = set()
         self._ending: set[asyncio.Task[None]] = set()
@@ -133,17 +148,23 @@ class Connection:
         """
         from grpc import RpcError  # noqa: PLC0415 - comes with the connection
 
+        self._check_hope()
         procedure = _find_procedure(name)
         request = procedure.request(**fields)
         time = asyncio.get_running_loop().time
-        ends_at = time() + self.patience.call_timeout_s
+        asked_at = time()
+        ends_at = self.silence.bound(asked_at + self.patience.call_timeout_s)
         for attempt, pause in enumerate(self.patience.pauses(), 1):
             try:
-                return await self._ask(procedure, request, max(0.0, ends_at - time()))
+                response = await self._ask(procedure, request, max(0.0, ends_at - time()))
             except RpcError as error:
+                self._fail(asked_at, error)
                 is_last = attempt == self.patience.attempts or time() + pause >= ends_at
                 if is_last or not is_transient(error):
                     raise self._explain(error) from error
+            else:
+                self.silence.hear()
+                return response
             await asyncio.sleep(pause)
         raise AssertionError("pauses have no end")
 
@@ -151,12 +172,14 @@ class Connection:
         """The frames of a stream, until it ends, breaks or falls silent. It is not tried again."""
         from grpc import RpcError  # noqa: PLC0415 - comes with the connection
 
+        self._check_hope()
         procedure = _find_procedure(name)
+        is_unbounded = name.startswith("SubscriptionService/")
         try:
             with self._calling() as line:
                 call = line.method(procedure)(procedure.request(**fields))
                 try:
-                    async for frame in self._frames(call):
+                    async for frame in self._frames(call, is_unbounded=is_unbounded):
                         yield frame
                 finally:
                     if call.cancel():  # which does nothing to a stream that has ended
@@ -164,20 +187,41 @@ class Connection:
         except (RpcError, TimeoutError) as error:
             raise self._explain(error) from error
 
-    async def _frames(self, call: Any) -> "AsyncGenerator[Message, None]":
+    async def _frames(self, call: Any, *, is_unbounded: bool) -> "AsyncGenerator[Message, None]":
         """Raises an `RpcError`, a `TimeoutError` or `wrong_chain`."""
         from grpc import aio  # noqa: PLC0415 - comes with the connection
 
         is_first = True
         while True:
-            async with asyncio.timeout(self.patience.silence_s):
-                frame = await call.read()
+            # A subscription that has begun is silent while nothing happens.
+            frame = await self._read(call, is_asked=is_first or not is_unbounded)
             if frame is aio.EOF:
                 return
             if is_first:
                 self._check_chain(await call.initial_metadata())
                 is_first = False
             yield frame
+
+    async def _read(self, call: Any, *, is_asked: bool) -> Any:
+        """The next frame, which the node was asked for, or that it sends when it wants to.
+
+        Raises an `RpcError` or a `TimeoutError`.
+        """
+        from grpc import RpcError  # noqa: PLC0415 - comes with the connection
+
+        time = asyncio.get_running_loop().time
+        asked_at = time()
+        ends_at = asked_at + self.patience.silence_s
+        if is_asked:
+            ends_at = self.silence.bound(min(ends_at, asked_at + self.patience.absence_s))
+        try:
+            async with asyncio.timeout_at(ends_at):
+                frame = await call.read()
+        except (RpcError, TimeoutError) as error:
+            self._fail(asked_at if is_asked else time(), error)
+            raise
+        self.silence.hear()
+        return frame
 
     async def _ask(self, procedure: "Procedure", request: "Message", timeout_s: float) -> "Message":
         """One attempt to call a procedure. Raises an `RpcError` or `wrong_chain`."""
@@ -194,6 +238,21 @@ class Connection:
             self._check_chain(await call.initial_metadata())
             return response
 
+    def _check_hope(self) -> None:
+        """Raise `node_unreachable` if the node was asked for too long already."""
+        if self.silence.is_over_long:
+            raise self._explain(TimeoutError())
+
+    def _fail(self, asked_at: float, error: "RpcError | TimeoutError") -> None:
+        """Something ended with an error; if it was the last that is waited for, all else does."""
+        if isinstance(error, TimeoutError):
+            self.silence.fail(asked_at)
+        else:
+            self.silence.fail(asked_at, error.code().name)
+        if self.silence.is_over_long:
+            for line in tuple(self._retired):
+                self._end(line)
+
     # --- What is believed
 
     def _explain(self, error: "RpcError | TimeoutError") -> NexusError:
@@ -204,7 +263,14 @@ class Connection:
                 self._check_chain(error.trailing_metadata() or ())
             except UnreachableError as foreign:
                 return foreign
-        return explain(error, self.network.url, self.patience.call_timeout_s)
+        patience = self.patience
+        limit_s = min(patience.silence_s, patience.absence_s)
+        if not isinstance(error, TimeoutError):
+            limit_s = patience.call_timeout_s
+        explained = explain(error, self.network.url, limit_s)
+        if self.silence.is_over_long:
+            explained.details["timeout_s"] = patience.absence_s
+        return explained
 
     def _check_chain(self, metadata: Iterable[tuple[str, Any]]) -> None:
         """Raise `wrong_chain` if the headers of a response tell of another chain."""
@@ -266,6 +332,7 @@ class Connection:
             first_pause_s=self.patience.first_pause_s,
             longest_pause_s=self.patience.longest_pause_s,
             keepalive_s=self.patience.keepalive_s,
+            connect_s=self.patience.connect_s,
         )
 
 

@@ -40,13 +40,13 @@ async def follow_events(
     A consumer that has dealt with an item keeps `item.cursor` and starts with it again: nothing is
     lost and nothing comes twice. `Progress` says that nothing matched up to its place. With
     `timestamps`, the time of its checkpoint is read for each event, as long as the node keeps the
-    checkpoint. The node may be away for any time: `interrupted` is told of each try that failed;
-    the next item says that it is over. Close the iterator (`contextlib.aclosing`) when you leave it
-    early.
+    checkpoint. The node may be away for as long as the client's `Patience` bears: `interrupted` is
+    told of each try that failed; the next item says that it is over. Close the iterator
+    (`contextlib.aclosing`) when you leave it early.
 
     Raises `chain_went_back` if what was given, or the cursor, is not on the node's chain any more;
     its detail `common` is a checkpoint up to which it is as it was. Raises `history_missing`, or
-    what the node says of a request that it refuses for good.
+    what the node says of a request that it refuses for good, or `node_unreachable`.
     """
     follower = _Follower(client.connection, event_filter, cursor, interrupted)
     known: tuple[int, int | None] = (-1, None)
@@ -81,6 +81,8 @@ async def _time_of(client: SuiClient, checkpoint: int) -> int | None:
         except NotFoundError:
             return None
         except UnreachableError:
+            if client.connection.silence.is_over_long:
+                raise
             await asyncio.sleep(pause)
     raise AssertionError("there is always another pause")
 
@@ -120,6 +122,8 @@ class _Follower:
                 self._cursor = self._cursor.without_token()  # it was another node's
                 continue
             except UnreachableError as error:
+                if self._connection.silence.is_over_long:
+                    raise
                 self._interrupted(error)
             self._is_broken = True
             await asyncio.sleep(next(pauses))

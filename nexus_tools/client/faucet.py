@@ -9,6 +9,7 @@ from nexus_tools.client.network import Network
 from nexus_tools.errors import NotFoundError, NotNowError, UnreachableError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.digest import Digest
+from nexus_tools.units import rounded_up, sui
 
 _TIMEOUT_S = 60.0
 
@@ -19,6 +20,23 @@ class Gift(Struct, frozen=True):
     amount: int
     coin: Address
     transaction: Digest
+
+
+def faucet_command(network: Network, owner: Address, mist: int | None = None) -> str | None:
+    """The command that has the network's faucet send so much to an address; None without one."""
+    if network.faucet_url is None:
+        return None
+    amount = "" if mist is None else f" --amount {rounded_up(mist)}"
+    return f"nexus-tools localnet faucet {owner}{amount} -n {network.name}"
+
+
+def how_to_fund(network: Network, owner: Address, mist: int | None = None) -> str:
+    """What to do for an address that lacks so much at least, as a hint for people."""
+    command = faucet_command(network, owner, mist)
+    if command is not None:
+        return f"`{command}` sends it"
+    amount = "SUI" if mist is None else f"{sui(mist)} or more"
+    return f"send {amount} to {owner} on {network.name}"
 
 
 async def request_sui(

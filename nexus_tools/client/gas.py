@@ -180,9 +180,6 @@ def _newer(known: Coin | None, read: Coin) -> Coin:
     return read
 
 
-_MORE = "send SUI to the wallet's address, or ask a faucet on a test network"
-
-
 def not_enough(required: int, available: int, budget: int = 0) -> NotNowError:
     """What the wallet has, needs and lacks; of that, `budget` is for gas if it is known."""
     for_gas = f", of which {sui(budget)} are for gas at most" if budget else ""
@@ -190,7 +187,6 @@ def not_enough(required: int, available: int, budget: int = 0) -> NotNowError:
         "not_enough_sui",
         f"the wallet has {sui(available)} free, and {sui(required)} are needed{for_gas}:"
         f" {sui(required - available)} are lacking",
-        hint=_MORE,
         details={
             "required_mist": required,
             "available_mist": available,
@@ -206,6 +202,5 @@ def not_enough_for_gas(available: int, taken: int) -> NotNowError:
         "not_enough_sui",
         f"the wallet has {sui(available)} free, {sui(taken)} are needed besides gas, and for gas"
         f" {sui(left)} are not enough",
-        hint=_MORE,
         details={"required_mist": taken, "available_mist": available, "left_for_gas_mist": left},
     )

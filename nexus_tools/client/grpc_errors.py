@@ -33,9 +33,7 @@ def is_transient(error: "RpcError") -> bool:
 
 def explain(error: "RpcError | TimeoutError", url: str, timeout_s: float) -> NexusError:
     """The error of a call to the node at `url`, which had `timeout_s`, in words."""
-    if isinstance(error, TimeoutError):
-        return _unreachable(url, "it has been silent for too long")
-    if error.code().name == "DEADLINE_EXCEEDED":
+    if isinstance(error, TimeoutError) or error.code().name == "DEADLINE_EXCEEDED":
         return _unreachable(url, f"no answer within {timeout_s:g} s", timeout_s=timeout_s)
     return _BY_STATUS.get(error.code().name, _refused)(url, error)
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from nexus_tools.client.connection import Connection
+from nexus_tools.client.faucet import how_to_fund
 from nexus_tools.client.gas import (
     MAX_BUDGET_MIST,
     MIN_BUDGET_UNITS,
@@ -36,7 +37,7 @@ from nexus_tools.client.transactions import (
     simulate_transaction,
 )
 from nexus_tools.client.unverified_package import explains_refusal
-from nexus_tools.errors import NotFoundError, RefusedOnChainError
+from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.effects import TransactionEffects
@@ -137,10 +138,18 @@ class Sender:
             for left in reversed(range(_ATTEMPTS)):
                 try:
                     return await attempt()
+                except NotNowError as error:
+                    self._say_how_to_fund(error)
+                    raise
                 except _StaleVersionError as stale:
                     if not left:
                         raise stale.refusal from None
         raise AssertionError("at least one attempt is made")
+
+    def _say_how_to_fund(self, error: NotNowError) -> None:
+        if error.code == "not_enough_sui":
+            network, lacking = self._connection.network, error.details.get("lacking_mist")
+            error.hint = how_to_fund(network, self._signer.address, lacking)
 
     async def _attempt_simulation(self, builder: TransactionBuilder) -> Simulated:
         arguments = await self._resolve(builder)

@@ -6,7 +6,7 @@ other. Fees are merged into the gas coin.
 
 import asyncio
 
-from nexus_tools.client import Executed, Signer, SuiClient, execute_transaction
+from nexus_tools.client import Executed, Signer, SuiClient, execute_transaction, how_to_fund
 from nexus_tools.errors import (
     NexusError,
     NotAllowedError,
@@ -100,7 +100,9 @@ class Account:
             raise NotNowError(
                 "not_enough_sui",
                 f"the Leader has {sui(self._balance)} for gas, and needs {sui(budget_mist)}",
-                hint=f"send SUI to {self._signer.address}",
+                hint=how_to_fund(
+                    self._client.network, self._signer.address, budget_mist - self._balance
+                ),
             )
 
     async def price(self) -> int:

@@ -5,13 +5,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nexus_tools.client import Network, SuiClient
+from nexus_tools.client import Network, SuiClient, faucet_command
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.logs import get_logger
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import Address
-from nexus_tools.units import MIST_PER_SUI, sui
+from nexus_tools.units import rounded_up, sui
 
 _log = get_logger("nexus_tools.leader")
 
@@ -124,7 +124,5 @@ class Money:
 
 def command_to_send(network: Network, owner: Address, mist: int) -> str:
     """The command by which an operator sends so much to the leader's wallet."""
-    amount = f"{-(-mist * 1_000 // MIST_PER_SUI) / 1_000:.3f}"  # rounded up
-    if network.faucet_url:
-        return f"nexus-tools localnet faucet {owner} --amount {amount} -n {network.name}"
-    return f"nexus-tools wallet transfer {owner} {amount} -n {network.name}"
+    transfer = f"nexus-tools wallet transfer {owner} {rounded_up(mist)} -n {network.name}"
+    return faucet_command(network, owner, mist) or transfer

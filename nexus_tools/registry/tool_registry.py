@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from msgspec.structs import astuple
 
 from nexus_tools import units
+from nexus_tools.client import how_to_fund
 from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import Sent, owner_cap_id, tool_id
 from nexus_tools.package.move import tool as calls
@@ -165,11 +166,13 @@ class ToolRegistry(ToolListing):
     async def _check_collateral(self, total_mist: int) -> None:
         balance = await self.client.balance(self.client.address)
         if balance < total_mist:
+            lacking = total_mist - balance
+            funding = how_to_fund(self.client.network, self.client.address, lacking)
             raise NotNowError(
                 "not_enough_sui",
                 f"the collateral of all is {units.sui(total_mist)}, the wallet has"
                 f" {units.sui(balance)}",
-                hint="fund the wallet, or register fewer tools at a time",
+                hint=f"{funding}, or register fewer tools at a time",
             )
 
     def _result(

@@ -24,7 +24,8 @@ def test_keys_are_listed_without_secrets(home):
         ("one", "ed25519", True),
         ("two", "secp256k1", False),
     ]
-    assert all(set(row) == {"alias", "address", "scheme", "active", "source"} for row in rows)
+    keys = {"alias", "address", "scheme", "active", "source", "encrypted"}
+    assert all(set(row) == keys for row in rows)
 
 
 def test_another_key_can_be_used(home):
@@ -121,8 +122,11 @@ def test_a_dry_run_sends_nothing(author):
 @pytest.mark.parametrize("how", ["--yes", "--dry-run"])
 def test_what_would_leave_nothing_for_gas_is_refused_before_it_is_sent(author, amount, how):
     author.wallet.new("friend")
-    code = author.fails("wallet", "transfer", "friend", amount, how)
-    assert code == (4, "not_enough_sui")
+    result = author.run("wallet", "transfer", "friend", amount, how, "--json")
+    assert (result.code, result.error["code"]) == (4, "not_enough_sui")
+    asks = f"nexus-tools localnet faucet {author.wallet.signer().address}"
+    assert asks in result.error["hint"]
+    assert "-n test" in result.error["hint"]
     assert author.json("wallet", "show")["balance_mist"] == 20_000_000_000
 
 

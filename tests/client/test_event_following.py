@@ -24,6 +24,7 @@ from nexus_tools.registry import ToolRegistry
 from nexus_tools.sui.builder import TransactionBuilder
 
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+"""What collateral may be at least, as `collateral.move` has it."""
 
 
 @pytest.fixture

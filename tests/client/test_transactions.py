@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
-from nexus_tools.client import KeyPair
+from nexus_tools.client import KeyPair, SuiClient
 from nexus_tools.client.resolution import KnownObjects, resolve
 from nexus_tools.errors import (
     NotAllowedError,
@@ -316,6 +316,21 @@ async def test_too_little_sui_is_found_out_before_anything_is_sent(bob, calls):
         await bob.execute(pay(2_000 * SUI_MIST))
     assert caught.value.code == "not_enough_sui"
     assert "ExecuteTransaction" not in calls
+
+
+async def test_too_little_sui_names_the_command_of_a_faucet_or_amount_and_address(chain, bob):
+    lacking = pay(await bob.balance(bob.address) + 361_200_001)
+    for faucet in (chain.network.url, None):
+        network = replace(chain.network, faucet_url=faucet)
+        async with SuiClient(network, chain.bob) as client:
+            with pytest.raises(NotNowError) as caught:
+                await client.execute(lacking)
+        mist = caught.value.details["lacking_mist"]
+        assert mist >= 361_200_001
+        said = f"{mist // 10**9}.{mist % 10**9:09d}".rstrip("0")
+        sends = f"nexus-tools localnet faucet {bob.address} --amount"
+        expected = sends if faucet else f"send {said} SUI or more to {bob.address} on "
+        assert expected in caught.value.hint
 
 
 async def test_an_object_of_somebody_else_is_not_used(bob, chain):

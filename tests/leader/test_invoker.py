@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nexus_tools.leader import invoker as invoker_module
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.file_descriptors import make_room
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.anyio
 
 OK = b'{"ok": {"result": 3}}'
 TIMEOUT_S = 20
+ONCE = {"first_pause_ms": 60_000, "longest_pause_ms": 60_000}
+"""Half of such a pause is longer than what is left of a window: each call sends one request."""
 
 
 async def test_a_tool_of_the_toolkit_is_invoked(make_invoker, make_call, serve_tools, add_tool):
@@ -150,30 +153,45 @@ async def test_a_call_that_runs_already_is_waited_for_and_runs_once(
     assert runs == 1
 
 
+@pytest.fixture
+def serve_until_the_window_ends(serve_bytes, monkeypatch):
+    """Serves a response so often, and then a minute has passed: twice what a window has."""
+
+    async def serve(response, count):
+        async def reply(writer, number):
+            if number == count:
+                began = invoker_module._now()
+                monkeypatch.setattr(invoker_module, "_now", lambda: began + 60)
+            await response(writer, number)
+
+        return await serve_bytes(reply)
+
+    return serve
+
+
 @pytest.mark.parametrize(
     ("timeout_ms", "outcome"),
     [
-        (100, Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")),
-        (10_000, None),
+        (20_000, Failure(FailureReason.TIMED_OUT, "the tool was still running: 409")),
+        (120_000, None),
     ],
 )
 async def test_a_call_that_runs_until_the_window_ends_fails_only_if_it_had_its_time(
-    make_invoker, make_call, serve_bytes, *, respond, timeout_ms, outcome
+    make_invoker, make_call, serve_until_the_window_ends, *, respond, timeout_ms, outcome
 ):
-    server = await serve_bytes(respond(409, headers=["Retry-After: 3600"]))
-    call = make_call(server.url, timeout_ms=timeout_ms, window_s=0.5)
-    assert await make_invoker().invoke(call) == outcome
-    assert len(server.requests) > 1
+    response = respond(409, headers=["Retry-After: 3600"])
+    server = await serve_until_the_window_ends(response, 2)
+    assert await make_invoker().invoke(make_call(server.url, timeout_ms=timeout_ms)) == outcome
+    assert len(server.requests) == 2
 
 
 async def test_a_busy_tool_is_given_up_at_the_end_of_the_window(
-    make_invoker, make_call, serve_bytes, respond
+    make_invoker, make_call, serve_until_the_window_ends, respond
 ):
-    server = await serve_bytes(respond(503))
-    invoker = make_invoker(first_pause_ms=20, longest_pause_ms=20)
-    result = await invoker.invoke(make_call(server.url, window_s=0.5))
+    server = await serve_until_the_window_ends(respond(503), 7)
+    result = await make_invoker().invoke(make_call(server.url))
     assert result == Failure(FailureReason.HTTP_ERROR, "the tool responded with 503")
-    assert len(server.requests) > 6
+    assert len(server.requests) == 7
 
 
 async def test_a_tool_that_comes_back_within_the_window_answers_all_that_waited(
@@ -249,8 +267,8 @@ async def test_a_body_that_ends_early_is_tried_again(make_invoker, make_call, se
 
 
 async def test_a_port_where_nobody_listens_is_unreachable(make_invoker, make_call, unused_tcp_port):
-    call = make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.2)
-    result = await make_invoker().invoke(call)
+    call = make_call(f"http://127.0.0.1:{unused_tcp_port}")
+    result = await make_invoker(**ONCE).invoke(call)
     assert result == Failure(FailureReason.UNREACHABLE, "no connection to the tool")
 
 
@@ -338,8 +356,8 @@ async def test_a_slow_drip_ends_with_the_timeout_of_the_tool(make_invoker, make_
 
     server = await serve_bytes(reply)
     async with asyncio.timeout(TIMEOUT_S):
-        result = await make_invoker().invoke(make_call(server.url, timeout_ms=200))
-    assert result == Failure(FailureReason.TIMED_OUT, "the tool did not respond within 200 ms")
+        result = await make_invoker().invoke(make_call(server.url, timeout_ms=1_000))
+    assert result == Failure(FailureReason.TIMED_OUT, "the tool did not respond within 1000 ms")
     assert len(server.requests) == 1
 
 
@@ -492,8 +510,10 @@ async def test_a_tool_that_is_down_is_left_alone_after_some_failures(
         writer.transport.abort()
 
     server = await serve_bytes(reply)
-    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=60_000)
-    results = [await invoker.invoke(make_call(server.url, window_s=0.1)) for _ in range(4)]
+    invoker = make_invoker(breaker_failures=2, breaker_pause_ms=60_000, **ONCE)
+    results = [await invoker.invoke(make_call(server.url)) for _ in range(2)]
+    late = [make_call(server.url, window_s=1) for _ in range(2)]
+    results += await asyncio.gather(*map(invoker.invoke, late))
     assert all(result.reason is FailureReason.UNREACHABLE for result in results)
     assert len(server.requests) == 2
     assert invoker.lanes.open_breakers() == 1
@@ -504,9 +524,10 @@ async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_
 ):
     guard = AddressGuard(http=True)
     async with guarded_client(guard, SystemResolver(), max_connections=4) as client:
-        invoker = Invoker(config, client, answer_size, LeaderMetrics())
-        result = await invoker.invoke(make_call("http://localhost:1", window_s=0.1))
-        await invoker.invoke(make_call("http://localhost:1", window_s=0.1))
+        once = config.model_copy(update=ONCE)
+        invoker = Invoker(once, client, answer_size, LeaderMetrics())
+        result = await invoker.invoke(make_call("http://localhost:1"))
+        await invoker.invoke(make_call("http://localhost:1"))
     assert result.detail == "no connection to the tool"
     assert [(line["event"], line["why"]) for line in logged] == [
         ("address_refused", "the address is loopback")
@@ -517,8 +538,8 @@ async def test_another_tool_is_not_left_alone_with_it(
     make_invoker, make_call, serve_bytes, respond, unused_tcp_port
 ):
     server = await serve_bytes(respond(body=OK))
-    invoker = make_invoker(breaker_failures=1, breaker_pause_ms=60_000)
-    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}", window_s=0.1))
+    invoker = make_invoker(breaker_failures=1, breaker_pause_ms=60_000, **ONCE)
+    await invoker.invoke(make_call(f"http://127.0.0.1:{unused_tcp_port}"))
     other = make_call(server.url, tool=Address.of(0x7002))
     assert await invoker.invoke(other) == Answer("ok", {"result": 3})
 

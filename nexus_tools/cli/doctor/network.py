@@ -81,6 +81,8 @@ async def _clock(_: Session, client: "SuiClient") -> AsyncIterator[Finding]:
 
 
 async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding]:
+    from nexus_tools.client import faucet_command
+
     try:
         signer = session.settings.locate_account(session.wallet_name).what
     except NexusError as error:
@@ -91,9 +93,8 @@ async def _money(session: Session, client: "SuiClient") -> AsyncIterator[Finding
     if balance >= _LITTLE_MIST:
         yield ok("wallet", message)
         return
-    remedy = f"send SUI to {signer.address}"
-    if client.network.faucet_url is not None:
-        remedy = f"nexus-tools localnet faucet {signer.address} -n {client.network.name}"
+    asks = faucet_command(client.network, signer.address)
+    remedy = asks or f"send SUI to {signer.address}"
     yield warning("wallet", message, remedy) if balance else problem("wallet", message, remedy)
 
 

@@ -69,16 +69,22 @@ class Session:
         return self._signer
 
     @asynccontextmanager
-    async def client(self, *, signing: bool = False) -> AsyncIterator["SuiClient"]:
+    async def client(
+        self, *, signing: bool = False, endures: bool = False
+    ) -> AsyncIterator["SuiClient"]:
         """A connection to the network; `signing` with the key.
 
-        A node that is silent for longer than the settings say is told of: `node_unreachable`.
+        A node that is silent for longer than the settings say is told of: `node_unreachable`. A
+        command that runs on and on `endures` that: it goes on when the node is there again.
         """
         from nexus_tools.client import Patience, SuiClient
 
         signer = self.signer() if signing else None
         network = self.network()
-        patience = Patience(call_timeout_s=self.settings.timeout_s)
+        timeout_s = self.settings.timeout_s
+        patience = Patience(call_timeout_s=timeout_s)
+        if not endures:
+            patience = Patience.of_a_person(timeout_s)
         try:
             async with SuiClient(network, signer, patience=patience) as client:
                 yield client
@@ -92,11 +98,11 @@ class Session:
         return self.settings.find_deployment(client.network.name, await client.chain_id())
 
     @asynccontextmanager
-    async def nexus(self, *, signing: bool = True) -> AsyncIterator["Nexus"]:
-        """The tools, leaders and invocations on the network."""
+    async def nexus(self, *, signing: bool = True, endures: bool = False) -> AsyncIterator["Nexus"]:
+        """The tools, leaders and invocations on the network, by a connection as of `client`."""
         from nexus_tools.nexus import Nexus
 
-        async with self.client(signing=signing) as client:
+        async with self.client(signing=signing, endures=endures) as client:
             with self.output.progress(f"asking {client.network.name}"):
                 deployment = await self._known_deployment(client)
             yield Nexus(client, deployment, dry_run=self.dry_run)

@@ -74,7 +74,7 @@ async def _identity(
     async with AsyncExitStack() as stack:
         while True:
             try:
-                async with session.nexus() as nexus:
+                async with session.nexus(endures=True) as nexus:
                     return nexus.deployment, await chosen(nexus.leaders, which)
             except UnreachableError as error:
                 if not is_told:
@@ -111,7 +111,7 @@ async def _run(
 
     from nexus_tools.leader import Leader, make_room
 
-    async with session.client() as client:
+    async with session.client(endures=True) as client:
         config = _config(session, cap, options)
         make_room(config.max_concurrent)
         config.journal.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ async def _once_ready(
     await leader.ready.wait()
     collect_seldom()
     url = _health_url(config, leader.health_port)
-    _log.info("works", leader=str(cap), health=url)
+    _log.info("works", leader=str(cap), **({"health": url} if url else {}))
     health = f", health at {url}" if url else ""
     session.output.done(f"the leader {cap} works{health}; Ctrl-C stops it")
 

@@ -41,7 +41,7 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
     log_to_stderr("json" if session.output.as_json else None)
     place = None if options["http"] is None else host_and_port(options["http"])
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
-    async with session.nexus(signing=options["on_chain"]) as nexus:
+    async with session.nexus(signing=options["on_chain"], endures=True) as nexus:
         offers = Offers(nexus.tools, tool_filter, max_price_mist=options["max_price"])
         async with _calls(session, nexus.invocations, options) as calls:
             catalogue = RegistryCatalogue(offers, calls)

@@ -21,7 +21,7 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UnreachableError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.domain_proof import Proof
@@ -105,12 +105,12 @@ def _warn_of_owner(output: Output, fqn: str, proof: "Proof | None") -> None:
 
 @contextmanager
 def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
-    """The time in which an end by Ctrl-C or SIGTERM tells how to find what was prepaid."""
+    """The time in which Ctrl-C, SIGTERM or a silent node tell how to find what was prepaid."""
     from asyncio import CancelledError
 
     try:
         yield
-    except CancelledError:
+    except (CancelledError, UnreachableError):
         place = facts["invocation"]
         output.warn(
             f"the invocation {place} is on chain, and goes on without you:"

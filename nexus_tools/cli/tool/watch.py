@@ -31,7 +31,7 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     from nexus_tools.tool import ToolFqn
 
     wanted = [ToolFqn.parse(name) for name in fqn]
-    async with session.nexus(signing=False) as nexus:
+    async with session.nexus(signing=False, endures=True) as nexus:
         with session.output.progress("reading the registry"):
             names = {(await nexus.tools.get(name)).fqn for name in wanted}
 

@@ -49,6 +49,7 @@ def list_keys(session: Session) -> None:
         "scheme": "Scheme",
         "active": "Active",
         "source": "Source",
+        "encrypted": "Encrypted",
     }
     session.output.table(rows, columns, empty="no key yet: `nexus-tools wallet new` makes one")
 

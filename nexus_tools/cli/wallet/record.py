@@ -26,6 +26,7 @@ def record_beside(found: "Found[Account]", active: "Address | None") -> dict[str
         "scheme": account.scheme.name.lower(),
         "active": account.address == active,
         "source": found.source,
+        "encrypted": account.encrypted,
     }
 
 

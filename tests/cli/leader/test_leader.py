@@ -143,6 +143,11 @@ def test_the_daemon_says_that_it_works_and_ends_cleanly(author, leader, number):
     assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == ["stopped"]
 
 
+def test_a_daemon_without_health_says_nothing_of_it(author, leader):
+    daemon = author.daemon("works", "leader", "run", "--log-format", "json")
+    assert "health" not in json.loads(daemon.line)
+
+
 def test_for_people_it_says_that_it_works(author, leader):
     daemon = author.daemon("✓", "leader", "run", "--health-port", "0", "--log-format", "text")
     assert f"the leader {leader} works, health at http://127.0.0.1:" in daemon.line

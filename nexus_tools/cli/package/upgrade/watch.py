@@ -28,7 +28,7 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
     """
     from nexus_tools.sui.address import Address
 
-    async with session.client() as client:
+    async with session.client(endures=True) as client:
         locks = await known_locks(session, client)
         wanted = {str((await client.package_versions(Address.parse(each)))[0]) for each in package}
 
