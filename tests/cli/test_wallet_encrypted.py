@@ -23,7 +23,8 @@ def vault(home):
 
 
 def test_a_key_is_made_listed_and_printed(vault):
-    assert [row["alias"] for row in vault.json("wallet", "list")] == ["vault"]
+    [row] = vault.json("wallet", "list")
+    assert (row["alias"], row["encrypted"]) == ("vault", True)
     exported = vault.run("wallet", "export", "vault", "--yes", **WORDS).stdout
     assert exported.startswith("suiprivkey1")
 
@@ -69,6 +70,23 @@ def test_a_program_finds_the_key_with_the_passphrase_of_its_environment(vault, m
     assert (
         str(Settings.load().find_key("vault").address) == vault.json("wallet", "list")[0]["address"]
     )
+
+
+def test_a_key_that_is_to_be_made_is_not_said_to_be_there(home):
+    result = home.run("wallet", "new", "vault", "--encrypt", "--json")
+    assert (result.code, result.error["code"]) == (2, "passphrase_missing")
+    assert "open" not in result.error["message"]
+
+
+def test_who_only_looks_needs_no_passphrase(author, chain):
+    address = author.json("wallet", "new", "vault", "--encrypt", **WORDS)["address"]
+    chain.fund(Address.parse(address), 10**9)
+    status = author.json("status", "-w", "vault")
+    assert (status["address"], status["money"]["balance_mist"]) == (address, 10**9)
+    assert author.json("leader", "status", "-w", "vault") == []
+    assert author.json("invocation", "list", "-w", "vault") == []
+    given = author.json("localnet", "faucet", "--amount", "2", "-w", "vault")
+    assert (given["address"], given["amount_mist"]) == (address, 2 * 10**9)
 
 
 def test_an_encrypted_key_signs_transactions(author, chain):

@@ -25,6 +25,7 @@ def record_beside(found: "Found[Account]", active: "Address | None") -> dict[str
         "address": str(account.address),
         "scheme": account.scheme.name.lower(),
         "active": account.address == active,
+        "encrypted": account.encrypted,
         "source": found.source,
     }
 
