@@ -24,7 +24,7 @@ class Passphrase:
     def of(cls, variables: Mapping[str, str]) -> "Passphrase":
         """That of the environment, whose variables are named without what ours begin with."""
         file = variables.get("passphrase_file")
-        return cls(variables.get("passphrase"), Path(file).expanduser() if file else None)
+        return cls(variables.get("passphrase"), Path(file) if file else None)
 
     @property
     def is_set(self) -> bool:

@@ -48,8 +48,7 @@ TABLES = ("networks", "deployments", "upgrade_locks")
 DEFAULT_TIMEOUT = "10s"
 """What people wait for without a word; programs may have more patience."""
 _HOW_TO_ADD_A_NETWORK = (
-    "`nexus-tools network list` shows what there is,"
-    " `nexus-tools network use NAME --url URL` adds one"
+    "`nexus-tools network list` shows them, `nexus-tools network use NAME --url URL` adds one"
 )
 _HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what is there, `nexus-tools wallet new` adds"
 

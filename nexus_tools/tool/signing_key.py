@@ -54,7 +54,7 @@ def parse_public_key(text: str) -> bytes:
         raise ValidationError(
             "public_key_invalid",
             f"{text[:80]!r} is not the public half of an Ed25519 key",
-            hint="write it as `nexus-tools tool key show` and `leader key show` do: ed25519:…",
+            hint="write it as `nexus-tools tool key show` prints it: ed25519:…",
         )
     return key
 
@@ -117,7 +117,7 @@ class SigningKey:
             raise UsageError(
                 "signing_key_missing",
                 f"the key in {path} cannot be read: {reason}",
-                hint="`nexus-tools tool key new` and `leader key new` make one",
+                hint="`nexus-tools tool key new` and `nexus-tools leader key new` make one",
             ) from None
         return cls.from_pem(text)
 
@@ -144,7 +144,7 @@ def _bad_key(reason: str) -> ValidationError:
     return ValidationError(
         "signing_key_invalid",
         f"the signing key cannot be read: {reason}",
-        hint="`nexus-tools tool key new` and `leader key new` make one",
+        hint="`nexus-tools tool key new` and `nexus-tools leader key new` make one",
     )
 
 

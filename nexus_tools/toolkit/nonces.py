@@ -90,7 +90,7 @@ class SqliteNonces:
         try:
             path.touch(mode=0o600)
             # One statement at a time, each by itself; the loop's thread need not have opened it.
-            self._file = sqlite3.connect(path, 1.0, isolation_level=None, check_same_thread=False)
+            self._file = sqlite3.connect(path, 10.0, isolation_level=None, check_same_thread=False)
             self._file.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(
@@ -119,7 +119,8 @@ class SqliteNonces:
             self._file.execute("DELETE FROM taken WHERE until_s < ?", (int(now_s) - _MARGIN_S,))
 
 
-# Nothing is lost when a process ends; when the machine does, what it took last may be.
+# Nothing is lost when a process ends; when the machine does, what it took last may be. Processes
+# that begin together wait for each other longer than a request may.
 _SCHEMA = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = OFF;
@@ -130,5 +131,6 @@ _SCHEMA = """
         PRIMARY KEY (signer, nonce)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS taken_until ON taken (until_s);
+    PRAGMA busy_timeout = 1000;
 """
 _TAKE = "INSERT OR IGNORE INTO taken VALUES (?, ?, ?)"

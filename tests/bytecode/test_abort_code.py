@@ -16,7 +16,7 @@ NONE = 0xFFFF
 @pytest.fixture
 def module():
     folder = Path(nexus_tools.package.__file__).parent / "bytecode"
-    return (folder / "tool.mv").read_bytes()
+    return (folder / "definition.mv").read_bytes()
 
 
 def constant(module, data):

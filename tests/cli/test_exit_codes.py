@@ -115,7 +115,7 @@ class Interrupted(io.StringIO):
         return "y\n"
 
 
-@pytest.mark.parametrize("command", [("unregister",), ("update", "--price", "1")])
+@pytest.mark.parametrize("command", [("unregister",), ("update", "--price", "0.1")])
 def test_130_stopped_at_a_question(author, registered, command):
     before = author.json("tool", "show", registered)
     terminal = Interrupted()

@@ -101,7 +101,8 @@ def test_a_setting_is_taken_out_of_the_file_again(home):
     home.configure(network="mainnet", networks={"own": {"url": "http://127.0.0.1:1"}})
     assert home.json("config", "unset", "network") == {"network": None, "was": "mainnet"}
     assert home.json("config", "show")["network"] == "localnet"
-    assert home.settings == {"networks": {"own": {"url": "http://127.0.0.1:1"}}, "deployments": {}}
+    assert home.settings["networks"] == {"own": {"url": "http://127.0.0.1:1"}}
+    assert home.settings.keys() == {"networks", "deployments", "upgrade_locks"}
     assert home.json("config", "unset", "network") == {"network": None, "was": None}
 
 

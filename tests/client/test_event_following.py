@@ -35,7 +35,7 @@ async def emit(chain):
     async def emit(*numbers):
         builder = TransactionBuilder()
         for number in numbers:
-            changed = replace(settings, collateral_mist=number)
+            changed = replace(settings, max_schema_bytes=number)
             registry_calls.configure(builder, *chain.administered, *astuple(changed))
         async with chain.client(chain.alice) as alice:  # which knows nothing of before a revert
             await alice.execute(builder)
@@ -44,7 +44,7 @@ async def emit(chain):
 
 
 def number_of(chain, record):
-    return parse_event(chain.deployment, record.event).collateral_mist
+    return parse_event(chain.deployment, record.event).max_schema_bytes
 
 
 async def take(chain, items, count):

@@ -31,6 +31,8 @@ COLLATERAL = {
     "required_mist": 10**9,
     "delay_ms": 1,
     "unregistered_at_ms": None,
+    "proposed_mist": 0,
+    "slash": None,
 }
 
 
@@ -40,7 +42,7 @@ def make_tool(add_definition):
 
     def make(*, collateral=None, version=3, **definition):
         on_chain = replace(Registration(add_definition()).on_chain(), **definition)
-        values = (0, Address.of(1), Address.of(2), (), collateral, False, 0, 0)
+        values = (0, Address.of(1), Address.of(2), (), collateral, 0, 0)
         return FoundTool(Tool(TOOL, on_chain, *values), version)
 
     return lambda **changes: make(**{"collateral": Collateral(**COLLATERAL), **changes})

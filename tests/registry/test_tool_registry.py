@@ -3,6 +3,7 @@ from msgspec.structs import replace
 
 from nexus_tools.errors import NotAllowedError, NotNowError, UsageError, ValidationError
 from nexus_tools.package import ToolState
+from nexus_tools.package.move.tool import ToolSlashProposed
 from nexus_tools.registry import Registration
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
@@ -180,9 +181,11 @@ async def test_a_revoked_operator_is_no_operator(registry, strangers, user):
 async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
     registry, admins, admin, chain
 ):
-    await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
+    proposed = await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
     slash = (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms())
     assert (slash.amount_mist, slash.reason, slash.evidence) == (SUI // 4, "it lies", EVIDENCE)
+    event = admins.emitted(proposed, ToolSlashProposed)
+    assert (slash.due_at_ms, slash.void_at_ms) == (event.due_at_ms, event.void_at_ms)
     with pytest.raises(NotNowError, match="possible from") as caught:
         await admins.execute_slash(ADD)
     assert caught.value.code == "not_due"

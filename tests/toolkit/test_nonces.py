@@ -1,4 +1,5 @@
-import multiprocessing
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -58,20 +59,18 @@ def test_what_was_signed_before_a_process_began_is_not_remembered_by_it():
     assert MemoryNonces(now=lambda: NOW).since_s == NOW
 
 
-def _take(path, answers):
-    answers.put(SqliteNonces(path).take("0xa", "n", NOW + 60, NOW))
+TAKE = """
+import sys
+from pathlib import Path
+from nexus_tools.toolkit.nonces import SqliteNonces
+print(SqliteNonces(Path(sys.argv[1])).take("0xa", "n", int(sys.argv[2]) + 60, int(sys.argv[2])))
+"""
 
 
 def test_of_many_processes_one_takes_a_request(tmp_path):
-    path = tmp_path / "nonces.sqlite"
-    context = multiprocessing.get_context("spawn")
-    taken = context.Queue()
-    workers = [context.Process(target=_take, args=(path, taken)) for _ in range(3)]
-    for worker in workers:
-        worker.start()
-    assert sorted(taken.get(timeout=60) for _ in workers) == [False, False, True]
-    for worker in workers:
-        worker.join()
+    command = [sys.executable, "-c", TAKE, tmp_path / "nonces.sqlite", str(NOW)]
+    workers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert sorted(worker.communicate()[0] for worker in workers) == ["False\n", "False\n", "True\n"]
 
 
 def test_a_file_outlives_its_process_and_is_for_its_owner_alone(tmp_path):

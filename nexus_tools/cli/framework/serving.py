@@ -57,7 +57,7 @@ _OPTIONS = (
         "--signing-key",
         type=FILE,
         envvar=environment.SIGNING_KEY_PATH,
-        help="Key that signs responses to signed calls, PEM: `tool key new` makes one."
+        help="Key that signs responses to signed calls, PEM: `nexus-tools tool key new` makes one."
         f" [env: {environment.SIGNING_KEY_PATH}]",
     ),
     click.option(

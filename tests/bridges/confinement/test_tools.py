@@ -42,7 +42,7 @@ def without_mounts(command):
     return ["unshare", "--user", "--map-root-user", "sh", "-ec", f"{denied}\n{shlex.join(command)}"]
 
 
-# As docs/bridges/sandbox.md has it, of files that are the user's own.
+# As docs/concepts/sandbox.md has it, of files that are the user's own.
 LEFT_WITHOUT_MOUNTS = {"change_files": ["mode", "time", "owner"]}
 
 

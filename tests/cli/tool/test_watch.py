@@ -121,17 +121,17 @@ def test_a_chain_that_was_set_back_is_gone_on_with(author, registered, chain):
 
     def update(price):
         """Have the price changed; the prices that are told until this one is."""
-        author.json("tool", "update", registered, "--price", f"0.{price}", "--yes")
+        author.json("tool", "update", registered, "--price", f"0.0{price}", "--yes")
         told = []
         while price not in told:
-            told.append(json.loads(watch.process.stdout.readline())["price_mist"] // 10**8)
+            told.append(json.loads(watch.process.stdout.readline())["price_mist"] // 10**7)
         return told
 
     assert update(1) == [1]
     assert update(2) == [2]
     chain.revert(snapshot)
     for price in (3, 4, 5):
-        author.json("tool", "update", registered, "--price", f"0.{price}", "--yes")
+        author.json("tool", "update", registered, "--price", f"0.0{price}", "--yes")
     assert update(6)[-1] == 6
     assert "was set back" in watch.end(signal.SIGINT).stderr
 

@@ -11,7 +11,8 @@ from nexus_tools.registry import Invocations, LeaderRegistry, Registration, Tool
 from nexus_tools.tool import Answer, Failure, FailureReason, ToolDefinition
 
 SUI = 1_000_000_000
-WEEK_MS = 604_800_000
+DAY_MS = 86_400_000
+WEEK_MS = 7 * DAY_MS
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 KEYS = {
     name: KeyPair.from_bytes(b"\0" + bytes([7 + place] * 32))
@@ -67,7 +68,10 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
         localnet.advance_clock(25_000)
         await asking.expire(asked[2])
         await asking.delete(*asked)
-        await ToolRegistry(clients["admin"], deployment).slash(definition.fqn, 5, "It lied.")
+        admins = ToolRegistry(clients["admin"], deployment)
+        await admins.propose_slash(definition.fqn, 5, "It lied.", bytes(32))
+        localnet.advance_clock(3 * DAY_MS)
+        await admins.execute_slash(definition.fqn)
         await tools.unregister(definition.fqn)
         await leaders.unregister(cap)
         localnet.advance_clock(2 * WEEK_MS)
@@ -80,5 +84,5 @@ async def test_register_request_settle_fail_expire_slash_and_leave(
     assert {one.name for one in told if not one.succeeded} == set()
     assert {call.function for call in calls} >= {
         *("define", "register", "share", "activate", "request", "settle"),
-        *("fail", "expire", "delete", "slash", "unregister", "claim"),
+        *("fail", "expire", "delete", "propose_slash", "execute_slash", "unregister", "claim"),
     }

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import nexus_tools.package
 from nexus_tools.localnet import ThreadedLocalnet
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.bcs import boolean
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, blake2b256
 from nexus_tools.sui.expiration import NoExpiration
@@ -167,7 +168,7 @@ class Published:
     admin_cap: Address
     digest: str
 
-    def configure(self, client, account, collateral_mist, *paths):
+    def configure(self, client, account, max_schema_bytes, *paths):
         """Change the registry's settings, which emits one event."""
         builder = TransactionBuilder()
         cap = client.call("LedgerService/GetObject", "*", object_id=str(self.admin_cap)).object
@@ -178,7 +179,8 @@ class Published:
             [
                 builder.resolved(SharedObject(self.registry, self.registry_version, mutable=True)),
                 builder.resolved(OwnedObject(reference(cap))),
-                *map(builder.u64, (collateral_mist, 1, 2, 3, 4)),
+                builder.pure(boolean, True),
+                *map(builder.u64, (SUI, 86_400_000, 1_000, 2_000, max_schema_bytes)),
             ],
         )
         return account.execute(client, builder, *paths)

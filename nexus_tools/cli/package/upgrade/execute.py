@@ -37,7 +37,7 @@ async def command(
     Without PACKAGE it is ours, to what comes with nexus-tools. If ours is free, it is upgraded at
     once, with the UpgradeCap. Who has the AdminCap then migrates the registries: from then on they
     refuse the commands of older versions, and Leaders that run have to be started again. On other
-    machines `package use` with the id of the first version finds the newest one.
+    machines `nexus-tools package use ID`, with the id of the first version, finds the newest one.
     """
     compiled = await compiled_upgrade(session, package, folder, compilation)
     if package is None:

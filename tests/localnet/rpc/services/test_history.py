@@ -24,7 +24,7 @@ def amounts(client, alice, published):
 
 
 def amount_of(frame):
-    return int(frame.event.json.struct_value.fields["collateral_mist"].string_value)
+    return int(frame.event.json.struct_value.fields["max_schema_bytes"].string_value)
 
 
 def listed(client, **fields):
@@ -109,7 +109,7 @@ def test_an_event_says_what_it_is_and_where_it_stands(client, alice, published):
     assert event.module == "tool_registry"  # that of the command, not that of `emit`
     assert event.sender == str(alice.address)
     assert event.contents.name == event.event_type
-    assert event.contents.value[:8] == (5).to_bytes(8, "little")
+    assert event.contents.value[-8:] == (5).to_bytes(8, "little")
     assert (event.checkpoint, event.event_index) == (executed.checkpoint, 0)
     assert event.transaction_digest == executed.digest
     assert event.transaction_index == executed.transaction_index

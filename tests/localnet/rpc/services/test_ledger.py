@@ -65,7 +65,8 @@ def test_the_value_of_an_object_is_shown_as_json(client, published):
     fields = found.object.json.struct_value.fields
     assert fields["id"].string_value == str(published.registry)
     assert fields["version"].struct_value.fields["number"].string_value == "1"
-    settings = fields["settings"].struct_value.fields
+    settings = dict(fields["settings"].struct_value.fields)
+    assert settings.pop("accepting").bool_value is True
     assert {name: value.string_value for name, value in settings.items()} == {
         "collateral_mist": "1000000000",
         "unregister_delay_ms": "604800000",

@@ -4,7 +4,7 @@ import pytest
 from nexus_tools.sui.address import Address
 
 COPY, DROP, STORE, KEY = 1, 2, 3, 4
-DATATYPE, U64, TYPE_PARAMETER = 10, 6, 11
+DATATYPE, BOOL, U64, TYPE_PARAMETER = 10, 2, 6, 11
 IMMUTABLE, MUTABLE = 1, 2
 
 
@@ -23,11 +23,12 @@ def function(client, package, module, name):
 def test_a_function_is_described_by_its_signature(client, published):
     found = function(client, str(published.package), "tool_registry", "configure")
     assert (found.name, found.visibility, found.is_entry) == ("configure", 2, False)
-    registry, cap, *numbers = found.parameters
+    registry, cap, accepting, *numbers = found.parameters
     assert registry.reference == MUTABLE
     assert registry.body.type == DATATYPE
     assert registry.body.type_name == f"{published.package}::tool_registry::ToolRegistry"
     assert cap.reference == IMMUTABLE
+    assert accepting.body.type == BOOL
     assert [number.body.type for number in numbers] == [U64] * 5
     assert not numbers[0].HasField("reference")
     assert list(found.returns) == []

@@ -22,7 +22,7 @@ def settings_changed(published):
 
 
 def amount_of(frame):
-    return int(frame.event.json.struct_value.fields["collateral_mist"].string_value)
+    return int(frame.event.json.struct_value.fields["max_schema_bytes"].string_value)
 
 
 def next_event(stream):
