@@ -23,8 +23,15 @@ def vault(home):
 
 
 def test_a_key_is_made_listed_and_printed(vault):
-    [row] = vault.json("wallet", "list")
-    assert (row["alias"], row["encrypted"]) == ("vault", True)
+    vault.json("wallet", "new", "plain")
+    rows = vault.json("wallet", "list")
+    assert {row["alias"]: row["encrypted"] for row in rows} == {"vault": True, "plain": False}
+    lines = vault.run("wallet", "list", COLUMNS="200").stdout.splitlines()
+    assert any(line.split()[-1:] == ["Encrypted"] for line in lines)
+    assert {line.split()[0]: line.split()[-1] for line in lines if "0x" in line} == {
+        "vault": "yes",
+        "plain": "no",
+    }
     exported = vault.run("wallet", "export", "vault", "--yes", **WORDS).stdout
     assert exported.startswith("suiprivkey1")
 

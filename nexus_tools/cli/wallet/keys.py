@@ -47,8 +47,8 @@ def list_keys(session: Session) -> None:
         "address": "Address",
         "scheme": "Scheme",
         "active": "Active",
-        "encrypted": "Encrypted",
         "source": "Source",
+        "encrypted": "Encrypted",
     }
     session.output.table(rows, columns, empty="no key yet: `nexus-tools wallet new` makes one")
 

@@ -25,8 +25,8 @@ def record_beside(found: "Found[Account]", active: "Address | None") -> dict[str
         "address": str(account.address),
         "scheme": account.scheme.name.lower(),
         "active": account.address == active,
-        "encrypted": account.encrypted,
         "source": found.source,
+        "encrypted": account.encrypted,
     }
 
 
