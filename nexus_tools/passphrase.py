@@ -41,7 +41,7 @@ class Passphrase:
             return self.prompt(alias)
         raise UsageError(
             "passphrase_missing",
-            f"the key {alias} is encrypted, and there is no passphrase to open it",
+            f"there is no passphrase for the encrypted key {alias}",
             hint=f"set {PASSPHRASE_FILE} to a file that has it, or {PASSPHRASE}",
         )
 
@@ -51,6 +51,8 @@ def _first_line(path: Path) -> str:
         raise _unusable(path, "others than you can read it")
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise _unusable(path, "there is no such file") from None
     except OSError as error:
         raise _unusable(path, error.strerror or "it cannot be read") from None
     except UnicodeDecodeError:
@@ -62,5 +64,5 @@ def _unusable(path: Path, reason: str) -> UsageError:
     return UsageError(
         "passphrase_file_invalid",
         f"the passphrase in {path} cannot be used: {reason}",
-        hint=f"its first line is the passphrase, and `chmod 600 {path}` shuts it for others",
+        hint=f"{PASSPHRASE_FILE} names a file of mode 0600 whose first line is the passphrase",
     )

@@ -45,9 +45,9 @@ async def list_invocations(session: Session, *, everything: bool, limit: int, pa
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
     `refund_mist`, which is what is still inside.
     """
-    async with session.nexus() as nexus:
+    async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
-            found = await nexus.invocations.mine()
+            found = await nexus.invocations.mine(session.own_address())
             now_ms = await nexus.client.now_ms()
     found = tuple(reversed(found))
     wanted = [each for each in found if everything or not each.is_closed]

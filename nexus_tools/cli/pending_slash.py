@@ -28,9 +28,8 @@ def slash_in_words(slash: dict[str, Any] | None) -> str | None:
     """What is proposed, in a line; None if none is pending."""
     if slash is None:
         return None
-    return (
-        f"{units.sui(slash['amount_mist'])} from {units.utc(slash['due_at_ms'])}: {slash['reason']}"
-    )
+    due, void = (units.utc(slash[name]) for name in ("due_at_ms", "void_at_ms"))
+    return f"{units.sui(slash['amount_mist'])} from {due} until {void}: {slash['reason']}"
 
 
 def claimed_in_words(event: "ToolCollateralClaimed | LeaderCollateralClaimed", whose: str) -> str:

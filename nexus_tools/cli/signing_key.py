@@ -1,5 +1,6 @@
 """`nexus-tools tool key` and `leader key`: the keys that sign tool calls and their responses."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 _NEW = click.Path(dir_okay=False, path_type=Path)
 
 
-def key_group(summary: str, known_to: str, signer: str) -> click.Group:
+def key_group(summary: str, known_to: str, signer: str, parse: Callable[[str], str]) -> click.Group:
     """The commands on the keys of tools, or of leaders.
 
-    `known_to` says who has to know the public half, `signer` how they name the key's owner.
+    `known_to` says who has to know the public half, `signer` how they name the key's owner, whose
+    name `parse` gives in full.
     """
 
     @click.group(help=summary)
@@ -52,7 +54,7 @@ def key_group(summary: str, known_to: str, signer: str) -> click.Group:
 
         record = _record(SigningKey.load(file), file)
         if owner is not None:
-            record["line"] = f"{owner} {record['public_key']}"
+            record["line"] = f"{parse(owner)} {record['public_key']}"
         session.output.record(record)
 
     return group

@@ -7,13 +7,14 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.pending_slash import pending_slash, slash_in_words
 from nexus_tools.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from nexus_tools.client import SuiClient
     from nexus_tools.nexus import Nexus
     from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import RegisteredLeader, Step
+    from nexus_tools.sui.address import Address
 
 _LAST = 5
 _FIRST_SUI = "`nexus-tools localnet faucet` gives you SUI on networks that have a faucet"
@@ -35,6 +36,7 @@ _TOOL_COLUMNS = {
     "price": "Price",
     "collateral": "Collateral",
     "claimable": "Claimable",
+    "slash": "Pending slash",
 }
 _PENDING_COLUMNS = {
     "invocation": "Pending",
@@ -56,6 +58,7 @@ _LEADER_COLUMNS = {
     "state": "State",
     "collateral": "Collateral",
     "claimable": "Claimable",
+    "slash": "Pending slash",
 }
 
 
@@ -72,18 +75,20 @@ async def command(session: Session) -> None:
     """
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
     try:
-        document["wallet"] = session.settings.locate_account(session.wallet_name).what.alias
-        async with session.nexus() as nexus:
+        account = session.settings.locate_account(session.wallet_name).what
+        document |= {"wallet": account.alias, "address": str(account.address)}
+        async with session.nexus(signing=False) as nexus:
             with session.output.progress("reading the registries"):
-                document |= await _read(nexus)
                 now_ms = await nexus.client.now_ms()
+                document |= await _read(nexus, account.address, now_ms)
     except NotFoundError as error:
         if error.code not in ("wallet_empty", "package_not_published"):
             raise
-        has_key = document["wallet"] is not None
-        async with session.client(signing=has_key) as client:
+        async with session.client() as client:
             now_ms = await client.now_ms()
-            document |= await _read_money(client) if has_key else {}
+            if document["wallet"] is not None:
+                balance = await client.balance(session.own_address())
+                document["money"] = document["money"] | {"balance_mist": balance}
         document["next"] = f"{error.message}: {error.hint}"
     if session.output.as_json:
         session.output.document(document)
@@ -91,30 +96,22 @@ async def command(session: Session) -> None:
         _print(session.output, document, now_ms)
 
 
-async def _read_money(client: "SuiClient") -> dict[str, Any]:
-    """What can be told where the package is not published."""
-    money = _NOTHING["money"] | {"balance_mist": await client.balance(client.address)}
-    return {"address": str(client.address), "money": money}
-
-
-async def _read(nexus: "Nexus") -> dict[str, Any]:
+async def _read(nexus: "Nexus", address: "Address", now_ms: int) -> dict[str, Any]:
     """All of it, with parallel reads."""
     from nexus_tools.cli.invocation import invocation_document
     from nexus_tools.registry import ToolFilter
 
-    address, invocations = nexus.client.address, nexus.invocations
-    now_ms, balance, tools, leaders, requested, closings = await asyncio.gather(
-        nexus.client.now_ms(),
+    invocations = nexus.invocations
+    balance, tools, leaders, requested, closings = await asyncio.gather(
         nexus.client.balance(address),
-        _tools(nexus, ToolFilter(owner=address)),
-        _leaders(nexus),
-        invocations.mine(),
+        _tools(nexus, ToolFilter(owner=address), now_ms),
+        _leaders(nexus, address, now_ms),
+        invocations.mine(address),
         invocations.closings(address, _LAST),
     )
     pending = [each for each in requested if not each.is_closed]
     is_new = not (tools or leaders or requested or closings)
     return {
-        "address": str(address),
         "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else None,
         "money": {
             "balance_mist": balance,
@@ -129,16 +126,16 @@ async def _read(nexus: "Nexus") -> dict[str, Any]:
     }
 
 
-async def _tools(nexus: "Nexus", mine: Any) -> list[dict[str, Any]]:
+async def _tools(nexus: "Nexus", mine: Any, now_ms: int) -> list[dict[str, Any]]:
     from nexus_tools.cli.tool_health import healths
 
     tools = await nexus.tools.list(mine)
     active = [tool for tool in tools if tool.is_active]
     health = dict(zip((tool.fqn for tool in active), await healths(active), strict=True))
-    return [_tool(tool, health.get(tool.fqn)) for tool in tools]
+    return [_tool(tool, health.get(tool.fqn), now_ms) for tool in tools]
 
 
-def _tool(tool: "Tool", problem: str | None) -> dict[str, Any]:
+def _tool(tool: "Tool", problem: str | None, now_ms: int) -> dict[str, Any]:
     """A tool as JSON; `healthy` is None for one that is not active: nobody calls it."""
     return {
         "fqn": tool.fqn,
@@ -148,21 +145,24 @@ def _tool(tool: "Tool", problem: str | None) -> dict[str, Any]:
         "price_mist": tool.price_mist,
         "collateral_mist": 0 if tool.collateral is None else tool.collateral.balance_mist,
         "claimable_at_ms": tool.claimable_at_ms,
+        "pending_slash": pending_slash(tool.collateral, now_ms),
     }
 
 
-async def _leaders(nexus: "Nexus") -> list[dict[str, Any]]:
-    caps = await nexus.leaders.caps()
-    return [_leader(found) for found in await asyncio.gather(*map(nexus.leaders.get, caps))]
+async def _leaders(nexus: "Nexus", owner: "Address", now_ms: int) -> list[dict[str, Any]]:
+    caps = await nexus.leaders.caps(owner)
+    found = await asyncio.gather(*map(nexus.leaders.get, caps))
+    return [_leader(each, now_ms) for each in found]
 
 
-def _leader(leader: "RegisteredLeader") -> dict[str, Any]:
+def _leader(leader: "RegisteredLeader", now_ms: int) -> dict[str, Any]:
     return {
         "leader": str(leader.id),
         "name": leader.record.name,
         "state": leader.state,
         "collateral_mist": leader.record.collateral.balance_mist,
         "claimable_at_ms": leader.record.collateral.claimable_at_ms,
+        "pending_slash": pending_slash(leader.record.collateral, now_ms),
     }
 
 
@@ -200,6 +200,7 @@ def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:
     if row.get("claimable_at_ms") is not None:
         at_ms = row["claimable_at_ms"]
         words["claimable"] = "now" if at_ms <= now_ms else units.utc(at_ms, now_ms)
+    words["slash"] = slash_in_words(row.get("pending_slash"))
     if "healthy" in row:
         words["health"] = "well" if row["healthy"] else row["problem"]
     if "expires_at_ms" in row:

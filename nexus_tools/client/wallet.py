@@ -65,6 +65,10 @@ class Wallet:
         """The keystore file."""
         return self._path
 
+    def place(self, account: Account) -> Path:
+        """The file that has the key of an account."""
+        return self._beside("encrypted") if account.encrypted else self._path
+
     @property
     def exposed(self) -> bool:
         """Whether others than the owner of the file may read the keys."""
@@ -201,7 +205,7 @@ class Wallet:
         if alias in self._aliases.values():
             raise UsageError(
                 "alias_taken",
-                f"another account has the alias {alias}",
+                f"another key has the alias {alias}",
                 hint="choose another; `nexus-tools wallet list` shows those that are taken",
             )
         return alias

@@ -246,7 +246,7 @@ def _check_same(registration: Registration, existing: calls.Tool) -> None:
 
 REVIVAL = {
     ToolState.ACTIVE: "",
-    ToolState.SUSPENDED: "top its collateral up",
+    ToolState.SUSPENDED: "top its collateral up: `nexus-tools tool top-up`",
     ToolState.UNREGISTERED: "cancel the unregistration",
     ToolState.CLAIMED: "re-register it",
 }

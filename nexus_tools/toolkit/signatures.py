@@ -160,7 +160,7 @@ def gate(signatures: Signatures, tool: str, root_url: str | None) -> SignatureGa
         raise UsageError(
             "public_url_missing",
             "who verifies signatures has to know at which URL the server is registered",
-            hint="give the public URL, as in https://tools.example.com",
+            hint="give the public URL (`--public-url`), as in https://tools.example.com",
         )
     return SignatureGate(signatures, tool, root_url)
 

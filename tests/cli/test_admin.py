@@ -2,6 +2,8 @@
 
 import pytest
 
+DAY_MS = 86_400_000
+
 
 @pytest.fixture
 def leader(author):
@@ -31,24 +33,30 @@ def slash(evidence):
 def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     document = slash(publisher, "propose", registered, "0.4")
     assert document["amount_mist"] == 400_000_000
+    assert document["void_at_ms"] - document["due_at_ms"] == 7 * DAY_MS
     # FIPS 180-2, appendix B.1
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert document["evidence_sha256"] == digest
     shown = show(author, registered)
     assert (shown["state"], shown["pending_slash"]["evidence_sha256"]) == ("active", digest)
     assert "0.4 SUI from" in author.run("tool", "show", registered).stdout
+    [row] = author.json("status")["tools"]
+    assert row["pending_slash"]["due_at_ms"] == document["due_at_ms"]
     assert publisher.fails("admin", "slash", "execute", registered, "--yes") == (4, "not_due")
     publisher.json("localnet", "advance-clock", "3d")
-    assert "ToolSlashed" in slash(publisher, "execute", registered)["events"]
+    document = slash(publisher, "execute", registered)
+    assert (document["amount_mist"], document["remaining_mist"]) == (400_000_000, 600_000_000)
     shown = show(author, registered)
     assert (shown["state"], shown["pending_slash"]) == ("suspended", None)
+    lacking = f"0.4 SUI: `nexus-tools tool top-up {registered}`"
+    assert lacking in author.run("tool", "show", registered).stdout
     assert author.json("tool", "top-up", registered, "--yes")["amount_mist"] == 400_000_000
 
 
 def test_a_leader_is_slashed(publisher, author, leader, slash):
     slash(publisher, "propose", leader, "3")
-    [row] = author.json("leader", "status")
-    assert (row["state"], row["pending_slash"]["amount_mist"]) == ("inactive", 3_000_000_000)
+    for [row] in (author.json("leader", "status"), author.json("status")["leaders"]):
+        assert (row["state"], row["pending_slash"]["amount_mist"]) == ("inactive", 3_000_000_000)
     publisher.json("localnet", "advance-clock", "3d")
     slash(publisher, "execute", leader)
     [row] = author.json("leader", "status")
@@ -76,7 +84,9 @@ def test_only_the_admin_slashes(author, registered, evidence):
 
 
 def test_the_admin_stops_registrations_and_lets_them_go_on(publisher, author, registered):
-    publisher.json("admin", "configure", "tools", "accepting=false", "--yes")
+    document = publisher.json("admin", "configure", "tools", "accepting=false", "--yes")
+    assert document["accepting"] is False
+    assert author.json("package", "show")["accepts_tools"] is False
     assert author.fails("tool", "re-register", registered, "--yes") == (4, "not_claimed")
     author.json("tool", "unregister", registered, "--yes")
     publisher.json("localnet", "advance-clock", "7d")
@@ -91,7 +101,7 @@ def test_settings_are_changed_one_by_one(publisher):
         document = publisher.json(
             "admin", "configure", "tools", f"min_timeout_ms={number}", "--yes"
         )
-        assert document["min_timeout_ms"] == str(number)
+        assert document["min_timeout_ms"] == number
         assert "ToolSettingsChanged" in document["events"]
     document = publisher.json("admin", "configure", "leaders", "grace_ms=15000", "--dry-run")
     assert "LeaderSettingsChanged" in document["events"]

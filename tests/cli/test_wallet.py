@@ -5,8 +5,9 @@ import pytest
 from nexus_tools.client import KeyPair
 
 
-def test_a_new_key_is_kept_with_mode_0600_and_its_phrase_is_shown_once(home):
-    made = home.run("wallet", "new", "author")
+@pytest.mark.parametrize("options", [(), ("--quiet",)])
+def test_a_new_key_is_kept_with_mode_0600_and_its_phrase_is_shown_once(home, options):
+    made = home.run("wallet", "new", "author", *options)
     assert made.code == 0
     phrase = made.stderr.splitlines()[-1].strip()
     assert len(phrase.split()) == 12
@@ -78,7 +79,7 @@ def test_a_secret_is_not_printed_without_being_asked_for(home):
 def test_the_balance_is_that_of_the_chain(author):
     document = author.json("wallet", "show")
     assert document["balance_mist"] == 20_000_000_000
-    assert "balance  20 SUI" in author.run("wallet", "show").stdout
+    assert "balance    20 SUI" in author.run("wallet", "show").stdout
 
 
 def test_without_a_key_nothing_is_shown(home):

@@ -79,6 +79,23 @@ def test_a_program_finds_the_key_with_the_passphrase_of_its_environment(vault, m
     )
 
 
+def test_a_key_that_is_to_be_made_is_not_said_to_be_there(home):
+    result = home.run("wallet", "new", "vault", "--encrypt", "--json")
+    assert (result.code, result.error["code"]) == (2, "passphrase_missing")
+    assert "open" not in result.error["message"]
+
+
+def test_who_only_looks_needs_no_passphrase(author, chain):
+    address = author.json("wallet", "new", "vault", "--encrypt", **WORDS)["address"]
+    chain.fund(Address.parse(address), 10**9)
+    status = author.json("status", "-w", "vault")
+    assert (status["address"], status["money"]["balance_mist"]) == (address, 10**9)
+    assert author.json("leader", "status", "-w", "vault") == []
+    assert author.json("invocation", "list", "-w", "vault") == []
+    given = author.json("localnet", "faucet", "--amount", "2", "-w", "vault")
+    assert (given["address"], given["amount_mist"]) == (address, 2 * 10**9)
+
+
 def test_an_encrypted_key_signs_transactions(author, chain):
     made = author.json("wallet", "new", "vault", "--encrypt", **WORDS)
     chain.fund(Address.parse(made["address"]), 10**9)

@@ -18,12 +18,16 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
     """Change what new tools, or new leaders and invocations, have to keep to.
 
     As in `collateral_mist=2000000000`; what is not named stays. What is registered or requested
-    already keeps its terms. With `accepting=false` nothing new is registered or requested; all that
-    is there goes on, and out.
+    already keeps its terms. With `accepting=false` of tools no tool is registered, with that of
+    leaders no leader is registered and no invocation requested; all that is there goes on, and out.
     """
+    from msgspec.structs import replace
+
     async with session.nexus() as nexus:
         service: Any = nexus.tools if whom == "tools" else nexus.leaders
-        changed = _changed(await service.settings(), settings)
+        before = await service.settings()
+        values = _values(before, settings)
+        changed = replace(before, **values)
         done = f"{whom} have to keep to {', '.join(settings)}"
         sent = await carry_out(
             session,
@@ -31,13 +35,11 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
             lambda registry: registry.configure(changed),
             question=lambda rehearsed: asked(done, rehearsed),
         )
-    report(session.output, sent, done, dict(each.split("=", 1) for each in settings))
+    report(session.output, sent, done, values)
 
 
-def _changed(settings: Any, changes: tuple[str, ...]) -> Any:
-    """Settings with those that are written as NAME=VALUE. Raises `setting_unknown`."""
-    from msgspec.structs import replace
-
+def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
+    """What is written as NAME=VALUE, of these settings. Raises `setting_unknown`."""
     known = settings.__struct_fields__
     values: dict[str, int | bool] = {}
     for change in changes:
@@ -53,4 +55,4 @@ def _changed(settings: Any, changes: tuple[str, ...]) -> Any:
                 hint=f"settings are {', '.join(known)}",
             )
         values[name] = value
-    return replace(settings, **values)
+    return values

@@ -48,7 +48,7 @@ async def propose(
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
     done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed in 3 days"
-    facts = {"amount_mist": amount, "reason": reason, "evidence_sha256": digest.hex()}
+    facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,
         whose,
@@ -96,4 +96,14 @@ async def _act(
             lambda registry: verb(registry, who),
             question=lambda rehearsed: asked(done, rehearsed),
         )
-    report(session.output, sent, done, {"whose": whose, **(facts or {})})
+        record = {"whose": whose, **(facts or {}), **_told(service, sent)}
+    report(session.output, sent, done, record)
+
+
+def _told(service: "Slashes", sent: "Sent") -> dict[str, int]:
+    """What the event of a slash says of amounts and times, in MIST and ms since 1970."""
+    from nexus_tools.package import parse_event
+
+    event = parse_event(service.deployment, sent.events[0])
+    told = ("amount_mist", "remaining_mist", "due_at_ms", "void_at_ms")
+    return {name: getattr(event, name) for name in told if hasattr(event, name)}

@@ -68,6 +68,10 @@ class Session:
             self._signer = self.settings.find_key(self.wallet_name)
         return self._signer
 
+    def own_address(self) -> "Address":
+        """The address of the key that signs; an encrypted one stays shut."""
+        return self.settings.locate_account(self.wallet_name).what.address
+
     @asynccontextmanager
     async def client(
         self, *, signing: bool = False, endures: bool = False

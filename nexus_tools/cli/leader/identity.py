@@ -72,13 +72,14 @@ async def register(
 @reads
 async def status(session: Session, which: str | None) -> None:
     """Show the leaders of the wallet: their state and their collateral."""
-    async with session.nexus() as nexus:
+    owner = session.own_address()
+    async with session.nexus(signing=False) as nexus:
         leaders = nexus.leaders
         with session.output.progress("reading the registry"):
-            ids = [await chosen(leaders, which)] if which else await leaders.caps()
+            ids = [await chosen(leaders, which)] if which else await leaders.caps(owner)
             found = [await leaders.get(leader) for leader in ids]
             now_ms = await leaders.client.now_ms()
-            balance = await leaders.client.balance(leaders.client.address)
+            balance = await leaders.client.balance(owner)
     money = {"balance_mist": balance, "balance": units.sui(balance)}
     rows = [_document(leader, now_ms) | money for leader in found]
     empty = "the wallet has no leader: `nexus-tools leader register` makes one"

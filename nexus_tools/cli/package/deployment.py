@@ -147,8 +147,10 @@ async def show(session: Session) -> None:
         record = dict(nexus.deployment.as_json()) | {
             "version": tools.version.number,
             "tools": tools.fqns.size,
+            "accepts_tools": tools.settings.accepting,
             "leaders": leaders.leaders.size,
             "active_leaders": len(leaders.active),
+            "accepts_leaders_and_invocations": leaders.settings.accepting,
             "collateral_mist": tools.settings.collateral_mist,
             "unregister_delay_ms": tools.settings.unregister_delay_ms,
             "leader_collateral_mist": leaders.settings.collateral_mist,

@@ -6,7 +6,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
-from nexus_tools.errors import NotFoundError
+from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
@@ -29,7 +29,7 @@ async def lock(session: Session, upgrade_cap: str | None) -> None:
         if upgrade_cap:
             cap = Address.parse(upgrade_cap)
         else:
-            cap = (await session.deployment(client)).require_upgrade_cap()
+            cap = await _our_cap(session, client)
         before, locks = await ensure_locks(session, client)
         if locks is None:  # a dry run, of which the first step cannot be followed by the second
             done = f"published upgrade_lock on {client.network.name}, to lock {cap} with it"
@@ -66,6 +66,21 @@ async def make_immutable(session: Session, package: str | None) -> None:
 
 
 # --- Which lock, which package
+
+
+async def _our_cap(session: Session, client: "SuiClient") -> "Address":
+    """The `UpgradeCap` of our package, while it is free. Raises `not_free`."""
+    from nexus_tools.package import Upgrades
+
+    deployment = await session.deployment(client)
+    upgrades = (await upgrades_record(session, client, deployment.original_id))["upgrades"]
+    if upgrades != Upgrades.FREE:
+        raise NotNowError(
+            "not_free",
+            f"the package is {upgrades} already",
+            hint="`nexus-tools package upgrade show` says who upgrades it, and what is proposed",
+        )
+    return deployment.require_upgrade_cap()
 
 
 async def ensure_locks(

@@ -15,6 +15,7 @@ LABELS = {
     "timeout": "timeout",
     "price": "price",
     "collateral": "collateral",
+    "lacking": "lacking",
     "unregister_delay": "unregister delay",
     "claimable": "claimable",
     "slash": "pending slash",
@@ -66,6 +67,9 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
     if at_ms is not None:
         words["claimable"] = units.utc(at_ms, at_ms - in_ms) if in_ms else "now"
+    if document["state"] == "suspended":
+        lacking = document["required_collateral_mist"] - document["collateral_mist"]
+        words["lacking"] = f"{units.sui(lacking)}: `nexus-tools tool top-up {document['fqn']}`"
     words["slash"] = slash_in_words(document["pending_slash"])
     return words
 

@@ -24,14 +24,13 @@ def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> N
     wallet = session.settings.open_wallet()
     passphrase = new_passphrase(session, alias) if encrypt else None
     account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()], passphrase=passphrase)
-    session.output.done(f"made the key {account.alias} in {wallet.path}")
+    session.output.done(f"made the key {account.alias} in {wallet.place(account)}")
     record = key_record(session, session.settings.locate_account(account.address))
     if session.output.as_json:
         session.output.document(record | {"recovery_phrase": mnemonic})
         return
     session.output.record(record)
-    session.output.warn("write down the recovery phrase, it is not shown again:")
-    session.output.note(f"  {mnemonic}")
+    session.output.warn(f"write down the recovery phrase, it is not shown again:\n  {mnemonic}")
 
 
 @click.command("list")
@@ -77,7 +76,7 @@ async def show(session: Session, name: str | None) -> None:
         with session.output.progress("asking the network"):
             balance = await client.balance(found.what.address)
     record = key_record(session, found) | {"balance_mist": balance, "balance": units.sui(balance)}
-    shown = ("alias", "address", "scheme", "source", "balance")
+    shown = ("alias", "address", "scheme", "encrypted", "source", "balance")
     session.output.record(record, {key: key for key in shown})
 
 

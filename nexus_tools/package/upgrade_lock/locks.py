@@ -117,7 +117,17 @@ class UpgradeLocks:
     # --- Locking
 
     async def lock(self, upgrade_cap: Address) -> Sent:
-        """Lock a package in its first version, whose `UpgradeCap` the sender has: for good."""
+        """Lock a package in its first version, whose `UpgradeCap` the sender has: for good.
+
+        Raises `upgrade_cap_invalid` for the package itself.
+        """
+        value = await self.client.object(upgrade_cap)
+        if value is not None and isinstance(value.data, MovePackage):
+            raise ValidationError(
+                "upgrade_cap_invalid",
+                f"{upgrade_cap} is a package: what locks it is its UpgradeCap",
+                hint="name the UpgradeCap that `nexus-tools package publish` printed",
+            )
         locks = self.deployment.locks
         return await self._send(
             lambda builder: upgrade_lock.lock(builder, self.deployment.package, locks, upgrade_cap)
@@ -170,7 +180,7 @@ class UpgradeLocks:
         lock = await self._require(versions[0])
         proposal = lock.proposal
         if proposal is not None and proposal.digest != upgraded.digest:
-            raise NotFoundError(
+            raise ValidationError(
                 "not_proposed",
                 f"the proposed upgrade is {proposal.digest.hex()}, these modules are"
                 f" {upgraded.digest.hex()}",

@@ -73,14 +73,17 @@ def test_a_free_package_is_shown_as_such_and_locked_later(home, chain):
     home.configure(network="test", networks={"test": {"url": chain.url}})
     account, _ = home.wallet.new("admin")
     chain.fund(account.address, 50 * MIST_PER_SUI)
-    cap = home.json("package", "publish", "--free", "--yes")["upgrade_cap"]
+    published = home.json("package", "publish", "--free", "--yes")
+    package, cap = published["package_id"], published["upgrade_cap"]
     assert home.json("package", "show")["upgrades"] == "free"
     (row,) = [row for row in home.json("doctor")["findings"] if row["name"] == "upgrades"]
     assert (row["status"], row["remedy"]) == ("warning", "nexus-tools package lock")
+    assert home.fails("package", "lock", package, "--yes") == (7, "upgrade_cap_invalid")
     rehearsed = home.json("package", "lock", "--dry-run")
     assert (rehearsed["dry_run"], rehearsed["upgrade_cap"]) == (True, cap)
     assert home.json("package", "lock", "--yes")["events"] == ["PackageLocked"]
     assert home.json("package", "show")["upgrades"] == "locked"
+    assert home.fails("package", "lock", "--yes") == (4, "not_free")
 
 
 def test_an_upgrade_is_proposed_waited_for_and_executed_by_anybody(
@@ -255,7 +258,7 @@ def test_anybodys_package_is_locked_and_upgraded(admin, colleague, chain, own, p
     assert (shown["modules_changed"], shown["modules_added"]) == (["own"], [])
     assert colleague.fails(*show, "--folder", third) == (7, "sources_differ")
     chain.advance_clock(14 * DAY_MS)
-    assert colleague.fails(*EXECUTE, package, "--folder", third, "--yes") == (3, "not_proposed")
+    assert colleague.fails(*EXECUTE, package, "--folder", third, "--yes") == (7, "not_proposed")
     done = colleague.json(*EXECUTE, package, "--folder", second, "--yes")
     assert done["package_version"] == 2
     assert done["package_id"] != package

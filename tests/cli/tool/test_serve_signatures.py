@@ -39,6 +39,16 @@ def test_the_line_of_a_leader_is_what_a_server_reads(home, tmp_path):
     assert shown["line"] == f"{LEADER} {shown['public_key']}"
 
 
+@pytest.mark.parametrize(
+    ("group", "owner", "code"),
+    [("leader", "0xlee", "address_invalid"), ("tool", "divide", "fqn_invalid")],
+)
+def test_a_line_names_a_leader_or_a_tool(home, tmp_path, group, owner, code):
+    file = tmp_path / "key.pem"
+    home.run(group, "key", "new", file)
+    assert home.fails(group, "key", "show", file, "--of", owner) == (7, code)
+
+
 def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
     home.run("tool", "key", "new", tmp_path / "tool.pem")
     server = home.daemon(

@@ -58,6 +58,7 @@ def test_a_seller_sees_tools_with_price_health_and_collateral(seller):
         "price_mist": 10_000_000,
         "collateral_mist": 1_000_000_000,
         "claimable_at_ms": None,
+        "pending_slash": None,
     }
     assert status["money"]["locked_mist"] == 1_000_000_000 * len(status["tools"])
     assert "well" in seller.run("status").stdout
