@@ -21,9 +21,9 @@ use sui::sui::SUI;
 
 // === Errors ===
 
-/// The owner is unregistered already: wait for the delay to end, or cancel the unregistration.
+/// The tool or leader is unregistered already: wait for the delay to end, or cancel that.
 const EAlreadyUnregistered: u64 = 0;
-/// The owner is not unregistered: unregister it first.
+/// The tool or leader is not unregistered: unregister it first.
 const ENotUnregistered: u64 = 1;
 /// The unregister delay is not over: claim later.
 const EDelayNotOver: u64 = 2;

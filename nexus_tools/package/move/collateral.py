@@ -34,11 +34,11 @@ from nexus_tools.package.views import SlashView as _SlashView
 
 EAlreadyUnregistered = MoveError(
     "EAlreadyUnregistered",
-    "The owner is unregistered already: wait for the delay to end, or cancel the unregistration.",
+    "The tool or leader is unregistered already: wait for the delay to end, or cancel that.",
     0,
 )
 ENotUnregistered = MoveError(
-    "ENotUnregistered", "The owner is not unregistered: unregister it first.", 1
+    "ENotUnregistered", "The tool or leader is not unregistered: unregister it first.", 1
 )
 EDelayNotOver = MoveError("EDelayNotOver", "The unregister delay is not over: claim later.", 2)
 EHeldBack = MoveError(
