@@ -10,7 +10,7 @@ import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -345,7 +345,7 @@ class Internet:
 
     def start(self, *certified):
         """Begin to serve, with a certificate for hosts."""
-        self._context = _tls_of(self.folder, certified)
+        self._context = Certificate(self.folder, *certified).server_context()
         often = {"poll_interval": 0.01}
         threading.Thread(target=self._server.serve_forever, kwargs=often, daemon=True).start()
 
@@ -355,30 +355,51 @@ class Internet:
         self._server.server_close()
 
 
-def _tls_of(folder, hosts):
-    """The context of a server; its certificate, which signs itself, is left in a folder."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hosts")])
-    now = datetime.now(UTC)
-    names = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(names, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    (folder / "certificate.pem").write_bytes(certificate.public_bytes(pem))
-    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    (folder / "key.pem").write_bytes(private)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "certificate.pem", folder / "key.pem")
-    return context
+class Certificate:
+    """A certificate for some hosts or addresses, which signs itself, in a folder."""
+
+    def __init__(self, folder, *hosts):
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localnet")])
+        now = datetime.now(UTC)
+        names = x509.SubjectAlternativeName(list(map(_name_of, hosts)))
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(subject)
+            .public_key(key.public_key())
+            .serial_number(1)
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(names, critical=False)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+        self.certificate = folder / "certificate.pem"
+        self.certificate.write_bytes(certificate.public_bytes(pem))
+        self.key = folder / "key.pem"
+        self.key.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+
+    def server_context(self):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
+    def client_context(self):
+        return ssl.create_default_context(cafile=self.certificate)
+
+
+def _name_of(host):
+    try:
+        return x509.IPAddress(ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+@pytest.fixture
+def make_certificate(tmp_path):
+    return lambda *hosts: Certificate(tmp_path, *hosts)
 
 
 @pytest.fixture

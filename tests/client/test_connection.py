@@ -1,16 +1,10 @@
 import asyncio
-import ipaddress
 import socket
 import ssl
-from datetime import UTC, datetime, timedelta
 
 import grpc
 import grpc.aio
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from grpc import StatusCode
 from msgspec.structs import replace
 
@@ -173,40 +167,14 @@ async def test_two_hundred_subscriptions_share_a_connection(chain, bob):
 
 
 @pytest.fixture
-def certificate(tmp_path):
-    """A certificate for 127.0.0.1 that signs itself, with its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localnet")])
-    now = datetime.now(UTC)
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path / "certificate.pem"
-    path.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + made.public_bytes(serialization.Encoding.PEM)
-    )
-    return path
+def certificate(make_certificate):
+    return make_certificate("127.0.0.1")
 
 
 @pytest.fixture
 async def tls_port(chain, certificate, relay_before):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate)
+    context.load_cert_chain(certificate.certificate, certificate.key)
     context.set_alpn_protocols(["h2"])
     async with relay_before(chain, context) as relay:
         yield relay.port
@@ -215,7 +183,7 @@ async def tls_port(chain, certificate, relay_before):
 async def test_a_node_behind_tls_is_reached_if_its_certificate_is_trusted(
     tls_port, certificate, chain, monkeypatch
 ):
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.certificate))
     network = Network("private", f"https://127.0.0.1:{tls_port}")
     async with SuiClient(network, patience=QUICK) as client:
         assert await client.chain_id() == chain.deployment.chain_id
@@ -226,7 +194,7 @@ async def test_a_folder_of_certificates_is_trusted_if_it_is_named(
 ):
     folder = tmp_path / "certificates"
     folder.mkdir()
-    (folder / "5ed36f99.0").write_bytes(certificate.read_bytes())
+    (folder / "5ed36f99.0").write_bytes(certificate.certificate.read_bytes())
     (folder / "5ed36f99.1").write_text("no certificate")
     monkeypatch.setenv("SSL_CERT_DIR", str(folder))
     network = Network("private", f"https://127.0.0.1:{tls_port}")

@@ -1,15 +1,10 @@
 import asyncio
 import socket
-import ssl
 import threading
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.http_client import (
@@ -90,49 +85,6 @@ async def test_a_name_is_resolved_once_for_one_connection(serve_bytes, respond):
     guard = AddressGuard(networks=LOOPBACK, http=True)
     await get(f"http://tools.example:{port}/", guard, changing)
     assert len(resolved) == 1
-
-
-class Certificate:
-    """A self-signed certificate in a folder."""
-
-    def __init__(self, folder, name):
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        now = datetime.now(UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(subject)
-            .public_key(key.public_key())
-            .serial_number(1)
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-            .sign(key, hashes.SHA256())
-        )
-        self.certificate = folder / "certificate.pem"
-        self.key = folder / "key.pem"
-        self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        self.key.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-
-    def server_context(self):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, self.key)
-        return context
-
-    def client_context(self):
-        return ssl.create_default_context(cafile=self.certificate)
-
-
-@pytest.fixture
-def make_certificate(tmp_path):
-    return lambda name: Certificate(tmp_path, name)
 
 
 async def test_tls_names_the_host_of_the_url(make_certificate):

@@ -1,19 +1,12 @@
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 
 import httpx
 import pytest
 import structlog
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from nexus_tools.errors import UsageError
 from nexus_tools.toolkit import ToolServer, run, serving
@@ -47,36 +40,6 @@ def _served(target, *files):
             process.wait()
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    """A certificate for 127.0.0.1, signed by itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-    )
-    (tmp_path / "cert.pem").write_bytes(built.public_bytes(serialization.Encoding.PEM))
-    (tmp_path / "key.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
-
-
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_responds_on_a_socket_and_stops_when_told(examples_path, stop):
     with _served(str(examples_path)) as (process, url):
@@ -98,10 +61,11 @@ def test_a_body_beyond_the_limit_is_refused_on_a_socket(examples_path):
     assert answer.startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_server_speaks_tls(examples_path, certificate):
-    with _served(str(examples_path), *certificate) as (_, url):
+def test_a_server_speaks_tls(examples_path, make_certificate):
+    made = make_certificate("127.0.0.1")
+    with _served(str(examples_path), made.certificate, made.key) as (_, url):
         assert url.startswith("https://")
-        trusted = ssl.create_default_context(cafile=certificate[0])
+        trusted = made.client_context()
         assert httpx.get(f"{url}/divide/health", verify=trusted).status_code == 200
 
 
