@@ -36,6 +36,11 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items):
+    """Pages first: each is one long test, and one worker alone would be at the last ones."""
+    items.sort(key=lambda item: item.originalname != "test_a_page_goes_as_it_is_written")
+
+
 @pytest.fixture(scope="session")
 def anyio_backend():
     return "asyncio"
