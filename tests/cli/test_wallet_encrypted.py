@@ -58,6 +58,13 @@ def test_a_key_is_imported_encrypted(home, tmp_path):
     assert Wallet(tmp_path / "other.keystore", lambda _: SECRET).signer().to_bech32() == secret
 
 
+def test_a_passphrase_that_is_soon_guessed_is_refused(home):
+    new = ("wallet", "new", "vault", "--encrypt")
+    assert home.fails(*new, NEXUS_TOOLS_PASSPHRASE="7 chars") == (2, "passphrase_short")
+    assert home.json("wallet", "list") == []
+    home.json(*new, NEXUS_TOOLS_PASSPHRASE="8 chars.")
+
+
 def test_no_output_and_no_file_has_the_passphrase_or_the_secret(vault, tmp_path):
     wrong = vault.run("wallet", "export", "vault", "--yes", NEXUS_TOOLS_PASSPHRASE="wr0ng words")
     assert "wr0ng words" not in wrong.stdout + wrong.stderr

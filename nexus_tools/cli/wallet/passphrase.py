@@ -4,6 +4,9 @@ import click
 
 from nexus_tools import environment
 from nexus_tools.cli.framework import Session
+from nexus_tools.errors import UsageError
+
+_LEAST_LENGTH = 8
 
 ENCRYPT = click.option(
     "--encrypt",
@@ -14,9 +17,17 @@ ENCRYPT = click.option(
 
 
 def new_passphrase(session: Session, alias: str | None) -> str:
-    """A passphrase for a new key; typed twice, if somebody types it."""
+    """A passphrase for a new key; typed twice, if somebody types it. Raises `passphrase_short`."""
     passphrase = session.settings.passphrase
     if passphrase.is_set or passphrase.prompt is None:
-        return passphrase(alias or "that is new")
-    text = "new passphrase, which nobody can reset"
-    return str(click.prompt(text, hide_input=True, confirmation_prompt=True, err=True))
+        text = passphrase(alias or "that is new")
+    else:
+        asked = "new passphrase, which nobody can reset"
+        text = str(click.prompt(asked, hide_input=True, confirmation_prompt=True, err=True))
+    if len(text) < _LEAST_LENGTH:
+        raise UsageError(
+            "passphrase_short",
+            f"the passphrase has {len(text)} characters: whoever has the file guesses it",
+            hint=f"take {_LEAST_LENGTH} or more, such as four words",
+        )
+    return text
