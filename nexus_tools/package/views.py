@@ -17,9 +17,9 @@ class ToolState(StrEnum):
     CLAIMED = "claimed"
 
 
-DAY_MS = 86_400_000
-_NOTICE_MS = 3 * DAY_MS  # collateral::NOTICE_MS
-_EXECUTABLE_MS = 7 * DAY_MS  # collateral::EXECUTABLE_MS
+_DAY_MS = 86_400_000
+_NOTICE_MS = 3 * _DAY_MS  # collateral::NOTICE_MS
+_EXECUTABLE_MS = 7 * _DAY_MS  # collateral::EXECUTABLE_MS
 
 
 class SlashView:

@@ -6,7 +6,7 @@ import pytest
 
 from nexus_tools.leader.file_descriptors import calls_within
 
-resource = pytest.importorskip("resource")
+resource = pytest.importorskip("resource", reason="only POSIX bounds what a process may open")
 
 PROGRAM = """
 import json, resource, sys

@@ -10,7 +10,7 @@ from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
     from nexus_tools.client import SuiClient
-    from nexus_tools.package import LockDeployment, Sent, UpgradeLocks
+    from nexus_tools.package import LockDeployment, PackageUpgrades, Sent, UpgradeLocks
     from nexus_tools.sui.address import Address
 
 PACKAGE = click.argument("package", required=False)
@@ -145,11 +145,18 @@ async def upgrades_record(
 
     A package that no known lock locks is free.
     """
+    from nexus_tools.package import UpgradeLocks, Upgrades
+
+    locks = session.settings.find_locks(client.network.name, await client.chain_id())
+    if locks is None:
+        return {"upgrades": str(Upgrades.FREE)}
+    return upgrades_document(await UpgradeLocks(client, locks).upgrades(package))
+
+
+def upgrades_document(found: "PackageUpgrades") -> dict[str, Any]:
+    """What was found of a package, as `upgrades_record` has it."""
     from nexus_tools.package import Upgrades
 
-    if session.settings.find_locks(client.network.name, await client.chain_id()) is None:
-        return {"upgrades": str(Upgrades.FREE)}
-    found = await (await known_locks(session, client)).upgrades(package)
     record: dict[str, Any] = {"upgrades": str(found.upgrades)}
     if found.upgrades is Upgrades.LOCKED:
         record["upgrades_owner"] = str(found.owner)

@@ -17,16 +17,6 @@ EXECUTE = ("package", "upgrade", "execute")
 
 
 @pytest.fixture
-def release(monkeypatch, next_package):
-    """From here on nexus-tools comes with a package that asks for a migration."""
-
-    def release(package=next_package):
-        monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
-
-    return release
-
-
-@pytest.fixture
 def admin(home, chain):
     """A user who has published the package of today."""
     home.configure(network="test", networks={"test": {"url": chain.url}})

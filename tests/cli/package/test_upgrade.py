@@ -8,16 +8,6 @@ MIST_PER_SUI = 1_000_000_000
 
 
 @pytest.fixture
-def release(monkeypatch, next_package):
-    """From here on nexus-tools comes with a package that asks for a migration."""
-
-    def release(package=next_package):
-        monkeypatch.setattr("nexus_tools.package.load_package", lambda: package)
-
-    return release
-
-
-@pytest.fixture
 def admin(home, chain):
     """A user who has published the package of today, and can replace it at any moment."""
     home.configure(network="test", networks={"test": {"url": chain.url}})

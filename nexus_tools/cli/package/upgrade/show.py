@@ -7,7 +7,7 @@ import click
 
 from nexus_tools.cli.framework import Output, Session, reads
 from nexus_tools.cli.package.compiler import Compilation, compiles
-from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_record
+from nexus_tools.cli.package.lock import PACKAGE, in_words, locked_package, upgrades_document
 from nexus_tools.cli.package.upgrade.subject import SOURCES, compiled_upgrade
 from nexus_tools.errors import NotNowError, ValidationError
 
@@ -37,8 +37,7 @@ async def command(
         locks, package_id = await locked_package(session, client, package)
         with output.progress("reading the lock"):
             found = await locks.upgrades(package_id)
-            said = await upgrades_record(session, client, package_id)
-            said = await in_words(session, client, said)
+            said = await in_words(session, client, upgrades_document(found))
         record: dict[str, Any] = {
             "package": str(found.package),
             "version": found.version,
