@@ -10,13 +10,18 @@
 /// at most, until it is locked anew. A pending slash suspends nothing and holds back its amount
 /// alone: the rest is claimed as if there were none.
 ///
-/// A `Collateral` can be neither copied nor dropped, and is destroyed only when it is empty: a timer
-/// never outlives the SUI that it was started for.
+/// A `Collateral` can be neither copied nor dropped: a timer never outlives the SUI that it was
+/// started for. Once all of it is claimed, it is empty until it is locked anew.
+///
+/// Events name the tool or the leader by its id.
 module nexus_tools::collateral;
 
+use nexus_tools::payment;
 use std::string::String;
-use sui::balance::Balance;
+use sui::balance::{Self, Balance};
 use sui::clock::Clock;
+use sui::coin::Coin;
+use sui::event;
 use sui::sui::SUI;
 
 // === Errors ===
@@ -45,6 +50,14 @@ const EInvalidReason: u64 = 9;
 const EInvalidEvidence: u64 = 10;
 /// The slash was proposed less than 3 days ago: execute it later.
 const ENotDue: u64 = 11;
+/// The coin is less than the registry's `collateral_mist`: lock more.
+const ECollateralTooSmall: u64 = 12;
+/// The registry's `unregister_delay_ms` is longer than what was consented to.
+const EDelayTooLong: u64 = 13;
+/// The collateral was claimed: re-register first.
+const EClaimed: u64 = 14;
+/// The collateral was not claimed: there is nothing to re-register.
+const ENotClaimed: u64 = 15;
 
 // === Constants ===
 
@@ -65,12 +78,73 @@ const DIGEST_BYTES: u64 = 32;
 /// Where SUI goes to be burnt: SUI has no function for it, and nobody has the key of this address.
 const NOBODY: address = @0x0;
 
+// === Events ===
+
+/// Collateral was locked, at the registration of a tool or a leader or when it came back.
+public struct CollateralLocked has copy, drop {
+    object: ID,
+    amount_mist: u64,
+    delay_ms: u64,
+    locked_at_ms: u64,
+}
+
+/// A tool or a leader was unregistered.
+public struct Unregistered has copy, drop {
+    object: ID,
+    unregistered_at_ms: u64,
+    claimable_at_ms: u64,
+}
+
+/// An unregistration was taken back.
+public struct UnregisterCancelled has copy, drop {
+    object: ID,
+}
+
+/// Collateral was returned to its owner, but for what a pending slash holds back.
+public struct CollateralClaimed has copy, drop {
+    object: ID,
+    amount_mist: u64,
+    held_back_mist: u64,
+}
+
+/// What was slashed was brought back.
+public struct CollateralToppedUp has copy, drop {
+    object: ID,
+    amount_mist: u64,
+}
+
+/// The admin proposed to slash a tool or a leader.
+public struct SlashProposed has copy, drop {
+    object: ID,
+    amount_mist: u64,
+    reason: String,
+    evidence: vector<u8>,
+    due_at_ms: u64,
+    void_at_ms: u64,
+}
+
+/// A proposed slash was taken back.
+public struct SlashCancelled has copy, drop {
+    object: ID,
+    amount_mist: u64,
+}
+
+/// A tool or a leader was slashed, and is suspended. What was taken is burnt.
+public struct Slashed has copy, drop {
+    object: ID,
+    amount_mist: u64,
+    remaining_mist: u64,
+    reason: String,
+    evidence: vector<u8>,
+}
+
 // === Structs ===
 
 /// Locked SUI and the terms under which it comes back.
 public struct Collateral has store {
     balance: Balance<SUI>,
-    /// What was locked at first. If less is there, it was slashed, and its owner is suspended.
+    /// What was locked at first. If less is there, it was slashed, and its owner is suspended. 0 once
+    /// all is claimed: nobody can lock that little.
     required_mist: u64,
     /// How long it stays locked once its owner is unregistered.
     delay_ms: u64,
@@ -131,8 +205,11 @@ public fun slashable_mist(self: &Collateral): u64 {
 /// Whether the timer runs.
 public fun is_unregistered(self: &Collateral): bool { self.unregistered_at_ms.is_some() }
 
+/// Whether all of it was claimed.
+public fun is_claimed(self: &Collateral): bool { self.required_mist == 0 }
+
 /// Whether everything that is required is there. If not, its owner is suspended.
-public fun is_whole(self: &Collateral): bool { self.shortfall_mist() == 0 }
+public fun is_whole(self: &Collateral): bool { !self.is_claimed() && self.shortfall_mist() == 0 }
 
 /// Whether it stands behind its owner, who is neither suspended nor unregistered.
 public fun is_in_force(self: &Collateral): bool { self.is_whole() && !self.is_unregistered() }
@@ -151,61 +228,95 @@ public fun are_terms(collateral_mist: u64, delay_ms: u64): bool {
 
 // === Package functions ===
 
-/// Locks `balance`, to come back `delay_ms` after its owner is unregistered.
-public(package) fun lock(balance: Balance<SUI>, delay_ms: u64): Collateral {
+/// Nothing, to be locked by `lock`.
+public(package) fun none(): Collateral {
     Collateral {
-        required_mist: balance.value(),
-        balance,
-        delay_ms,
+        balance: balance::zero(),
+        required_mist: 0,
+        delay_ms: 0,
         unregistered_at_ms: option::none(),
         proposed_mist: 0,
         slash: option::none(),
     }
 }
 
-/// Starts the timer. Aborts with `EAlreadyUnregistered`.
-public(package) fun unregister(self: &mut Collateral, clock: &Clock) {
+/// Locks a coin of at least `least_mist`, to come back `delay_ms` after its owner is unregistered.
+/// Aborts with `ENotClaimed`, `ECollateralTooSmall` or `EDelayTooLong`.
+public(package) fun lock(
+    self: &mut Collateral,
+    object: ID,
+    coin: Coin<SUI>,
+    least_mist: u64,
+    delay_ms: u64,
+    max_delay_ms: u64,
+    clock: &Clock,
+) {
+    assert!(self.is_claimed(), ENotClaimed);
+    let amount_mist = coin.value();
+    assert!(amount_mist >= least_mist, ECollateralTooSmall);
+    assert!(delay_ms <= max_delay_ms, EDelayTooLong);
+    self.balance.join(coin.into_balance());
+    self.required_mist = amount_mist;
+    self.delay_ms = delay_ms;
+    self.proposed_mist = 0;
+    let locked_at_ms = clock.timestamp_ms();
+    event::emit(CollateralLocked { object, amount_mist, delay_ms, locked_at_ms });
+}
+
+/// Starts the timer. Aborts with `EClaimed` or `EAlreadyUnregistered`.
+public(package) fun unregister(self: &mut Collateral, object: ID, clock: &Clock) {
+    self.assert_locked();
     assert!(!self.is_unregistered(), EAlreadyUnregistered);
-    self.unregistered_at_ms.fill(clock.timestamp_ms());
+    let unregistered_at_ms = clock.timestamp_ms();
+    self.unregistered_at_ms.fill(unregistered_at_ms);
+    let claimable_at_ms = self.claimable_at_ms();
+    event::emit(Unregistered { object, unregistered_at_ms, claimable_at_ms });
 }
 
 /// Stops the timer. Aborts with `ENotUnregistered`.
-public(package) fun cancel_unregister(self: &mut Collateral) {
+public(package) fun cancel_unregister(self: &mut Collateral, object: ID) {
     assert!(self.is_unregistered(), ENotUnregistered);
     self.unregistered_at_ms.extract();
+    event::emit(UnregisterCancelled { object });
 }
 
-/// Returns what is there and not held back. Aborts with `ENotUnregistered`, `EDelayNotOver` or
-/// `EHeldBack`.
-public(package) fun claim(self: &mut Collateral, clock: &Clock): Balance<SUI> {
+/// Pays what is there and not held back to the sender. Aborts with `EClaimed`, `ENotUnregistered`,
+/// `EDelayNotOver` or `EHeldBack`.
+public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx: &TxContext) {
+    self.assert_locked();
     assert!(clock.timestamp_ms() >= self.claimable_at_ms(), EDelayNotOver);
     let held_back_mist = self.held_back_mist(clock);
     let balance_mist = self.balance.value();
     assert!(held_back_mist == 0 || balance_mist > held_back_mist, EHeldBack);
-    self.balance.split(balance_mist - held_back_mist)
+    let amount_mist = balance_mist - held_back_mist;
+    payment::pay(self.balance.split(amount_mist), ctx.sender());
+    if (held_back_mist == 0) {
+        self.required_mist = 0;
+        self.unregistered_at_ms = option::none();
+        self.slash = option::none();
+    };
+    event::emit(CollateralClaimed { object, amount_mist, held_back_mist });
 }
 
-/// Ends a collateral of which everything was claimed or burnt.
-public(package) fun destroy_empty(self: Collateral) {
-    let Collateral { balance, .. } = self;
-    balance.destroy_zero();
+/// Brings back what was slashed. Aborts with `EClaimed` or `EWrongTopUp`.
+public(package) fun top_up(self: &mut Collateral, object: ID, coin: Coin<SUI>) {
+    self.assert_locked();
+    let amount_mist = coin.value();
+    assert!(amount_mist == self.shortfall_mist(), EWrongTopUp);
+    self.balance.join(coin.into_balance());
+    event::emit(CollateralToppedUp { object, amount_mist });
 }
 
-/// Brings back what was slashed. Aborts with `EWrongTopUp`.
-public(package) fun top_up(self: &mut Collateral, balance: Balance<SUI>) {
-    assert!(balance.value() == self.shortfall_mist(), EWrongTopUp);
-    self.balance.join(balance);
-}
-
-/// Proposes to burn `amount_mist`, and returns the proposal. Aborts with `EWrongSlash`,
-/// `EInvalidReason`, `EInvalidEvidence`, `ESlashPending` or `ESlashTooLarge`.
+/// Proposes to burn `amount_mist`. Aborts with `EWrongSlash`, `EInvalidReason`, `EInvalidEvidence`,
+/// `ESlashPending` or `ESlashTooLarge`.
 public(package) fun propose_slash(
     self: &mut Collateral,
+    object: ID,
     amount_mist: u64,
     reason: String,
     evidence: vector<u8>,
     clock: &Clock,
-): Slash {
+) {
     assert!(amount_mist > 0 && amount_mist <= self.balance.value(), EWrongSlash);
     assert!(!reason.is_empty() && reason.length() <= MAX_REASON_BYTES, EInvalidReason);
     assert!(evidence.length() == DIGEST_BYTES, EInvalidEvidence);
@@ -214,33 +325,31 @@ public(package) fun propose_slash(
     let slash = Slash { amount_mist, reason, evidence, proposed_at_ms: clock.timestamp_ms() };
     self.proposed_mist = self.proposed_mist + amount_mist;
     self.slash = option::some(slash);
-    slash
+    let (due_at_ms, void_at_ms) = (slash.due_at_ms(), slash.void_at_ms());
+    event::emit(SlashProposed { object, amount_mist, reason, evidence, due_at_ms, void_at_ms });
 }
 
-/// Burns what was proposed, and returns the proposal. Aborts with `ENoSlashPending` or `ENotDue`.
-public(package) fun execute_slash(
-    self: &mut Collateral,
-    clock: &Clock,
-    ctx: &mut TxContext,
-): Slash {
-    let slash = self.cancel_slash(clock);
+/// Burns what was proposed. Aborts with `ENoSlashPending` or `ENotDue`.
+public(package) fun execute_slash(self: &mut Collateral, object: ID, clock: &Clock) {
+    let slash = self.end_slash(clock);
     assert!(clock.timestamp_ms() >= slash.due_at_ms(), ENotDue);
-    let slashed = self.balance.split(slash.amount_mist);
-    transfer::public_transfer(slashed.into_coin(ctx), NOBODY);
-    slash
+    let Slash { amount_mist, reason, evidence, .. } = slash;
+    payment::pay(self.balance.split(amount_mist), NOBODY);
+    let remaining_mist = self.balance.value();
+    event::emit(Slashed { object, amount_mist, remaining_mist, reason, evidence });
 }
 
-/// Takes a proposal back, and returns it. Aborts with `ENoSlashPending`.
-public(package) fun cancel_slash(self: &mut Collateral, clock: &Clock): Slash {
+/// Takes a proposal back. Aborts with `ENoSlashPending`.
+public(package) fun cancel_slash(self: &mut Collateral, object: ID, clock: &Clock) {
+    let amount_mist = self.end_slash(clock).amount_mist;
+    event::emit(SlashCancelled { object, amount_mist });
+}
+
+// === Private functions ===
+
+fun end_slash(self: &mut Collateral, clock: &Clock): Slash {
     assert!(self.has_pending_slash(clock), ENoSlashPending);
     self.slash.extract()
 }
 
-/// What a slash takes.
-public(package) fun amount_mist(self: &Slash): u64 { self.amount_mist }
-
-/// Why.
-public(package) fun reason(self: &Slash): String { self.reason }
-
-/// The digest of the evidence.
-public(package) fun evidence(self: &Slash): vector<u8> { self.evidence }
+fun assert_locked(self: &Collateral) { assert!(!self.is_claimed(), EClaimed); }

@@ -1,66 +1,90 @@
 /// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
-/// `request` makes up to two leaders responsible for the invocation. Leader number i, counted from
-/// 0, may close it once i windows have passed since the request: by `settle` with the tool's answer
-/// or by `fail` with the reason why there is none. When as many windows have passed as there are
-/// leaders, nobody may, and anyone may close it by `expire`. A closed invocation never changes
-/// again.
+/// Its requester names a leader for it, or two: the tool lists whom it accepts, so nobody is part
+/// of an invocation who was not chosen by both sides. Leader number i, counted from 0, may close it
+/// once i windows have passed since the request: by `settle` with the tool's answer or by `fail`
+/// with the reason why there is none. When as many windows have passed as there are leaders, nobody
+/// may, and anyone may close it by `expire`. A closed invocation never changes again.
 ///
-/// `settle` pays the tool and the leader, `fail` the leader alone. What is prepaid and not spent is
-/// the refund: it stays inside until the requester deletes the invocation. Terms are fixed by the
-/// request: a tool that is changed, unregistered or suspended afterwards changes nothing. `expire`
-/// and `delete` depend on no version of the package and on no setting: a refund is never locked in.
+/// `settle` pays the tool and the leader, `fail` the leader alone, and what is not spent goes back
+/// to the requester at once: a closed invocation holds no money. A fee goes to the worker that
+/// sent the transaction. Terms are fixed by the request: a tool that is changed, unregistered or
+/// suspended afterwards changes nothing. `expire` and `delete` depend on no version of the package
+/// and on no setting: what was prepaid is never locked in.
 module nexus_tools::invocation;
 
-use nexus_tools::leader_registry::{LeaderCap, LeaderRegistry};
+use nexus_tools::leader::Leader;
+use nexus_tools::leader_registry::LeaderRegistry;
+use nexus_tools::payment;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::Ports;
 use std::ascii;
+use std::bcs;
 use std::string::String;
 use sui::balance::Balance;
 use sui::clock::Clock;
 use sui::coin::Coin;
 use sui::event;
+use sui::hash;
 use sui::sui::SUI;
 
 // === Errors ===
 
 /// The tool is suspended, unregistered or claimed: it takes no invocation.
 const EToolNotActive: u64 = 0;
-/// No leader is active: try again later.
-const ENoLeader: u64 = 1;
+/// The tool was changed since: look at it again.
+const EToolChanged: u64 = 1;
+/// The tool does not list this leader: name one that it lists.
+const ELeaderNotAccepted: u64 = 2;
+/// The leader takes no invocations: name another one.
+const ELeaderNotActive: u64 = 3;
+/// The same leader is named twice.
+const ESameLeader: u64 = 4;
 /// The inputs are larger than the registry's `max_ports_bytes`: use remote values.
-const EInputsTooLarge: u64 = 2;
+const EInputsTooLarge: u64 = 5;
 /// `max_outcome_bytes` is larger than the registry's `max_ports_bytes`.
-const EOutcomeLimitTooLarge: u64 = 3;
+const EOutcomeLimitTooLarge: u64 = 6;
+/// `max_outcome_bytes` is smaller than the tool's `min_outcome_bytes`.
+const EOutcomeLimitTooSmall: u64 = 7;
+/// The tool's answers have to be signed, and it has no key.
+const EToolWithoutKey: u64 = 8;
 /// The coin is not exactly what the invocation costs: see `quote`.
-const EWrongPayment: u64 = 4;
+const EWrongPayment: u64 = 9;
 /// The invocation is closed already: settled, failed or expired.
-const EClosed: u64 = 5;
+const EClosed: u64 = 10;
 /// The leader is not responsible for this invocation.
-const ENotResponsible: u64 = 6;
+const ENotResponsible: u64 = 11;
+/// The sender is no worker of the leader.
+const ENotWorker: u64 = 12;
 /// The leader is suspended: top up its collateral.
-const ELeaderSuspended: u64 = 7;
+const ELeaderSuspended: u64 = 13;
 /// The leader's window has not begun: a leader before it may still close the invocation.
-const ETooEarly: u64 = 8;
-/// All windows are over: the invocation can only expire.
-const ETooLate: u64 = 9;
+const ETooEarly: u64 = 14;
 /// The windows are not over: a leader may still close the invocation.
-const ENotExpired: u64 = 10;
+const ENotExpired: u64 = 15;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
-const EOutcomeTooLarge: u64 = 11;
+const EOutcomeTooLarge: u64 = 16;
+/// The answer has to be signed by the tool: use `settle_signed`.
+const ENotSigned: u64 = 17;
+/// The tool is not the one that is invoked.
+const EWrongTool: u64 = 18;
+/// The signature is none of this tool's over this answer to this invocation.
+const EWrongSignature: u64 = 19;
 /// The reason is none of the reasons for which an invocation fails.
-const EUnknownReason: u64 = 12;
+const EUnknownReason: u64 = 20;
+/// The detail is longer than 200 bytes: shorten it.
+const EDetailTooLong: u64 = 21;
 /// Only the requester deletes the invocation.
-const ENotRequester: u64 = 13;
+const ENotRequester: u64 = 22;
 /// The invocation is not closed: it can be deleted once it is settled, failed or expired.
-const ENotClosed: u64 = 14;
+const ENotClosed: u64 = 23;
 /// The invocation is not settled: it has no answer.
-const ENotSettled: u64 = 15;
+const ENotSettled: u64 = 24;
 
 // === Constants ===
 
-/// Why an invocation fails. Trouble of the leader's own is no reason: then another takes over.
+/// Why an invocation fails: because of the tool, or because the leader will not (`refused`) or
+/// cannot (`overloaded`) do it.
 const REASONS: vector<vector<u8>> = vector[
     b"tool_not_registered",
     b"definition_mismatch",
@@ -71,7 +95,13 @@ const REASONS: vector<vector<u8>> = vector[
     b"output_invalid",
     b"output_too_large",
     b"unauthorized",
+    b"refused",
+    b"overloaded",
 ];
+
+const MAX_DETAIL_BYTES: u64 = 200;
+/// What a signature of an answer begins with, so that it is none of anything else.
+const SIGNED_OUTCOME: vector<u8> = b"nexus_tools::outcome";
 
 // === Events ===
 
@@ -88,6 +118,7 @@ public struct InvocationRequested has copy, drop {
     price_mist: u64,
     payment_mist: u64,
     max_outcome_bytes: u64,
+    requires_signed_outcome: bool,
 }
 
 /// A leader closed an invocation with the tool's answer.
@@ -129,13 +160,12 @@ public struct InvocationExpired has copy, drop {
     refund_mist: u64,
 }
 
-/// A closed invocation was deleted, and the refund returned to its requester.
+/// A closed invocation was deleted.
 public struct InvocationDeleted has copy, drop {
     invocation: ID,
     tool: ID,
     fqn: ascii::String,
     requester: address,
-    refund_mist: u64,
 }
 
 // === Structs ===
@@ -164,8 +194,10 @@ public struct Invocation has key {
     /// What the leader gets besides for each byte of the outcome.
     fee_per_outcome_byte_mist: u64,
     max_outcome_bytes: u64,
-    /// What is prepaid and not spent.
-    refund: Balance<SUI>,
+    /// Whether it is settled only with the tool's signature of the answer.
+    requires_signed_outcome: bool,
+    /// What is prepaid, until the invocation is closed.
+    payment: Balance<SUI>,
     state: State,
 }
 
@@ -173,127 +205,112 @@ public struct Invocation has key {
 public enum State has copy, drop, store {
     Requested,
     Settled { variant: ascii::String, ports: Ports, leader: ID, settled_at_ms: u64 },
-    Failed { reason: ascii::String, detail: String, leader: ID, failed_at_ms: u64 },
+    Failed { reason: ascii::String, leader: ID, failed_at_ms: u64 },
     Expired,
 }
 
 // === Public functions ===
 
-/// Requests an invocation of `tool` and returns its id; the invocation is shared. The `payment` is
-/// exactly the `quote`, so that a price raised in the meantime is not paid. Aborts with
-/// `EToolNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EWrongPayment`, `ENoLeader` or
-/// `leader_registry::ENotAccepting`.
+/// Requests an invocation of `tool` by one leader and returns its id; the invocation is shared.
+/// `revision` is that of the tool as the requester looked at it, and the `payment` is exactly the
+/// `quote`: so nothing is called and no price is paid to which the requester did not consent. Aborts
+/// with `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
+/// `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
+/// `EWrongPayment` or `leader_registry::ENotAccepting`.
 public fun request(
-    leaders: &LeaderRegistry,
+    registry: &LeaderRegistry,
     tool: &Tool,
+    revision: u64,
+    leader: &Leader,
     inputs: Ports,
     max_outcome_bytes: u64,
     payment: Coin<SUI>,
     clock: &Clock,
     ctx: &mut TxContext,
 ): ID {
-    leaders.check_version();
-    leaders.check_accepting();
-    let settings = leaders.settings();
-    let input_bytes = inputs.size();
-    assert!(tool.is_active(), EToolNotActive);
-    assert!(input_bytes <= settings.max_ports_bytes(), EInputsTooLarge);
-    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
-    let cost = quote(leaders, tool, input_bytes, max_outcome_bytes);
-    assert!(payment.value() == cost, EWrongPayment);
-    let input_fee_mist = settings.fee_per_input_byte_mist() * input_bytes;
-    let uid = object::new(ctx);
-    let id = uid.to_inner();
-    let invocation = Invocation {
-        id: uid,
-        tool: object::id(tool),
-        fqn: tool.fqn(),
-        requester: ctx.sender(),
-        inputs,
-        leaders: leaders.responsible(&id.to_bytes()),
-        requested_at_ms: clock.timestamp_ms(),
-        timeout_ms: tool.timeout_ms(),
-        window_ms: tool.timeout_ms() + settings.grace_ms(),
-        price_mist: tool.price_mist(),
-        payout: tool.payout(),
-        settle_fee_mist: settings.settle_fee_mist() + input_fee_mist,
-        fail_fee_mist: settings.fail_fee_mist() + input_fee_mist,
-        fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
-        max_outcome_bytes,
-        refund: payment.into_balance(),
-        state: State::Requested,
-    };
-    assert!(!invocation.leaders.is_empty(), ENoLeader);
-    event::emit(InvocationRequested {
-        invocation: id,
-        tool: invocation.tool,
-        fqn: invocation.fqn,
-        requester: invocation.requester,
-        leaders: invocation.leaders,
-        requested_at_ms: invocation.requested_at_ms,
-        timeout_ms: invocation.timeout_ms,
-        expires_at_ms: invocation.expires_at_ms(),
-        price_mist: invocation.price_mist,
-        payment_mist: cost,
-        max_outcome_bytes,
-    });
-    transfer::share_object(invocation);
-    id
+    let leaders = vector[accepted(tool, leader)];
+    share(registry, tool, revision, leaders, inputs, max_outcome_bytes, payment, clock, ctx)
 }
 
-/// Records the tool's answer, pays the tool and returns the leader's fee. Aborts with `EClosed`,
-/// `ENotResponsible`, `ELeaderSuspended`, `ETooEarly`, `ETooLate` or `EOutcomeTooLarge`.
+/// Requests an invocation by a leader and a second one, which may close it when the first one's
+/// window is over. Aborts with `ESameLeader`, and as `request` does.
+public fun request_with_backup(
+    registry: &LeaderRegistry,
+    tool: &Tool,
+    revision: u64,
+    leader: &Leader,
+    backup: &Leader,
+    inputs: Ports,
+    max_outcome_bytes: u64,
+    payment: Coin<SUI>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): ID {
+    let leaders = vector[accepted(tool, leader), accepted(tool, backup)];
+    assert!(leaders[0] != leaders[1], ESameLeader);
+    share(registry, tool, revision, leaders, inputs, max_outcome_bytes, payment, clock, ctx)
+}
+
+/// Records the tool's answer, pays the tool and the sender, who is a worker of the leader, and
+/// refunds the rest. Does nothing and returns false if the invocation is closed already or all
+/// windows are over, so that one race that is lost costs a batch nothing else. Aborts with
+/// `ENotSigned`, `ENotResponsible`, `ENotWorker`, `ELeaderSuspended`, `ETooEarly` or
+/// `EOutcomeTooLarge`.
 public fun settle(
     self: &mut Invocation,
-    cap: &LeaderCap,
-    leaders: &LeaderRegistry,
+    leader: &Leader,
+    registry: &LeaderRegistry,
     variant: ascii::String,
     ports: Ports,
     clock: &Clock,
-    ctx: &mut TxContext,
-): Coin<SUI> {
-    self.authorize(cap, leaders, clock);
-    let fee_mist = self.settle_fee_mist + self.outcome_fee_mist(variant.length() + ports.size());
-    let fee = self.refund.split(fee_mist);
-    let price = self.refund.split(self.price_mist);
-    let (leader, settled_at_ms) = (object::id(cap), clock.timestamp_ms());
-    self.state = State::Settled { variant, ports, leader, settled_at_ms };
-    event::emit(InvocationSettled {
-        invocation: object::id(self),
-        tool: self.tool,
-        fqn: self.fqn,
-        requester: self.requester,
-        leader,
-        variant,
-        settled_at_ms,
-        payout: self.payout,
-        price_mist: self.price_mist,
-        fee_mist,
-        refund_mist: self.refund.value(),
-    });
-    if (price.value() == 0) price.destroy_zero()
-    else transfer::public_transfer(price.into_coin(ctx), self.payout);
-    fee.into_coin(ctx)
+    ctx: &TxContext,
+): bool {
+    assert!(!self.requires_signed_outcome, ENotSigned);
+    self.settle_answer(leader, registry, variant, ports, clock, ctx)
 }
 
-/// Records why there is no answer and returns the leader's fee. Aborts with `EUnknownReason`, and
+/// Settles with the tool's Ed25519 signature of the answer by one of the keys that it has at
+/// present. What is signed is `signed_outcome`. Aborts with `EWrongTool` or `EWrongSignature`, and
 /// as `settle` does.
+public fun settle_signed(
+    self: &mut Invocation,
+    leader: &Leader,
+    registry: &LeaderRegistry,
+    tool: &Tool,
+    variant: ascii::String,
+    ports: Ports,
+    key: vector<u8>,
+    signature: vector<u8>,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    assert!(object::id(tool) == self.tool, EWrongTool);
+    let message = signed_outcome(object::id(self), &variant, &ports);
+    assert!(tool.keys().verify(&key, &signature, &message), EWrongSignature);
+    self.settle_answer(leader, registry, variant, ports, clock, ctx)
+}
+
+/// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
+/// rest. The `detail` is in the event alone. Does nothing and returns false when `settle` does.
+/// Aborts with `EUnknownReason`, `EDetailTooLong`, `ENotResponsible`, `ENotWorker`,
+/// `ELeaderSuspended` or `ETooEarly`.
 public fun fail(
     self: &mut Invocation,
-    cap: &LeaderCap,
-    leaders: &LeaderRegistry,
+    leader: &Leader,
+    registry: &LeaderRegistry,
     reason: ascii::String,
     detail: String,
     clock: &Clock,
-    ctx: &mut TxContext,
-): Coin<SUI> {
-    self.authorize(cap, leaders, clock);
+    ctx: &TxContext,
+): bool {
     let reasons = REASONS;
     assert!(reasons.contains(reason.as_bytes()), EUnknownReason);
-    let fee_mist = self.fail_fee_mist + self.outcome_fee_mist(detail.length());
-    let fee = self.refund.split(fee_mist);
-    let (leader, failed_at_ms) = (object::id(cap), clock.timestamp_ms());
-    self.state = State::Failed { reason, detail, leader, failed_at_ms };
+    assert!(detail.length() <= MAX_DETAIL_BYTES, EDetailTooLong);
+    if (!self.authorize(leader, registry, clock, ctx)) return false;
+    let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
+    self.state = State::Failed { reason, leader, failed_at_ms };
+    let fee_mist = self.fail_fee_mist;
+    payment::pay(self.payment.split(fee_mist), ctx.sender());
     event::emit(InvocationFailed {
         invocation: object::id(self),
         tool: self.tool,
@@ -304,12 +321,14 @@ public fun fail(
         detail,
         failed_at_ms,
         fee_mist,
-        refund_mist: self.refund.value(),
+        refund_mist: self.payment.value(),
     });
-    fee.into_coin(ctx)
+    self.refund();
+    true
 }
 
-/// Records that no leader closed the invocation in time. Aborts with `EClosed` or `ENotExpired`.
+/// Records that no leader closed the invocation in time, and refunds all of it. Aborts with
+/// `EClosed` or `ENotExpired`.
 public fun expire(self: &mut Invocation, clock: &Clock) {
     assert!(!self.is_closed(), EClosed);
     assert!(clock.timestamp_ms() >= self.expires_at_ms(), ENotExpired);
@@ -320,37 +339,48 @@ public fun expire(self: &mut Invocation, clock: &Clock) {
         fqn: self.fqn,
         requester: self.requester,
         leaders: self.leaders,
-        refund_mist: self.refund.value(),
+        refund_mist: self.payment.value(),
     });
+    self.refund();
 }
 
-/// Deletes a closed invocation and returns the refund. The storage rebate is the sender's. Aborts
-/// with `ENotRequester` or `ENotClosed`.
-public fun delete(self: Invocation, ctx: &mut TxContext): Coin<SUI> {
+/// Deletes a closed invocation. The storage rebate is the sender's. Aborts with `ENotRequester` or
+/// `ENotClosed`.
+public fun delete(self: Invocation, ctx: &TxContext) {
     assert!(self.requester == ctx.sender(), ENotRequester);
     assert!(self.is_closed(), ENotClosed);
-    let Invocation { id, tool, fqn, requester, refund, .. } = self;
-    let refund_mist = refund.value();
-    event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester, refund_mist });
+    let Invocation { id, tool, fqn, requester, payment, .. } = self;
+    payment.destroy_zero();
+    event::emit(InvocationDeleted { invocation: id.to_inner(), tool, fqn, requester });
     id.delete();
-    refund.into_coin(ctx)
 }
 
 // === Views ===
 
 /// What an invocation costs at most: the price and the leader's fees, with an outcome of
-/// `max_outcome_bytes`. `input_bytes` are the `size` of the inputs.
+/// `max_outcome_bytes`. `input_bytes` are the `size` of the inputs. It follows the reference gas
+/// price of the epoch.
 public fun quote(
-    leaders: &LeaderRegistry,
+    registry: &LeaderRegistry,
     tool: &Tool,
     input_bytes: u64,
     max_outcome_bytes: u64,
+    ctx: &TxContext,
 ): u64 {
-    let settings = leaders.settings();
+    let settings = registry.settings();
     tool.price_mist()
-        + settings.settle_fee_mist()
-        + settings.fee_per_input_byte_mist() * input_bytes
+        + settings.settle_fee_mist(input_bytes, ctx)
         + settings.fee_per_outcome_byte_mist() * max_outcome_bytes
+}
+
+/// What a tool signs to answer an invocation: `nexus_tools::outcome`, the 32 bytes of the
+/// invocation's id, the variant in BCS, and the BLAKE2b-256 digest of the ports in BCS.
+public fun signed_outcome(invocation: ID, variant: &ascii::String, ports: &Ports): vector<u8> {
+    let mut message = SIGNED_OUTCOME;
+    message.append(invocation.to_bytes());
+    message.append(bcs::to_bytes(variant));
+    message.append(hash::blake2b256(&bcs::to_bytes(ports)));
+    message
 }
 
 /// When the last window ends.
@@ -370,8 +400,8 @@ public fun requester(self: &Invocation): address { self.requester }
 /// The leaders responsible, in the order of their windows.
 public fun leaders(self: &Invocation): vector<ID> { self.leaders }
 
-/// What is prepaid and not spent.
-public fun refund_mist(self: &Invocation): u64 { self.refund.value() }
+/// What is prepaid, until the invocation is closed.
+public fun payment_mist(self: &Invocation): u64 { self.payment.value() }
 
 /// The variant of the answer. Aborts with `ENotSettled`.
 public fun variant(self: &Invocation): ascii::String {
@@ -391,21 +421,133 @@ public fun ports(self: &Invocation): &Ports {
 
 // === Private functions ===
 
-/// Aborts unless the holder of `cap` may close the invocation now.
-fun authorize(self: &Invocation, cap: &LeaderCap, leaders: &LeaderRegistry, clock: &Clock) {
-    leaders.check_version();
-    assert!(!self.is_closed(), EClosed);
-    let leader = object::id(cap);
-    let (responsible, i) = self.leaders.index_of(&leader);
-    assert!(responsible, ENotResponsible);
-    assert!(leaders.collateral(leader).is_whole(), ELeaderSuspended);
-    let now_ms = clock.timestamp_ms();
-    assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
-    assert!(now_ms < self.expires_at_ms(), ETooLate);
+/// The id of a leader that can be named in an invocation of the tool.
+fun accepted(tool: &Tool, leader: &Leader): ID {
+    let id = object::id(leader);
+    assert!(tool.accepts(id), ELeaderNotAccepted);
+    assert!(leader.is_active(), ELeaderNotActive);
+    id
 }
 
-/// What the leader gets for storing an outcome of this size. Aborts with `EOutcomeTooLarge`.
-fun outcome_fee_mist(self: &Invocation, outcome_bytes: u64): u64 {
+fun share(
+    registry: &LeaderRegistry,
+    tool: &Tool,
+    revision: u64,
+    leaders: vector<ID>,
+    inputs: Ports,
+    max_outcome_bytes: u64,
+    payment: Coin<SUI>,
+    clock: &Clock,
+    ctx: &mut TxContext,
+): ID {
+    registry.check_version();
+    registry.check_accepting();
+    let settings = registry.settings();
+    let input_bytes = inputs.size();
+    assert!(tool.is_active(), EToolNotActive);
+    assert!(tool.revision() == revision, EToolChanged);
+    assert!(input_bytes <= settings.max_ports_bytes(), EInputsTooLarge);
+    assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
+    assert!(max_outcome_bytes >= tool.min_outcome_bytes(), EOutcomeLimitTooSmall);
+    let requires_signed_outcome = tool.requires_signed_outcome();
+    assert!(!requires_signed_outcome || !tool.keys().is_empty(), EToolWithoutKey);
+    let payment_mist = quote(registry, tool, input_bytes, max_outcome_bytes, ctx);
+    assert!(payment.value() == payment_mist, EWrongPayment);
+    let uid = object::new(ctx);
+    let id = uid.to_inner();
+    let invocation = Invocation {
+        id: uid,
+        tool: object::id(tool),
+        fqn: tool.fqn(),
+        requester: ctx.sender(),
+        inputs,
+        leaders,
+        requested_at_ms: clock.timestamp_ms(),
+        timeout_ms: tool.timeout_ms(),
+        window_ms: tool.timeout_ms() + settings.grace_ms(),
+        price_mist: tool.price_mist(),
+        payout: tool.payout(),
+        settle_fee_mist: settings.settle_fee_mist(input_bytes, ctx),
+        fail_fee_mist: settings.fail_fee_mist(input_bytes, ctx),
+        fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
+        max_outcome_bytes,
+        requires_signed_outcome,
+        payment: payment.into_balance(),
+        state: State::Requested,
+    };
+    event::emit(InvocationRequested {
+        invocation: id,
+        tool: invocation.tool,
+        fqn: invocation.fqn,
+        requester: invocation.requester,
+        leaders,
+        requested_at_ms: invocation.requested_at_ms,
+        timeout_ms: invocation.timeout_ms,
+        expires_at_ms: invocation.expires_at_ms(),
+        price_mist: invocation.price_mist,
+        payment_mist,
+        max_outcome_bytes,
+        requires_signed_outcome,
+    });
+    transfer::share_object(invocation);
+    id
+}
+
+/// Whether the sender may close the invocation in the leader's name now: false if nobody may any
+/// more. Aborts unless the leader may, and the sender works for it.
+fun authorize(
+    self: &Invocation,
+    leader: &Leader,
+    registry: &LeaderRegistry,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    registry.check_version();
+    let (responsible, i) = self.leaders.index_of(&object::id(leader));
+    assert!(responsible, ENotResponsible);
+    assert!(leader.is_worker(ctx.sender()), ENotWorker);
+    assert!(leader.collateral().is_whole(), ELeaderSuspended);
+    let now_ms = clock.timestamp_ms();
+    assert!(now_ms >= self.requested_at_ms + i * self.window_ms, ETooEarly);
+    !self.is_closed() && now_ms < self.expires_at_ms()
+}
+
+fun settle_answer(
+    self: &mut Invocation,
+    leader: &Leader,
+    registry: &LeaderRegistry,
+    variant: ascii::String,
+    ports: Ports,
+    clock: &Clock,
+    ctx: &TxContext,
+): bool {
+    let outcome_bytes = variant.length() + ports.size();
     assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
-    outcome_bytes * self.fee_per_outcome_byte_mist
+    if (!self.authorize(leader, registry, clock, ctx)) return false;
+    let (leader, settled_at_ms) = (object::id(leader), clock.timestamp_ms());
+    self.state = State::Settled { variant, ports, leader, settled_at_ms };
+    let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
+    let price_mist = self.price_mist;
+    payment::pay(self.payment.split(fee_mist), ctx.sender());
+    payment::pay(self.payment.split(price_mist), self.payout);
+    event::emit(InvocationSettled {
+        invocation: object::id(self),
+        tool: self.tool,
+        fqn: self.fqn,
+        requester: self.requester,
+        leader,
+        variant,
+        settled_at_ms,
+        payout: self.payout,
+        price_mist,
+        fee_mist,
+        refund_mist: self.payment.value(),
+    });
+    self.refund();
+    true
+}
+
+/// Pays what is left of the payment back to the requester.
+fun refund(self: &mut Invocation) {
+    payment::pay(self.payment.withdraw_all(), self.requester);
 }

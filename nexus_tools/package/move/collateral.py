@@ -11,15 +11,18 @@ from it. All proposals together, whatever became of them, come to half of what w
 until it is locked anew. A pending slash suspends nothing and holds back its amount alone: the rest
 is claimed as if there were none.
 
-A `Collateral` can be neither copied nor dropped, and is destroyed only when it is empty: a timer
-never outlives the SUI that it was started for.
+A `Collateral` can be neither copied nor dropped: a timer never outlives the SUI that it was started
+for. Once all of it is claimed, it is empty until it is locked anew.
+
+Events name the tool or the leader by its id.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from nexus_tools.bindings.runtime import (
+    Address,
     Argument,
     MoveError,
     MoveStruct,
@@ -66,6 +69,18 @@ ESlashTooLarge = MoveError(
 EInvalidReason = MoveError("EInvalidReason", "A reason has 1 to 500 bytes.", 9)
 EInvalidEvidence = MoveError("EInvalidEvidence", "The digest of the evidence has 32 bytes.", 10)
 ENotDue = MoveError("ENotDue", "The slash was proposed less than 3 days ago: execute it later.", 11)
+ECollateralTooSmall = MoveError(
+    "ECollateralTooSmall", "The coin is less than the registry's `collateral_mist`: lock more.", 12
+)
+EDelayTooLong = MoveError(
+    "EDelayTooLong",
+    "The registry's `unregister_delay_ms` is longer than what was consented to.",
+    13,
+)
+EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register first.", 14)
+ENotClaimed = MoveError(
+    "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 15
+)
 ERRORS: tuple[MoveError, ...] = (
     EAlreadyUnregistered,
     ENotUnregistered,
@@ -79,7 +94,124 @@ ERRORS: tuple[MoveError, ...] = (
     EInvalidReason,
     EInvalidEvidence,
     ENotDue,
+    ECollateralTooSmall,
+    EDelayTooLong,
+    EClaimed,
+    ENotClaimed,
 )
+
+
+class CollateralLocked(MoveStruct, frozen=True):
+    """Collateral was locked, at the registration of a tool or a leader or when it came back."""
+
+    object: Address
+    amount_mist: int
+    delay_ms: int
+    locked_at_ms: int
+
+    move_name = "collateral::CollateralLocked"
+    bcs: ClassVar[_bcs.Codec[CollateralLocked]] = _bcs.late(
+        lambda: _bcs.struct(CollateralLocked, _bcs.address, _bcs.u64, _bcs.u64, _bcs.u64)
+    )
+
+
+class Unregistered(MoveStruct, frozen=True):
+    """A tool or a leader was unregistered."""
+
+    object: Address
+    unregistered_at_ms: int
+    claimable_at_ms: int
+
+    move_name = "collateral::Unregistered"
+    bcs: ClassVar[_bcs.Codec[Unregistered]] = _bcs.late(
+        lambda: _bcs.struct(Unregistered, _bcs.address, _bcs.u64, _bcs.u64)
+    )
+
+
+class UnregisterCancelled(MoveStruct, frozen=True):
+    """An unregistration was taken back."""
+
+    object: Address
+
+    move_name = "collateral::UnregisterCancelled"
+    bcs: ClassVar[_bcs.Codec[UnregisterCancelled]] = _bcs.late(
+        lambda: _bcs.struct(UnregisterCancelled, _bcs.address)
+    )
+
+
+class CollateralClaimed(MoveStruct, frozen=True):
+    """Collateral was returned to its owner, but for what a pending slash holds back."""
+
+    object: Address
+    amount_mist: int
+    held_back_mist: int
+
+    move_name = "collateral::CollateralClaimed"
+    bcs: ClassVar[_bcs.Codec[CollateralClaimed]] = _bcs.late(
+        lambda: _bcs.struct(CollateralClaimed, _bcs.address, _bcs.u64, _bcs.u64)
+    )
+
+
+class CollateralToppedUp(MoveStruct, frozen=True):
+    """What was slashed was brought back."""
+
+    object: Address
+    amount_mist: int
+
+    move_name = "collateral::CollateralToppedUp"
+    bcs: ClassVar[_bcs.Codec[CollateralToppedUp]] = _bcs.late(
+        lambda: _bcs.struct(CollateralToppedUp, _bcs.address, _bcs.u64)
+    )
+
+
+class SlashProposed(MoveStruct, frozen=True):
+    """The admin proposed to slash a tool or a leader."""
+
+    object: Address
+    amount_mist: int
+    reason: str
+    evidence: bytes
+    due_at_ms: int
+    void_at_ms: int
+
+    move_name = "collateral::SlashProposed"
+    bcs: ClassVar[_bcs.Codec[SlashProposed]] = _bcs.late(
+        lambda: _bcs.struct(
+            SlashProposed, _bcs.address, _bcs.u64, _bcs.string, _bcs.byte_vector, _bcs.u64, _bcs.u64
+        )
+    )
+
+
+class SlashCancelled(MoveStruct, frozen=True):
+    """A proposed slash was taken back."""
+
+    object: Address
+    amount_mist: int
+
+    move_name = "collateral::SlashCancelled"
+    bcs: ClassVar[_bcs.Codec[SlashCancelled]] = _bcs.late(
+        lambda: _bcs.struct(SlashCancelled, _bcs.address, _bcs.u64)
+    )
+
+
+class Slashed(MoveStruct, frozen=True):
+    """A tool or a leader was slashed, and is suspended.
+
+    What was taken is burnt.
+    """
+
+    object: Address
+    amount_mist: int
+    remaining_mist: int
+    reason: str
+    evidence: bytes
+
+    move_name = "collateral::Slashed"
+    bcs: ClassVar[_bcs.Codec[Slashed]] = _bcs.late(
+        lambda: _bcs.struct(
+            Slashed, _bcs.address, _bcs.u64, _bcs.u64, _bcs.string, _bcs.byte_vector
+        )
+    )
 
 
 class Collateral(_CollateralView, MoveStruct, frozen=True):
@@ -89,7 +221,8 @@ class Collateral(_CollateralView, MoveStruct, frozen=True):
     required_mist: int
     """What was locked at first.
 
-    If less is there, it was slashed, and its owner is suspended.
+    If less is there, it was slashed, and its owner is suspended. 0 once all is claimed: nobody can
+    lock that little.
     """
     delay_ms: int
     """How long it stays locked once its owner is unregistered."""
@@ -126,6 +259,18 @@ class Slash(_SlashView, MoveStruct, frozen=True):
     bcs: ClassVar[_bcs.Codec[Slash]] = _bcs.late(
         lambda: _bcs.struct(Slash, _bcs.u64, _bcs.string, _bcs.byte_vector, _bcs.u64)
     )
+
+
+AnyEvent: TypeAlias = (
+    CollateralLocked
+    | Unregistered
+    | UnregisterCancelled
+    | CollateralClaimed
+    | CollateralToppedUp
+    | SlashProposed
+    | SlashCancelled
+    | Slashed
+)
 
 
 def balance_mist(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
@@ -222,6 +367,14 @@ def is_unregistered(builder: TransactionBuilder, package: Package, collateral: A
     Returns `bool`.
     """
     return builder.move_call(package.id, "collateral", "is_unregistered", [collateral])
+
+
+def is_claimed(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
+    """Whether all of it was claimed.
+
+    Returns `bool`.
+    """
+    return builder.move_call(package.id, "collateral", "is_claimed", [collateral])
 
 
 def is_whole(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:

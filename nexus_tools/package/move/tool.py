@@ -2,8 +2,11 @@
 """A tool in the registry: its definition, its price and its collateral.
 
 Anyone registers a tool under an FQN that was never used. Who registers the first version of a name
-gets the name's `OwnerCap` and alone can register further versions. A tool is never deleted and its
-FQN never free again: whoever names it in a workflow can trust that no stranger takes its place.
+owns the name, and alone registers further versions: see `name`. A tool is never deleted and its FQN
+never free again: whoever names it in a workflow can trust that no stranger takes its place.
+
+What the owner of the name decides is its alone; operators, addresses whose keys lie on machines,
+run a tool day by day: they set its URL, timeout and price.
 
 The state of a tool follows from its collateral:
 
@@ -14,12 +17,17 @@ The state of a tool follows from its collateral:
 | unregistered | its timer runs      | active or suspended (cancel), claimed  |
 | claimed      | none                | active (`re_register`)                 |
 
-Only an active tool takes new invocations. What leads out (`unregister`, `claim`, `revoke`) depends
-on no version of the package and on no setting: nobody can lock an owner in.
+Only an active tool takes new invocations. A tool that asks for a price lists the leaders that may
+be named for it: it gives its answer to them before it is paid. Keys of the tool sign its answers.
+
+What leads out (`unregister`, `claim`) and what takes a right away (`remove_operator`,
+`remove_leader`, `remove_key`) depends on no version of the package and on no setting: nobody can
+lock an owner in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, TypeAlias
 
 from nexus_tools.bindings.runtime import (
@@ -31,7 +39,6 @@ from nexus_tools.bindings.runtime import (
     Package,
     Result,
     TransactionBuilder,
-    TypeTag,
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
@@ -39,6 +46,8 @@ from nexus_tools.package.views import ToolView as _ToolView
 
 from . import collateral as _collateral
 from . import definition as _definition
+from . import keys as _keys
+from . import roster as _roster
 
 ESchemaTooLarge = MoveError(
     "ESchemaTooLarge", "A schema is larger than the registry's `max_schema_bytes`: simplify it.", 0
@@ -48,53 +57,33 @@ ETimeoutOutOfRange = MoveError(
     "The timeout is outside the registry's `min_timeout_ms` and `max_timeout_ms`.",
     1,
 )
-ECollateralTooSmall = MoveError(
-    "ECollateralTooSmall", "The coin is less than the registry's `collateral_mist`: lock more.", 2
-)
-ENameTaken = MoveError(
-    "ENameTaken",
-    "A version of this name is registered: further ones need the `OwnerCap` of the name.",
-    3,
-)
 EFqnTaken = MoveError(
-    "EFqnTaken", "The FQN is registered, perhaps unregistered since: choose another version.", 4
+    "EFqnTaken", "The FQN is registered, perhaps unregistered since: choose another version.", 2
 )
-ENotOwner = MoveError("ENotOwner", "The cap is not the `OwnerCap` of this tool's name.", 5)
+EWrongName = MoveError("EWrongName", "The `Name` is not that of the tool.", 3)
 ENotOperator = MoveError(
     "ENotOperator",
-    "The cap is neither the `OwnerCap` of this tool's name nor a valid `OperatorCap` of this tool.",
-    6,
-)
-EUnknownOperator = MoveError(
-    "EUnknownOperator",
-    "The tool has no operator cap with this id: it was revoked or belongs to another tool.",
-    7,
-)
-EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register the tool first.", 8)
-ENotClaimed = MoveError(
-    "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 9
-)
-EDelayTooLong = MoveError(
-    "EDelayTooLong",
-    "The registry's `unregister_delay_ms` is longer than what was consented to.",
-    10,
+    "The sender is neither the owner of the tool's name nor an operator of the tool.",
+    4,
 )
 EPriceTooHigh = MoveError(
-    "EPriceTooHigh", "The price is more than half of the collateral: lower it, or lock more.", 11
+    "EPriceTooHigh", "The price is more than half of the collateral: lower it, or lock more.", 5
 )
+ELeaderNeeded = MoveError(
+    "ELeaderNeeded",
+    "A tool with a price lists at least one leader: add one, or set the price to 0.",
+    6,
+)
+EKeyNeeded = MoveError("EKeyNeeded", "A tool whose answers are signed has a key: add one first.", 7)
 ERRORS: tuple[MoveError, ...] = (
     ESchemaTooLarge,
     ETimeoutOutOfRange,
-    ECollateralTooSmall,
-    ENameTaken,
     EFqnTaken,
-    ENotOwner,
+    EWrongName,
     ENotOperator,
-    EUnknownOperator,
-    EClaimed,
-    ENotClaimed,
-    EDelayTooLong,
     EPriceTooHigh,
+    ELeaderNeeded,
+    EKeyNeeded,
 )
 
 
@@ -104,14 +93,14 @@ class ToolRegistered(MoveStruct, frozen=True):
     tool: Address
     fqn: str
     tool_type: str
-    owner_cap: Address
+    name: Address
+    owner: Address
     url: str
     description: str
     timeout_ms: int
     price_mist: int
     payout: Address
-    collateral_mist: int
-    unregister_delay_ms: int
+    leaders: tuple[Address, ...]
     index: int
     registered_at_ms: int
 
@@ -123,13 +112,13 @@ class ToolRegistered(MoveStruct, frozen=True):
             _bcs.string,
             _bcs.string,
             _bcs.address,
+            _bcs.address,
             _bcs.string,
             _bcs.string,
             _bcs.u64,
             _bcs.u64,
             _bcs.address,
-            _bcs.u64,
-            _bcs.u64,
+            _bcs.vector(_bcs.address),
             _bcs.u64,
             _bcs.u64,
         )
@@ -149,6 +138,9 @@ class ToolUpdated(MoveStruct, frozen=True):
     timeout_ms: int
     price_mist: int
     payout: Address
+    min_outcome_bytes: int
+    requires_signed_outcome: bool
+    revision: int
 
     move_name = "tool::ToolUpdated"
     bcs: ClassVar[_bcs.Codec[ToolUpdated]] = _bcs.late(
@@ -161,158 +153,57 @@ class ToolUpdated(MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.u64,
             _bcs.address,
-        )
-    )
-
-
-class ToolUnregistered(MoveStruct, frozen=True):
-    """A tool was unregistered."""
-
-    tool: Address
-    fqn: str
-    unregistered_at_ms: int
-    claimable_at_ms: int
-
-    move_name = "tool::ToolUnregistered"
-    bcs: ClassVar[_bcs.Codec[ToolUnregistered]] = _bcs.late(
-        lambda: _bcs.struct(ToolUnregistered, _bcs.address, _bcs.string, _bcs.u64, _bcs.u64)
-    )
-
-
-class ToolUnregisterCancelled(MoveStruct, frozen=True):
-    """A tool's unregistration was taken back."""
-
-    tool: Address
-    fqn: str
-
-    move_name = "tool::ToolUnregisterCancelled"
-    bcs: ClassVar[_bcs.Codec[ToolUnregisterCancelled]] = _bcs.late(
-        lambda: _bcs.struct(ToolUnregisterCancelled, _bcs.address, _bcs.string)
-    )
-
-
-class ToolCollateralClaimed(MoveStruct, frozen=True):
-    """A tool's collateral was returned to the sender, but for what a pending slash holds back."""
-
-    tool: Address
-    fqn: str
-    amount_mist: int
-    held_back_mist: int
-
-    move_name = "tool::ToolCollateralClaimed"
-    bcs: ClassVar[_bcs.Codec[ToolCollateralClaimed]] = _bcs.late(
-        lambda: _bcs.struct(ToolCollateralClaimed, _bcs.address, _bcs.string, _bcs.u64, _bcs.u64)
-    )
-
-
-class ToolReRegistered(MoveStruct, frozen=True):
-    """A claimed tool came back."""
-
-    tool: Address
-    fqn: str
-    collateral_mist: int
-    unregister_delay_ms: int
-    registered_at_ms: int
-
-    move_name = "tool::ToolReRegistered"
-    bcs: ClassVar[_bcs.Codec[ToolReRegistered]] = _bcs.late(
-        lambda: _bcs.struct(
-            ToolReRegistered, _bcs.address, _bcs.string, _bcs.u64, _bcs.u64, _bcs.u64
-        )
-    )
-
-
-class ToolSlashProposed(MoveStruct, frozen=True):
-    """The admin proposed to slash a tool."""
-
-    tool: Address
-    fqn: str
-    amount_mist: int
-    reason: str
-    evidence: bytes
-    due_at_ms: int
-    void_at_ms: int
-
-    move_name = "tool::ToolSlashProposed"
-    bcs: ClassVar[_bcs.Codec[ToolSlashProposed]] = _bcs.late(
-        lambda: _bcs.struct(
-            ToolSlashProposed,
-            _bcs.address,
-            _bcs.string,
             _bcs.u64,
-            _bcs.string,
-            _bcs.byte_vector,
-            _bcs.u64,
+            _bcs.boolean,
             _bcs.u64,
         )
-    )
-
-
-class ToolSlashCancelled(MoveStruct, frozen=True):
-    """A proposed slash was taken back."""
-
-    tool: Address
-    fqn: str
-    amount_mist: int
-
-    move_name = "tool::ToolSlashCancelled"
-    bcs: ClassVar[_bcs.Codec[ToolSlashCancelled]] = _bcs.late(
-        lambda: _bcs.struct(ToolSlashCancelled, _bcs.address, _bcs.string, _bcs.u64)
-    )
-
-
-class ToolSlashed(MoveStruct, frozen=True):
-    """A tool was slashed, and is suspended unless it is unregistered.
-
-    What was taken is burnt.
-    """
-
-    tool: Address
-    fqn: str
-    amount_mist: int
-    remaining_mist: int
-    reason: str
-    evidence: bytes
-
-    move_name = "tool::ToolSlashed"
-    bcs: ClassVar[_bcs.Codec[ToolSlashed]] = _bcs.late(
-        lambda: _bcs.struct(
-            ToolSlashed,
-            _bcs.address,
-            _bcs.string,
-            _bcs.u64,
-            _bcs.u64,
-            _bcs.string,
-            _bcs.byte_vector,
-        )
-    )
-
-
-class ToolToppedUp(MoveStruct, frozen=True):
-    """What was slashed of a tool's collateral was brought back."""
-
-    tool: Address
-    fqn: str
-    amount_mist: int
-
-    move_name = "tool::ToolToppedUp"
-    bcs: ClassVar[_bcs.Codec[ToolToppedUp]] = _bcs.late(
-        lambda: _bcs.struct(ToolToppedUp, _bcs.address, _bcs.string, _bcs.u64)
     )
 
 
 class ToolOperatorChanged(MoveStruct, frozen=True):
-    """An operator cap began or ceased to be valid for a tool."""
+    """An address began or ceased to be an operator of a tool."""
 
     tool: Address
     fqn: str
-    operator_cap: Address
+    operator: Address
     valid: bool
 
     move_name = "tool::ToolOperatorChanged"
     bcs: ClassVar[_bcs.Codec[ToolOperatorChanged]] = _bcs.late(
         lambda: _bcs.struct(
             ToolOperatorChanged, _bcs.address, _bcs.string, _bcs.address, _bcs.boolean
+        )
+    )
+
+
+class ToolLeaderChanged(MoveStruct, frozen=True):
+    """A leader began or ceased to be listed by a tool."""
+
+    tool: Address
+    fqn: str
+    leader: Address
+    listed: bool
+
+    move_name = "tool::ToolLeaderChanged"
+    bcs: ClassVar[_bcs.Codec[ToolLeaderChanged]] = _bcs.late(
+        lambda: _bcs.struct(
+            ToolLeaderChanged, _bcs.address, _bcs.string, _bcs.address, _bcs.boolean
+        )
+    )
+
+
+class ToolKeyChanged(MoveStruct, frozen=True):
+    """A key began or ceased to be valid for a tool's signatures."""
+
+    tool: Address
+    fqn: str
+    key: bytes
+    valid: bool
+
+    move_name = "tool::ToolKeyChanged"
+    bcs: ClassVar[_bcs.Codec[ToolKeyChanged]] = _bcs.late(
+        lambda: _bcs.struct(
+            ToolKeyChanged, _bcs.address, _bcs.string, _bcs.byte_vector, _bcs.boolean
         )
     )
 
@@ -328,12 +219,29 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     price_mist: int
     payout: Address
     """Who is paid for an invocation."""
-    owner: Address
-    """The `OwnerCap` of the tool's name."""
-    operators: tuple[Address, ...]
-    """The operator caps that are valid."""
-    collateral: _collateral.Collateral | None
-    """None once the collateral is claimed."""
+    min_outcome_bytes: int
+    """The least `max_outcome_bytes` of an invocation: with less, the tool would work for an
+    answer that cannot be settled.
+    """
+    requires_signed_outcome: bool
+    """Whether an invocation is settled only with the tool's signature of the answer."""
+    revision: int
+    """How often something of the above was set.
+
+    A requester names the revision that it looked at.
+    """
+    name: Address
+    """The `Name` of which the tool is a version.
+
+    Its owner owns the tool.
+    """
+    operators: _roster.Roster[Address]
+    """Who may set URL, timeout and price, besides the owner."""
+    leaders: _roster.Roster[Address]
+    """The leaders that may be named in invocations of the tool; with none, any leader."""
+    keys: _keys.Keys
+    """What signs the tool's responses."""
+    collateral: _collateral.Collateral
     index: int
     """The tool's place in the registry's list of FQNs."""
     registered_at_ms: int
@@ -346,58 +254,22 @@ class Tool(_ToolView, MoveStruct, frozen=True):
             _definition.Definition.bcs,
             _bcs.u64,
             _bcs.address,
+            _bcs.u64,
+            _bcs.boolean,
+            _bcs.u64,
             _bcs.address,
-            _bcs.vector(_bcs.address),
-            _bcs.option(_collateral.Collateral.bcs),
+            _roster.Roster.bcs(_bcs.address),
+            _roster.Roster.bcs(_bcs.address),
+            _keys.Keys.bcs,
+            _collateral.Collateral.bcs,
             _bcs.u64,
             _bcs.u64,
         )
     )
 
 
-class OwnerCap(MoveStruct, frozen=True):
-    """The right to a name with all its versions.
-
-    Its id is derived from the registry and the name.
-    """
-
-    id: Address
-    name: str
-    """The unversioned name: `domain.name`."""
-
-    move_name = "tool::OwnerCap"
-    bcs: ClassVar[_bcs.Codec[OwnerCap]] = _bcs.late(
-        lambda: _bcs.struct(OwnerCap, _bcs.address, _bcs.string)
-    )
-
-
-class OperatorCap(MoveStruct, frozen=True):
-    """The right to run one tool day by day: to change its URL, timeout and price.
-
-    It counts only while the tool lists it.
-    """
-
-    id: Address
-    tool: Address
-
-    move_name = "tool::OperatorCap"
-    bcs: ClassVar[_bcs.Codec[OperatorCap]] = _bcs.late(
-        lambda: _bcs.struct(OperatorCap, _bcs.address, _bcs.address)
-    )
-
-
 AnyEvent: TypeAlias = (
-    ToolRegistered
-    | ToolUpdated
-    | ToolUnregistered
-    | ToolUnregisterCancelled
-    | ToolCollateralClaimed
-    | ToolReRegistered
-    | ToolSlashProposed
-    | ToolSlashCancelled
-    | ToolSlashed
-    | ToolToppedUp
-    | ToolOperatorChanged
+    ToolRegistered | ToolUpdated | ToolOperatorChanged | ToolLeaderChanged | ToolKeyChanged
 )
 
 
@@ -409,13 +281,14 @@ def register(
     max_delay_ms: int | Argument,
     definition: Argument,
     price_mist: int | Argument,
+    leaders: Sequence[Address] | Argument,
 ) -> tuple[Argument, Argument]:
-    """Registers the first version of a name.
+    """Registers the first version of a name, which the sender owns from now on.
 
-    What the tool earns is paid to the sender. The tool has to be shared with `share` in the same
-    transaction. Aborts with `ENameTaken`, and as `register_version` does.
+    Tool and name have to be shared with `share` in the same transaction. Aborts with
+    `name::ENameTaken`, and as `register_version` does.
 
-    Returns `(Tool, OwnerCap)`.
+    Returns `(Tool, Name)`.
     """
     result = builder.move_call(
         package.id,
@@ -427,6 +300,7 @@ def register(
             _inputs.pure(builder, _bcs.u64, max_delay_ms),
             definition,
             _inputs.pure(builder, _bcs.u64, price_mist),
+            _inputs.pure(builder, _bcs.vector(_bcs.address), leaders),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -437,18 +311,20 @@ def register_version(
     builder: TransactionBuilder,
     package: Package,
     registry: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     collateral: ObjectInput,
     max_delay_ms: int | Argument,
     definition: Argument,
     price_mist: int | Argument,
+    leaders: Sequence[Address] | Argument,
 ) -> Result:
     """Registers a further version of a name.
 
-    More than the least collateral may be locked, and the owner consents to an unregister delay of
-    `max_delay_ms` at most. Aborts with `ENotOwner`, `EFqnTaken`, `ECollateralTooSmall`,
-    `EDelayTooLong`, `EPriceTooHigh`, `ESchemaTooLarge`, `ETimeoutOutOfRange` or
-    `tool_registry::ENotAccepting`.
+    What the tool earns is paid to the sender. More than the least collateral may be locked, and the
+    owner consents to an unregister delay of `max_delay_ms` at most. Aborts with `owner::ENotOwner`,
+    `EWrongName`, `EFqnTaken`, `EPriceTooHigh`, `ELeaderNeeded`, `ESchemaTooLarge`,
+    `ETimeoutOutOfRange`, `tool_registry::ENotAccepting`, and as `roster::of` and `collateral::lock`
+    do.
 
     Returns `Tool`.
     """
@@ -458,11 +334,12 @@ def register_version(
         "register_version",
         [
             _inputs.changed(builder, registry),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.changed(builder, collateral),
             _inputs.pure(builder, _bcs.u64, max_delay_ms),
             definition,
             _inputs.pure(builder, _bcs.u64, price_mist),
+            _inputs.pure(builder, _bcs.vector(_bcs.address), leaders),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -474,12 +351,12 @@ def share(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> N
 
 
 def unregister(
-    builder: TransactionBuilder, package: Package, tool: ObjectInput, cap: ObjectInput
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, name: ObjectInput
 ) -> None:
     """Starts the timer after which the collateral can be claimed.
 
-    From now on the tool takes no new invocation. Aborts with `ENotOwner`, `EClaimed` or
-    `collateral::EAlreadyUnregistered`.
+    From now on the tool takes no new invocation. Aborts with `owner::ENotOwner`, `EWrongName`, and
+    as `collateral::unregister` does.
     """
     builder.move_call(
         package.id,
@@ -487,7 +364,7 @@ def unregister(
         "unregister",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -497,12 +374,12 @@ def cancel_unregister(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
 ) -> None:
     """Stops the timer.
 
-    Aborts with `ENotOwner`, `EClaimed` or `collateral::ENotUnregistered`.
+    Aborts with `owner::ENotOwner`, `EWrongName` or `collateral::ENotUnregistered`.
     """
     builder.move_call(
         package.id,
@@ -510,30 +387,27 @@ def cancel_unregister(
         "cancel_unregister",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
         ],
     )
 
 
 def claim(
-    builder: TransactionBuilder, package: Package, tool: ObjectInput, cap: ObjectInput
-) -> Result:
-    """Returns what is left of the collateral.
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, name: ObjectInput
+) -> None:
+    """Returns what is left of the collateral to the owner's address balance.
 
     What a pending slash holds back is claimed by a second call, once that is executed, cancelled or
-    void. Aborts with `ENotOwner`, `EClaimed`, `collateral::ENotUnregistered`,
-    `collateral::EDelayNotOver` or `collateral::EHeldBack`.
-
-    Returns `Coin<SUI>`.
+    void. Aborts with `owner::ENotOwner`, `EWrongName`, and as `collateral::claim` does.
     """
-    return builder.move_call(
+    builder.move_call(
         package.id,
         "tool",
         "claim",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -543,14 +417,14 @@ def re_register(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     collateral: ObjectInput,
     max_delay_ms: int | Argument,
 ) -> None:
     """Brings a claimed tool back under the settings of today.
 
-    Aborts with `ENotOwner`, `ENotClaimed`, and for the terms as `register_version` does.
+    Aborts with `owner::ENotOwner`, and for the terms as `register_version` does.
     """
     builder.move_call(
         package.id,
@@ -558,7 +432,7 @@ def re_register(
         "re_register",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.changed(builder, collateral),
             _inputs.pure(builder, _bcs.u64, max_delay_ms),
@@ -571,13 +445,13 @@ def top_up(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     coin: ObjectInput,
 ) -> None:
     """Brings back what was slashed.
 
-    Aborts with `ENotOwner`, `EClaimed` or `collateral::EWrongTopUp`.
+    Aborts with `owner::ENotOwner`, `EWrongName`, and as `collateral::top_up` does.
     """
     builder.move_call(
         package.id,
@@ -585,7 +459,7 @@ def top_up(
         "top_up",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.changed(builder, coin),
         ],
@@ -595,15 +469,14 @@ def top_up(
 def update_url(
     builder: TransactionBuilder,
     package: Package,
-    cap_type: TypeTag,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     url: str | Argument,
 ) -> None:
     """Sets the URL.
 
-    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator` or `definition::EUrlTooLong`.
+    An operator may. Aborts with `ENotOperator`, `EWrongName` or `definition::EUrlTooLong`.
     """
     builder.move_call(
         package.id,
@@ -611,26 +484,24 @@ def update_url(
         "update_url",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.ascii_text(builder, url),
         ],
-        [cap_type],
     )
 
 
 def update_timeout(
     builder: TransactionBuilder,
     package: Package,
-    cap_type: TypeTag,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     timeout_ms: int | Argument,
 ) -> None:
     """Sets the timeout of invocations to come.
 
-    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator` or `ETimeoutOutOfRange`.
+    An operator may. Aborts with `ENotOperator`, `EWrongName` or `ETimeoutOutOfRange`.
     """
     builder.move_call(
         package.id,
@@ -638,27 +509,25 @@ def update_timeout(
         "update_timeout",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.pure(builder, _bcs.u64, timeout_ms),
         ],
-        [cap_type],
     )
 
 
 def update_price(
     builder: TransactionBuilder,
     package: Package,
-    cap_type: TypeTag,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     price_mist: int | Argument,
 ) -> None:
     """Sets the price of invocations to come.
 
-    `Cap` is `OwnerCap` or `OperatorCap`. Aborts with `ENotOperator`, or with `EPriceTooHigh` unless
-    the collateral is claimed.
+    An operator may. Aborts with `ENotOperator`, `EWrongName`, `ELeaderNeeded`, or with
+    `EPriceTooHigh` unless the collateral is claimed.
     """
     builder.move_call(
         package.id,
@@ -666,11 +535,35 @@ def update_price(
         "update_price",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.pure(builder, _bcs.u64, price_mist),
         ],
-        [cap_type],
+    )
+
+
+def update_min_outcome_bytes(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+    min_outcome_bytes: int | Argument,
+) -> None:
+    """Sets the least `max_outcome_bytes` of invocations to come.
+
+    An operator may. Aborts with `ENotOperator` or `EWrongName`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "update_min_outcome_bytes",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            _inputs.pure(builder, _bcs.u64, min_outcome_bytes),
+        ],
     )
 
 
@@ -678,13 +571,13 @@ def update_description(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     description: str | Argument,
 ) -> None:
     """Sets the description.
 
-    Aborts with `ENotOwner` or `definition::EDescriptionTooLong`.
+    Aborts with `owner::ENotOwner`, `EWrongName` or `definition::EDescriptionTooLong`.
     """
     builder.move_call(
         package.id,
@@ -692,7 +585,7 @@ def update_description(
         "update_description",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.text(builder, description),
         ],
@@ -703,13 +596,13 @@ def update_payout(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
     payout: Address | Argument,
 ) -> None:
     """Sets who is paid for invocations to come.
 
-    Aborts with `ENotOwner`.
+    Aborts with `owner::ENotOwner` or `EWrongName`.
     """
     builder.move_call(
         package.id,
@@ -717,71 +610,185 @@ def update_payout(
         "update_payout",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
+            _inputs.read(builder, name),
             _inputs.read(builder, registry),
             _inputs.pure(builder, _bcs.address, payout),
         ],
     )
 
 
-def issue_operator_cap(
+def update_requires_signed_outcome(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    cap: ObjectInput,
+    name: ObjectInput,
     registry: ObjectInput,
-) -> Result:
-    """Gives a new operator the right to run the tool.
-
-    Aborts with `ENotOwner`.
-
-    Returns `OperatorCap`.
-    """
-    return builder.move_call(
-        package.id,
-        "tool",
-        "issue_operator_cap",
-        [
-            _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
-            _inputs.read(builder, registry),
-        ],
-    )
-
-
-def revoke_operator_cap(
-    builder: TransactionBuilder,
-    package: Package,
-    tool: ObjectInput,
-    cap: ObjectInput,
-    operator_cap: Address | Argument,
+    requires_signed_outcome: bool | Argument,
 ) -> None:
-    """Takes the right from the operator with the cap `operator_cap`.
+    """Sets whether invocations to come are settled only with the tool's signature of the answer.
 
-    Aborts with `ENotOwner` or `EUnknownOperator`.
+    Aborts with `owner::ENotOwner`, `EWrongName` or `EKeyNeeded`.
     """
     builder.move_call(
         package.id,
         "tool",
-        "revoke_operator_cap",
+        "update_requires_signed_outcome",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, cap),
-            _inputs.pure(builder, _bcs.address, operator_cap),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            _inputs.pure(builder, _bcs.boolean, requires_signed_outcome),
         ],
     )
 
 
-def burn_operator_cap(builder: TransactionBuilder, package: Package, cap: ObjectInput) -> None:
-    """Deletes an operator cap that its holder has no use for."""
-    builder.move_call(package.id, "tool", "burn_operator_cap", [_inputs.changed(builder, cap)])
+def add_leader(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+    leader: Address | Argument,
+) -> None:
+    """Lists one more leader that may be named in invocations to come.
+
+    Whether there is such a leader is not looked at: who is none cannot be named. Aborts with
+    `owner::ENotOwner`, `EWrongName`, and as `roster::add` does.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "add_leader",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            _inputs.pure(builder, _bcs.address, leader),
+        ],
+    )
+
+
+def remove_leader(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    leader: Address | Argument,
+) -> None:
+    """Takes a leader off the list, for invocations to come.
+
+    An operator may. Aborts with `ENotOperator`, `EWrongName`, `roster::ENotListed` or
+    `ELeaderNeeded`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "remove_leader",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.pure(builder, _bcs.address, leader),
+        ],
+    )
+
+
+def add_operator(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+    operator: Address | Argument,
+) -> None:
+    """Gives an address the right to run the tool.
+
+    Aborts with `owner::ENotOwner`, `EWrongName`, and as `roster::add` does.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "add_operator",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            _inputs.pure(builder, _bcs.address, operator),
+        ],
+    )
+
+
+def remove_operator(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    operator: Address | Argument,
+) -> None:
+    """Takes that right from an address.
+
+    Aborts with `owner::ENotOwner`, `EWrongName` or `roster::ENotListed`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "remove_operator",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.pure(builder, _bcs.address, operator),
+        ],
+    )
+
+
+def add_key(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+    key: bytes | Argument,
+) -> None:
+    """Adds a public key of Ed25519 that signs the tool's responses.
+
+    Aborts with `owner::ENotOwner` or `EWrongName`, and as `keys::add` does.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "add_key",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            _inputs.data(builder, key),
+        ],
+    )
+
+
+def remove_key(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    key: bytes | Argument,
+) -> None:
+    """Removes a public key.
+
+    Aborts with `owner::ENotOwner`, `EWrongName` or `keys::EUnknownKey`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "remove_key",
+        [_inputs.changed(builder, tool), _inputs.read(builder, name), _inputs.data(builder, key)],
+    )
 
 
 def propose_slash(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    admin_cap: ObjectInput,
+    admin: ObjectInput,
     registry: ObjectInput,
     amount_mist: int | Argument,
     reason: str | Argument,
@@ -789,7 +796,7 @@ def propose_slash(
 ) -> None:
     """Proposes to burn `amount_mist` of the collateral, also while the tool is unregistered.
 
-    Aborts with `EClaimed`, and as `collateral::propose_slash` does.
+    Aborts with `owner::ENotOwner`, and as `collateral::propose_slash` does.
     """
     builder.move_call(
         package.id,
@@ -797,7 +804,7 @@ def propose_slash(
         "propose_slash",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, admin_cap),
+            _inputs.read(builder, admin),
             _inputs.read(builder, registry),
             _inputs.pure(builder, _bcs.u64, amount_mist),
             _inputs.text(builder, reason),
@@ -811,12 +818,12 @@ def execute_slash(
     builder: TransactionBuilder,
     package: Package,
     tool: ObjectInput,
-    admin_cap: ObjectInput,
+    admin: ObjectInput,
     registry: ObjectInput,
 ) -> None:
     """Executes the slash that was proposed.
 
-    Aborts with `EClaimed`, `collateral::ENoSlashPending` or `collateral::ENotDue`.
+    Aborts with `owner::ENotOwner`, and as `collateral::execute_slash` does.
     """
     builder.move_call(
         package.id,
@@ -824,7 +831,7 @@ def execute_slash(
         "execute_slash",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, admin_cap),
+            _inputs.read(builder, admin),
             _inputs.read(builder, registry),
             _inputs.read(builder, _inputs.CLOCK),
         ],
@@ -832,11 +839,11 @@ def execute_slash(
 
 
 def cancel_slash(
-    builder: TransactionBuilder, package: Package, tool: ObjectInput, admin_cap: ObjectInput
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, admin: ObjectInput
 ) -> None:
     """Takes the slash that was proposed back.
 
-    Aborts with `EClaimed` or `collateral::ENoSlashPending`.
+    Aborts with `owner::ENotOwner` or `collateral::ENoSlashPending`.
     """
     builder.move_call(
         package.id,
@@ -844,7 +851,7 @@ def cancel_slash(
         "cancel_slash",
         [
             _inputs.changed(builder, tool),
-            _inputs.read(builder, admin_cap),
+            _inputs.read(builder, admin),
             _inputs.read(builder, _inputs.CLOCK),
         ],
     )
@@ -900,10 +907,61 @@ def payout(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> 
     return builder.move_call(package.id, "tool", "payout", [_inputs.read(builder, tool)])
 
 
+def min_outcome_bytes(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
+    """The least `max_outcome_bytes` of an invocation.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "tool", "min_outcome_bytes", [_inputs.read(builder, tool)])
+
+
+def requires_signed_outcome(
+    builder: TransactionBuilder, package: Package, tool: ObjectInput
+) -> Result:
+    """Whether an invocation is settled only with the tool's signature of the answer.
+
+    Returns `bool`.
+    """
+    return builder.move_call(
+        package.id, "tool", "requires_signed_outcome", [_inputs.read(builder, tool)]
+    )
+
+
+def revision(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
+    """How often the tool was changed.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "tool", "revision", [_inputs.read(builder, tool)])
+
+
+def accepts(
+    builder: TransactionBuilder, package: Package, tool: ObjectInput, leader: Address | Argument
+) -> Result:
+    """Whether the leader may be named in invocations of the tool.
+
+    Returns `bool`.
+    """
+    return builder.move_call(
+        package.id,
+        "tool",
+        "accepts",
+        [_inputs.read(builder, tool), _inputs.pure(builder, _bcs.address, leader)],
+    )
+
+
+def keys(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
+    """What signs the tool's responses.
+
+    Returns `&Keys`.
+
+    It lends what it returns: only a simulation can call it.
+    """
+    return builder.move_call(package.id, "tool", "keys", [_inputs.read(builder, tool)])
+
+
 def collateral(builder: TransactionBuilder, package: Package, tool: ObjectInput) -> Result:
     """The collateral and its terms.
-
-    Aborts with `EClaimed` once the collateral is claimed.
 
     Returns `&Collateral`.
 

@@ -3,8 +3,8 @@
 FQNs.
 
 A tool is an object of its own: see `tool`. Its id is derived from the registry and the FQN, and the
-id of the cap that owns a name from the registry and the name, so that whoever knows the registry
-computes both. FQNs are listed in the order of registration and never removed.
+id of a `Name` from the registry and the name, so that whoever knows the registry computes both.
+FQNs are listed in the order of registration and never removed.
 
 What a tool has to keep to follows from the settings of the day on which it is registered, to which
 its owner consents by the arguments of `tool::register`. What settings may be is bounded.
@@ -42,18 +42,11 @@ ERRORS: tuple[MoveError, ...] = (EInvalidSettings, ENotAccepting)
 class ToolSettingsChanged(MoveStruct, frozen=True):
     """The settings for new registrations were changed."""
 
-    accepting: bool
-    collateral_mist: int
-    unregister_delay_ms: int
-    min_timeout_ms: int
-    max_timeout_ms: int
-    max_schema_bytes: int
+    settings: ToolSettings
 
     move_name = "tool_registry::ToolSettingsChanged"
     bcs: ClassVar[_bcs.Codec[ToolSettingsChanged]] = _bcs.late(
-        lambda: _bcs.struct(
-            ToolSettingsChanged, _bcs.boolean, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64, _bcs.u64
-        )
+        lambda: _bcs.struct(ToolSettingsChanged, ToolSettings.bcs)
     )
 
 
@@ -107,7 +100,7 @@ def configure(
     builder: TransactionBuilder,
     package: Package,
     tool_registry: ObjectInput,
-    admin_cap: ObjectInput,
+    admin: ObjectInput,
     accepting: bool | Argument,
     collateral_mist: int | Argument,
     unregister_delay_ms: int | Argument,
@@ -117,7 +110,7 @@ def configure(
 ) -> None:
     """Sets everything that a new registration has to keep to.
 
-    Aborts with `EInvalidSettings`.
+    Aborts with `owner::ENotOwner` or `EInvalidSettings`.
     """
     builder.move_call(
         package.id,
@@ -125,7 +118,7 @@ def configure(
         "configure",
         [
             _inputs.changed(builder, tool_registry),
-            _inputs.read(builder, admin_cap),
+            _inputs.read(builder, admin),
             _inputs.pure(builder, _bcs.boolean, accepting),
             _inputs.pure(builder, _bcs.u64, collateral_mist),
             _inputs.pure(builder, _bcs.u64, unregister_delay_ms),
@@ -137,20 +130,17 @@ def configure(
 
 
 def migrate(
-    builder: TransactionBuilder,
-    package: Package,
-    tool_registry: ObjectInput,
-    admin_cap: ObjectInput,
+    builder: TransactionBuilder, package: Package, tool_registry: ObjectInput, admin: ObjectInput
 ) -> None:
     """After an upgrade of the package: from here on only this version's functions work.
 
-    Aborts with `version::EAlreadyMigrated`.
+    Aborts with `owner::ENotOwner` or `version::EAlreadyMigrated`.
     """
     builder.move_call(
         package.id,
         "tool_registry",
         "migrate",
-        [_inputs.changed(builder, tool_registry), _inputs.read(builder, admin_cap)],
+        [_inputs.changed(builder, tool_registry), _inputs.read(builder, admin)],
     )
 
 
