@@ -34,7 +34,14 @@ from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
-from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
+from nexus_tools.tool.outcome import (
+    Answer,
+    Failure,
+    FailureReason,
+    Outcome,
+    OutcomeSignature,
+    is_error_variant,
+)
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
@@ -111,6 +118,7 @@ __all__ = [
     "KnownKeysFile",
     "Mismatch",
     "Outcome",
+    "OutcomeSignature",
     "Problem",
     "RefusedSignatureError",
     "RegistryOwners",
