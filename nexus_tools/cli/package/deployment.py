@@ -43,7 +43,7 @@ async def publish(
 ) -> None:
     """Publish the Move package in FOLDER; without it, the one that comes with nexus-tools.
 
-    The key that signs gets the AdminCap of ours. A locked package is upgraded 14 days after the
+    The key that signs is the admin of ours. A locked package is upgraded 14 days after the
     upgrade was proposed at the earliest, and the key that signs owns the lock; of a free one it
     gets the UpgradeCap, and can replace the code at any moment.
     """
@@ -148,13 +148,12 @@ async def show(session: Session) -> None:
             "version": tools.version.number,
             "tools": tools.fqns.size,
             "accepts_tools": tools.settings.accepting,
-            "leaders": leaders.leaders.size,
-            "active_leaders": len(leaders.active),
+            "leaders": leaders.length,
             "accepts_leaders_and_invocations": leaders.settings.accepting,
             "collateral_mist": tools.settings.collateral_mist,
             "unregister_delay_ms": tools.settings.unregister_delay_ms,
             "leader_collateral_mist": leaders.settings.collateral_mist,
-            "settle_fee_mist": leaders.settings.settle_fee_mist,
+            "leader_unregister_delay_ms": leaders.settings.unregister_delay_ms,
             **upgrades,
         }
         record = await in_words(session, nexus.client, record)
