@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Output, Session, reads
 from nexus_tools.cli.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.framework import Output, Session, reads
 from nexus_tools.cli.offer import offers_to
 from nexus_tools.errors import NotFoundError
 

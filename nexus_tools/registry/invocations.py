@@ -188,7 +188,8 @@ class Invocations(PackageClient):
         if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
             return outcome
         failed = await self._closing(value)
-        return Failure(outcome.reason, failed.detail if failed else "")
+        detail = failed.detail if isinstance(failed, InvocationFailed) else ""
+        return Failure(outcome.reason, detail)
 
     async def closing(self, invocation: Address) -> Closing | None:
         """The event that closed an invocation, which tells of the fee and of what came back.
@@ -201,7 +202,7 @@ class Invocations(PackageClient):
             raise unknown_invocation(invocation)
         return await self._closing(value)
 
-    async def _closing(self, value: Object) -> Any:
+    async def _closing(self, value: Object) -> Closing | None:
         # A closed invocation never changes again: what closed it was the last to touch it.
         closing = await self.client.transaction(value.previous_transaction)
         for event in closing.events if closing else ():

@@ -40,9 +40,7 @@ async def command(session: Session) -> None:
 def _print(output: Output, document: dict[str, Any]) -> None:
     output.record({key: document[key] for key in ("owner", "offered", "admin")})
     output.record(_in_words(document["tools"]), title="What tools keep to")
-    output.record(
-        _in_words(document["leaders"]), title="What leaders and invocations keep to"
-    )
+    output.record(_in_words(document["leaders"]), title="What leaders and invocations keep to")
     output.note(f"By this, {cost_in_words(document['cost'])}.")
 
 

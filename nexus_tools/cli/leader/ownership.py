@@ -57,9 +57,7 @@ async def accept(session: Session, which: str | None) -> None:
             "keys_removed": [public_key_text(key) for key in found.keys.keys],
         }
         done = f"took over the leader {found.name} of {found.owner.owner}"
-        stays = (
-            f"its name, its collateral of {units.sui(found.collateral.balance_mist)}, its record"
-        )
+        collateral = units.sui(found.collateral.balance_mist)
         lost = f"{len(removed['workers_removed'])} workers, {len(removed['keys_removed'])} keys"
         sent = await carry_out(
             session,

@@ -8,8 +8,8 @@ from typing import Any
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Selection, Session, reach
-from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
 from nexus_tools.cli.leader_names import find_leaders
+from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
 from nexus_tools.embedded_server import host_and_port
 from nexus_tools.errors import UsageError
 from nexus_tools.lending import (
@@ -25,8 +25,8 @@ from nexus_tools.lending import (
     serve_stdio,
 )
 from nexus_tools.logs import log_to_stderr
-from nexus_tools.package import ToolState
 from nexus_tools.nexus import Nexus
+from nexus_tools.package import ToolState
 from nexus_tools.registry import Invocations
 from nexus_tools.sui.address import Address
 from nexus_tools.version import __version__

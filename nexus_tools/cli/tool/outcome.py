@@ -36,7 +36,9 @@ _LABELS = {
 @click.command()
 @click.argument("invocation")
 @click.option("--wait", is_flag=True, help="Wait until it is closed.")
-@click.option("--delete", is_flag=True, help="Delete it, closed or expired, for its storage rebate.")
+@click.option(
+    "--delete", is_flag=True, help="Delete it, closed or expired, for its storage rebate."
+)
 @click.option(
     "--why", is_flag=True, help="Tell how it came to that: who, when, which check, money."
 )

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _MIGRATED = "migrated the registries: they refuse the commands of older versions"
 
 
-
 @click.command()
 @PACKAGE
 @SOURCES
