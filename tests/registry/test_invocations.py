@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from benchmarks.gateway import Gateway
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import (
-    NexusError,
     NotAllowedError,
     NotFoundError,
     NotNowError,
@@ -23,15 +22,13 @@ from nexus_tools.registry import (
     DEFAULT_OUTCOME_BYTES,
     Invocations,
     LeaderRegistry,
-    Registration,
-    ToolRegistry,
     add_request,
     outcome_bytes,
     quote_mist,
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Answer, Failure, FailureReason, ToolFqn
+from nexus_tools.tool import Answer, FailureReason, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 INPUTS = {"a": 1, "b": 2}
