@@ -24,7 +24,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
         {
             *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
             *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting"),
-            *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed"),
+            *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed", "EDelayTooLong"),
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
             *("EToolNotActive", "EToolChanged", "ELeaderNotActive", "EWrongPayment", "EClosed"),
             *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),

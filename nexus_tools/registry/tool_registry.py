@@ -184,21 +184,20 @@ class ToolRegistry(ToolListing):
     ) -> Sent:
         """Bring a claimed tool back, with new collateral.
 
-        Without `collateral_mist`, as much as the registry asks for, and more if the price of the
-        tool needs it. The owner consents to an unregister delay of `max_delay_ms`: without it, to
-        that of now. Raises `not_owner`, `not_claimed`, `collateral_too_small`, `delay_too_long`,
-        `price_too_high` or `not_accepting`.
+        Without `collateral_mist` it is as much as the registry asks for, and more if the price of
+        the tool needs it. The owner consents to an unregister delay of `max_delay_ms`: without it,
+        to that of now. Raises `not_owner`, `not_claimed`, `not_accepting`, `collateral_too_small`,
+        `price_too_high` or `delay_too_long`.
         """
         tool = await self._owned(fqn)
         settings = await self.settings()
-        if collateral_mist is None:
-            collateral_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        locked_mist = least_mist if collateral_mist is None else collateral_mist
         delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
-        check_terms(settings, collateral_mist, delay_ms, tool.fqn)
-        check_price(tool.price_mist, collateral_mist, tool.fqn)
+        check_terms(settings, locked_mist, delay_ms, tool.fqn)
+        check_price(tool.price_mist, locked_mist, tool.fqn)
         builder = TransactionBuilder()
-        collateral = builder.split_coins(builder.gas, [collateral_mist])[0]
-        terms = (collateral, delay_ms)
+        terms = (builder.split_coins(builder.gas, [locked_mist])[0], delay_ms)
         calls.re_register(builder, self.deployment.package, *self._by_owner(tool), *terms)
         return await self.send(builder)
 
