@@ -17,6 +17,10 @@ class FailureReason(StrEnum):
     OUTPUT_INVALID = "output_invalid"
     OUTPUT_TOO_LARGE = "output_too_large"
     UNAUTHORIZED = "unauthorized"
+    REFUSED = "refused"
+    """The leader will not do it: the address, or a size, is against its own rules."""
+    OVERLOADED = "overloaded"
+    """The leader found no time for it in its window."""
     EXPIRED = "expired"
     """No leader closed it in time: nobody writes this reason, its state says it."""
 
