@@ -22,14 +22,23 @@ class FailureReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class OutcomeSignature:
+    """A tool's Ed25519 signature (64 bytes) of its answer to an invocation, by a key (32 bytes)."""
+
+    key: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool gave: one variant and its ports by name.
+    """What a tool gave: one variant and its ports by name, and its signature, if there is one.
 
     Variants that start with `err` are error variants.
     """
 
     variant: str
     ports: dict[str, Any]
+    signature: OutcomeSignature | None = None
 
     @property
     def is_error(self) -> bool:
