@@ -45,13 +45,24 @@ def outcome_header(
     if status != _OK or invocation is None:
         return {}
     try:
-        # Of the bytes that are sent: what a tool has in memory may be read as another number.
-        ((variant, ports),) = parse_json(body).items()
-        message = outcome_message(bytes.fromhex(invocation[1]), Answer(variant, ports))
+        message = outcome_message(bytes.fromhex(invocation[1]), _answer(body))
     except ValidationError:
         return {}
     signature = written_bytes(identity.key.private.sign(message))
     return {_HEADER: f'{signature};keyid="{identity.key_id}"'}
+
+
+def _answer(body: bytes) -> Answer:
+    """The answer in the bytes that are sent: in a tool's memory a number may be another one.
+
+    Raises `json_invalid` for what is none.
+    """
+    document = parse_json(body)
+    if isinstance(document, dict) and len(document) == 1:
+        ((variant, ports),) = document.items()
+        if isinstance(ports, dict):
+            return Answer(variant, ports)
+    raise ValidationError("json_invalid", "it is no variant with its ports")
 
 
 def read_outcome_signature(

@@ -1,5 +1,6 @@
 """What a tool signs of an answer for the chain, beside a writer of BCS that is not ours."""
 
+import json
 from hashlib import blake2b
 
 import pytest
@@ -69,9 +70,8 @@ def test_ports_have_the_bytes_that_the_move_struct_has():
 def test_a_long_text_is_in_chunks_of_16_381_bytes(size):
     text = b'"' + b"x" * size + b'"'
     chunks = [text[:16_381], text[16_381:32_762], text[32_762:]]
-    in_chunks = (
-        b"\x04" + uleb128(-(-len(text) // 16_381)) + b"".join(map(sized, filter(None, chunks)))
-    )
+    pieces = [sized(chunk) for chunk in chunks if chunk]
+    in_chunks = b"\x04" + uleb128(len(pieces)) + b"".join(pieces)
     expected = b"\x00" + sized(text) if len(text) <= 16_381 else in_chunks
     assert encoded_ports({"t": "x" * size}) == b"\x01" + b"\x01t" + expected
 
@@ -90,22 +90,13 @@ def test_a_response_has_the_signature_that_cryptography_makes_of_the_message():
     assert signature.signature == PRIVATE.sign(MESSAGE)
 
 
-@given(
-    st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.text(), max_size=5)
-)
+@given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.text()))
 def test_each_answer_verifies_and_no_other(ports):
     answer = Answer("ok", ports)
-    text = repr(ports).encode()
-    headers = header(b'{"ok":' + _json(ports) + b"}")
+    headers = header(json.dumps({"ok": ports}).encode())
     assert check_answer(answer, headers, REQUEST, {KEY.public_key}) is not None
-    refusal(headers, Answer("ok", ports | {"another": text.decode()}))
+    refusal(headers, Answer("ok", ports | {"another": 1}))
     refusal(headers, Answer("okay", ports))
-
-
-def _json(ports):
-    import json
-
-    return json.dumps(ports).encode()
 
 
 def test_a_response_without_the_header_has_no_signature():
@@ -133,8 +124,8 @@ def test_a_signature_of_something_else_is_refused(changes, why):
         ":AAAA:",
         "nonsense",
         ':!:;keyid="x"',
-        f':AAAA:;keyid="{TOOL}#ed25519:{"ab" * 32}"',
-        "x" * 9_000,
+        f':AAAA:;keyid="{TOOL}#ed25519:{KEY.public_key.hex()}"',
+        f":AAAA:{';a' * 5_000}",
     ],
 )
 def test_a_field_that_is_none_is_refused(field):
@@ -151,12 +142,25 @@ def test_without_known_keys_the_signature_has_to_be_that_of_the_key_it_names():
     [
         {"status": 422},
         {"body": b"no JSON"},
+        {"body": b"{}"},
+        {"body": b"[1]"},
+        {"body": b'{"ok":3}'},
         {"body": b'{"ok":{"\xc3\xa4":1}}'},
         {"request": {"nexus-tool": TOOL}},
         {"request": REQUEST | {"nexus-invocation": "0x1"}},
         {"request": REQUEST | {"nexus-invocation": "not-on-chain"}},
     ],
-    ids=["a problem", "no JSON", "a name that the chain has not", "none", "short", "another key"],
+    ids=[
+        "a problem",
+        "no JSON",
+        "empty",
+        "a list",
+        "no ports",
+        "a name that the chain has not",
+        "none",
+        "short",
+        "another key",
+    ],
 )
 def test_what_is_no_answer_to_an_invocation_on_chain_is_not_signed(changes):
     assert header(**changes) == {}
