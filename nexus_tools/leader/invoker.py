@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -26,7 +26,14 @@ from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import Lane, ToolLanes
 from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, protocol
+from nexus_tools.tool import (
+    Answer,
+    Failure,
+    FailureReason,
+    Outcome,
+    RefusedSignatureError,
+    protocol,
+)
 
 _log = get_logger("nexus_tools.leader")
 
@@ -130,7 +137,7 @@ class Invoker:
         try:
             with self._metrics.tool_call(call.fqn):
                 async with limit:
-                    response, problem = await self._post(call, seconds)
+                    request, response = await self._post(call, seconds)
         except NoResponseError as error:
             lane.missed(str(error), error.refusal)
             # Whether the guard refused what a name resolves to, is nobody's business on chain.
@@ -146,10 +153,22 @@ class Invoker:
             lane.missed(detail)
             return failure(FailureReason.TIMED_OUT, detail)
         lane.reached()
-        if problem:
-            detail = f"the response is not signed by the tool: {problem}"
+        return self._judge(call, request, response)
+
+    def _judge(
+        self, call: ToolCall, request: Mapping[str, str], response: Response
+    ) -> Outcome | Again:
+        """What a response means, if it is the tool's."""
+        limit, keys = call.max_outcome_bytes, call.keys
+        try:
+            self._traffic.check(request, response, keys)
+            judged = judge_response(response, call.validator, self._size, limit)
+            if isinstance(judged, Answer):
+                judged = self._traffic.with_signature(judged, request, response, keys)
+        except RefusedSignatureError as error:
+            detail = f"the response is not signed by the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail)
-        return judge_response(response, call.validator, self._size, call.max_outcome_bytes)
+        return judged
 
     def _too_large(self, call: ToolCall) -> Failure:
         """Whose limit a response broke: what its requester pays for, or the leader's own."""
@@ -160,8 +179,8 @@ class Invoker:
         detail = "the response is larger than any answer that is paid for"
         return failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
-    async def _post(self, call: ToolCall, seconds: float) -> tuple[Response, str]:
-        """The response, and why it is not the tool's if it should be signed and is not.
+    async def _post(self, call: ToolCall, seconds: float) -> tuple[dict[str, str], Response]:
+        """The headers that were sent, and the response.
 
         Each attempt is signed anew: no server takes the same request twice.
         """
@@ -177,7 +196,7 @@ class Invoker:
             body=call.body,
             max_response_bytes=min(self._config.max_response_bytes, _paid_bytes(call)),
         )
-        return response, self._traffic.problem(call.fqn, headers, response)
+        return headers, response
 
 
 def _share(config: LeaderConfig) -> FairShare[Address]:

@@ -30,6 +30,7 @@ from nexus_tools.bindings.runtime import (
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
 from nexus_tools.bindings.runtime import inputs as _inputs
+from nexus_tools.package.views import LeaderView as _LeaderView
 
 from . import collateral as _collateral
 from . import keys as _keys
@@ -110,7 +111,7 @@ class LeaderKeyChanged(MoveStruct, frozen=True):
     )
 
 
-class Leader(MoveStruct, frozen=True):
+class Leader(_LeaderView, MoveStruct, frozen=True):
     """A registered leader, shared.
 
     Its id is derived from the registry and its index.
