@@ -4,6 +4,7 @@ from nexus_tools.client.connection import Connection, Patience
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
 from nexus_tools.client.faucet import Gift, faucet_command, how_to_fund, request_sui
+from nexus_tools.client.funds import GasSource
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
 from nexus_tools.client.lineage import WENT_BACK
@@ -16,7 +17,7 @@ from nexus_tools.client.network import (
     Network,
 )
 from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
-from nexus_tools.client.reads import Coin, DynamicField
+from nexus_tools.client.reads import Balance, Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
 from nexus_tools.client.sui_files import SuiFiles
 from nexus_tools.client.transactions import (
@@ -39,6 +40,7 @@ __all__ = [
     "TESTNET",
     "WENT_BACK",
     "Account",
+    "Balance",
     "Coin",
     "Connection",
     "CreatedObject",
@@ -47,6 +49,7 @@ __all__ = [
     "EventFilter",
     "EventRecord",
     "Executed",
+    "GasSource",
     "Gift",
     "KeyPair",
     "Mark",
