@@ -252,7 +252,7 @@ class Nexus:
             leaders = LeaderRegistry(client, self.deployment)
             cap = await stack.enter_async_context(_active_leader(leaders, name))
             settings = LeaderConfig.load({}, journal=journal, **config)
-            leader = Leader(settings, client, signer, self.deployment, cap)
+            leader = Leader(settings, client, [signer], self.deployment, cap)
             await stack.enter_async_context(_running(leader))
             yield leader
 

@@ -13,8 +13,9 @@ _LATEST_MS = 2**63 - 1
 class Assignment:
     """An invocation that this leader is responsible for; times are the chain's.
 
-    `place` is 0 for the leader that is named first and 1 for its backup. From `opens_at_ms` on this
-    leader may close it, before `window_ends_at_ms` no later one, and nobody from `expires_at_ms` on.
+    `place` is 0 for the leader that is named first and 1 for its backup. From `opens_at_ms` on
+    this leader may close it, before `window_ends_at_ms` no later one, and nobody from
+    `expires_at_ms` on.
     """
 
     invocation: Address

@@ -24,7 +24,7 @@ _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
 # Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. The storage of
-# an invocation is paid anew with each change, and rebated for what it was before but for a hundredth.
+# an invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
 _UNITS = 10_000
 _UNITS_PER_CLOSING = 100
 _UNITS_PER_KILOBYTE = 60
@@ -194,5 +194,5 @@ class ClosingBatch:
             closing.assignment.invocation,
             leader,
             closing.outcome,
-            tool=tool and tool.object_id,
+            tool=tool.object_id if tool else None,
         )

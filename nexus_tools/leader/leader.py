@@ -50,10 +50,10 @@ T = TypeVar("T")
 class Leader:
     """Carries invocations to tools and outcomes back, in the name of one leader.
 
-    `client` reads the chain and sends; `signers` are the keys of the leader's workers that are here,
-    one at least, which pay the gas and get the fees. What signs tool calls is another key, which
-    the configuration names and `SignedTraffic.load` may refuse. `resolve` looks up the hosts of
-    tools, by default as the system does.
+    `client` reads the chain and sends; `signers`, one at least, are the keys of its workers that
+    are here: they pay the gas and get the fees. What signs tool calls is another key, which the
+    configuration names and `SignedTraffic.load` may refuse. `resolve` looks up the hosts of tools,
+    by default as the system does.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class Leader:
         """Work until `stop` is called.
 
         Raises the `NexusError` that keeps it from starting (`unknown_leader`, `not_a_worker`,
-        `wrong_chain`, `journal_locked`, …), or `journal_failed` later. Trouble with tools or the node does not
-        end it: a node that is away is waited for, from the start on.
+        `wrong_chain`, `journal_locked`, …), or `journal_failed` later. Trouble with tools or the
+        node does not end it: a node that is away is waited for, from the start on.
         """
         try:
             async with AsyncExitStack() as stack:

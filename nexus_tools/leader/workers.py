@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from nexus_tools.client import Epoch, Executed, Signer, SuiClient, how_to_fund
+from nexus_tools.client import Epoch, Executed, Signer, SuiClient, how_to_fund, read_epoch
 from nexus_tools.errors import NexusError, NotAllowedError, NotNowError
 from nexus_tools.leader.chain import Chain, FoundLeader
 from nexus_tools.leader.transaction_sender import SignedTransaction
@@ -23,11 +23,7 @@ from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.expiration import ValidDuring
-from nexus_tools.sui.transaction import (
-    GasData,
-    ProgrammableTransaction,
-    TransactionData,
-)
+from nexus_tools.sui.transaction import GasData, ProgrammableTransaction, TransactionData
 from nexus_tools.sui.type_tag import SUI
 from nexus_tools.units import sui
 
@@ -62,7 +58,7 @@ class Worker:
 
     def learn(self, executed: Executed) -> None:
         """Know what a transaction took. What it brought can be spent once it is settled."""
-        self.balance_mist += min(0, executed.address_balance_change(self.address))
+        self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))
 
 
 class Workers:
@@ -135,10 +131,10 @@ class Workers:
         """Read the leader, its workers' money and the epoch. Raises `unknown_leader`."""
         async with self._refreshing:
             client = self._chain.client
-            self._leader, self._epoch, *balances = await asyncio.gather(
+            self._leader, self._epoch, balances = await asyncio.gather(
                 self._chain.leader_itself(),
-                client.epoch(),
-                *(client.balance_parts(worker.address) for worker in self._workers),
+                read_epoch(client.connection),
+                asyncio.gather(*(client.balance_parts(each.address) for each in self._workers)),
             )
             listed = self._leader.leader.workers.entries
             for worker, balance in zip(self._workers, balances, strict=True):
