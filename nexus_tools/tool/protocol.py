@@ -55,6 +55,9 @@ SIGNATURE_INPUT_HEADER = "Signature-Input"
 SIGNATURE_HEADER = "Signature"
 CONTENT_DIGEST_HEADER = "Content-Digest"
 
+OUTCOME_SIGNATURE_HEADER = "Nexus-Outcome-Signature"
+"""The tool's signature of the answer as it goes on chain: `:base64:;keyid="FQN#ed25519:…"`."""
+
 
 def endpoint(url: str, path: str) -> str:
     """Where the tool serves `path`, or the root of a server, at `url`."""

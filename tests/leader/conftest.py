@@ -199,6 +199,7 @@ def make_call():
             timeout_ms=10_000,
             deadline=asyncio.get_running_loop().time() + window_s,
             max_outcome_bytes=1_000,
+            keys=(),
             validator=validator,
         )
         return replace(call, **changes)
@@ -243,9 +244,9 @@ def new_key():
 
 @dataclass
 class LeaderIdentity:
-    """A registered leader with the key that owns its cap."""
+    """A registered leader with the key that owns it, and is its worker."""
 
-    cap: Address
+    id: Address
     key: KeyPair
     name: str
 
@@ -253,7 +254,7 @@ class LeaderIdentity:
 class World:
     """A chain, one who registers tools and requests invocations, and leaders."""
 
-    def __init__(self, localnet, deployment, client, folder, key):
+    def __init__(self, localnet, deployment, client, folder, key, known=()):
         self.localnet = localnet
         self.deployment = deployment
         self.client = client
@@ -261,14 +262,22 @@ class World:
         self.invocations = Invocations(client, deployment)
         self.folder = folder
         self.key = key
+        self.leaders = LeaderRegistry(client, deployment)
+        self.known = list(known)
 
-    async def register_tool(self, definition, *, price_mist=0):
-        await self.tools.register(Registration(definition, price_mist))
+    async def register_tool(self, definition, **terms):
+        await self.tools.register(Registration(definition, **terms))
         return await self.tools.get(definition.fqn)
 
-    async def request(self, tool, *inputs, max_outcome_bytes=1_000):
-        """Request one invocation for each input, all in one transaction; their ids."""
-        settings = (await LeaderRegistry(self.client, self.deployment).state()).settings
+    async def request(self, tool, *inputs, leaders=None, max_outcome_bytes=1_000):
+        """Request one invocation for each input, all in one transaction; their ids.
+
+        They name the leaders of this world in the order of their registration, unless others are
+        given.
+        """
+        settings = await self.leaders.settings()
+        price = await self.client.gas_price()
+        named = leaders or [each.id for each in self.known[:2]]
         builder = TransactionBuilder()
         for each in inputs:
             ports = ports_of(each)
@@ -276,9 +285,10 @@ class World:
                 builder,
                 self.deployment,
                 tool,
+                named,
                 ports,
                 max_outcome_bytes=max_outcome_bytes,
-                payment_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes),
+                payment_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes, price),
             )
         sent = await self.invocations.send(builder)
         events = [parse_event(self.deployment, event) for event in sent.events]
@@ -304,16 +314,19 @@ class World:
     async def again(self):
         """The same with a client that knows nothing of a chain that was set back."""
         async with self.client_of(self.key) as client:
-            yield World(self.localnet, self.deployment, client, self.folder, self.key)
+            yield World(
+                self.localnet, self.deployment, client, self.folder, self.key, self.known
+            )
 
     async def new_leader(self, name="leader", *, sui=100):
-        """Register and activate a leader with a wallet of its own."""
+        """Register and activate a leader with a wallet of its own, which is its worker."""
         key = new_key()
         self.localnet.fund(key.address, sui * 10**9)
         async with self.client_of(key) as client:
             registry = LeaderRegistry(client, self.deployment)
-            _, cap = await registry.register(name, activate=True)
-        return LeaderIdentity(cap, key, name)
+            _, leader = await registry.register(name, activate=True)
+        self.known.append(LeaderIdentity(leader, key, name))
+        return self.known[-1]
 
     def client_of(self, key):
         return SuiClient(self.client.network, key, patience=PATIENCE)
@@ -330,17 +343,17 @@ class World:
             "longest_pause_ms": 2,
             "trouble_pause_ms": 10,
             "clock_interval_ms": 20,
-            "linger_ms": 0,
         }
         return LeaderConfig(**{**values, **changes})
 
     @asynccontextmanager
-    async def running(self, identity, *, url=None, resolve=None, **changes):
+    async def running(self, identity, *, url=None, resolve=None, signers=None, **changes):
         """The leader while it runs; it is stopped as an operator stops it."""
         async with self.client_at(url or self.localnet.url) as client:
             config = self.config(identity, **changes)
+            signers = signers or [identity.key]
             leader = Leader(
-                config, client, identity.key, self.deployment, identity.cap, resolve=resolve
+                config, client, signers, self.deployment, identity.id, resolve=resolve
             )
             task = asyncio.create_task(leader.run())
             ready = asyncio.create_task(leader.ready.wait())

@@ -76,8 +76,8 @@ def requested(invocation):
 async def bench_of(world, identity, *, run=True):
     async with SuiClient(world.client.network) as client:
         config = world.config(identity)
-        chain = Chain(client, world.deployment, identity.cap)
-        account = Account(client, identity.key, identity.cap)
+        chain = Chain(client, world.deployment, identity.id)
+        account = Account(client, identity.key, identity.id)
         clock = ChainClock(client.now_ms, config.clock_interval_ms)
         await clock.refresh()
         journal = await Journal.open(config.journal, "identity")
@@ -155,7 +155,7 @@ async def test_one_that_was_closed_meanwhile_does_not_stop_the_others(world, too
         closings = [await bench.closing(each, answer(n)) for n, each in enumerate(ids)]
         async with world.client_of(identity.key) as client:
             invocations = type(world.invocations)(client, world.deployment)
-            await invocations.close(identity.cap, {ids[1]: answer(99)})
+            await invocations.close(identity.id, {ids[1]: answer(99)})
         running = asyncio.create_task(bench.closer.run())
         closed = await bench.close(*closings)
         running.cancel()
@@ -229,10 +229,10 @@ def _send_all_but(client, amount):
 async def test_a_suspended_leader_goes_on_once_its_collateral_is_whole(world, tool_on_chain):
     identity = await world.new_leader()
     admin = LeaderRegistry(world.client, world.deployment)
-    await admin.propose_slash(identity.cap, 10**9, "a test", bytes(32))
+    await admin.propose_slash(identity.id, 10**9, "a test", bytes(32))
     world.localnet.advance_clock(3 * DAY_MS)
     ids = await world.request(tool_on_chain, *[{"a": n, "b": 0} for n in range(3)])
-    await admin.execute_slash(identity.cap)
+    await admin.execute_slash(identity.id)
     async with bench_of(world, identity) as bench:
         closings = [await bench.closing(each, answer(n)) for n, each in enumerate(ids)]
         for closing in closings:
@@ -240,7 +240,7 @@ async def test_a_suspended_leader_goes_on_once_its_collateral_is_whole(world, to
         async with asyncio.timeout(TIMEOUT_S):
             await bench.closer.troubled.wait()
         async with world.client_of(identity.key) as client:
-            await LeaderRegistry(client, world.deployment).top_up(identity.cap)
+            await LeaderRegistry(client, world.deployment).top_up(identity.id)
         async with asyncio.timeout(TIMEOUT_S):
             assert [await each.closed for each in closings] == [Closed.SETTLED] * 3
 
@@ -287,7 +287,7 @@ async def test_a_signed_transaction_that_became_stale_is_given_up(world, tool_on
         closings = [await bench.closing(each, answer(n)) for n, each in enumerate(ids)]
         await signed(bench, closings)
         async with world.client_of(identity.key) as client:  # takes the same cap and gas
-            await LeaderRegistry(client, world.deployment).deactivate(identity.cap)
+            await LeaderRegistry(client, world.deployment).deactivate(identity.id)
         await bench.closer.recover((await bench.journal.recall()).transactions)
         memory = await bench.journal.recall()
         assert [entry.stage for entry in memory.entries] == ["known", "known"]

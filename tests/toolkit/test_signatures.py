@@ -8,10 +8,12 @@ import pytest
 
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import (
+    Answer,
     Identity,
     KnownKeys,
     RefusedSignatureError,
     SigningKey,
+    check_answer,
     check_response,
     sign_request,
 )
@@ -305,6 +307,18 @@ async def test_a_stored_outcome_is_signed_for_each_request_anew(add):
     check_response(200, responses[1].content, responses[1].headers, second, keys)
     with pytest.raises(RefusedSignatureError):
         check_response(200, responses[1].content, responses[1].headers, first, keys)
+
+
+async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_chain(add):
+    keys = {TOOL_KEY.public_key}
+    invocation = "0x" + "c3" * 32
+    first, second = signed(invocation=invocation), signed(invocation=invocation)
+    async with client(server([add], key=TOOL_KEY)) as http:
+        responses = [await post(http, headers) for headers in (first, second)]
+    for response, request in zip(responses, (first, second), strict=True):
+        check_response(200, response.content, response.headers, request, keys)
+        answer = check_answer(Answer("ok", {"result": 3}), response.headers, request, keys)
+        assert answer.key == TOOL_KEY.public_key
 
 
 @pytest.mark.parametrize("mode", ["off", "optional"])

@@ -15,11 +15,11 @@ async def command(session: Session) -> None:
     """Show who the admin is, what tools, leaders and invocations keep to, and what those cost."""
     from msgspec.structs import asdict
 
-    from nexus_tools.package.move.admin import Admin
+    from nexus_tools.registry import Administration
 
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registries"):
-            owner = (await nexus.tools.read(nexus.deployment.admin, Admin)).owner
+            owner = (await Administration(nexus.client, nexus.deployment).state()).owner
             tools = await nexus.tools.settings()
             leaders = await nexus.leaders.settings()
             gas_price = await nexus.client.gas_price()
