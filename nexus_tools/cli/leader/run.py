@@ -65,7 +65,9 @@ async def command(
 
     It acts for the leader of which its key is a worker, and which need not be owned by that key:
     `nexus-tools leader worker` says whose keys are. Fees come to the worker that closes an
-    invocation, and pay for its gas. The rest of its configuration is read from NEXUS_TOOLS_LEADER_… in the environment. It
+    invocation, and pay for its gas.
+
+    The rest of its configuration is read from NEXUS_TOOLS_LEADER_… in the environment. It
     remembers in its journal what it has seen and sent, by default in the data directory.
     """
     from nexus_tools.logs import is_json, log_to_stderr
@@ -109,9 +111,7 @@ async def _identity(
             await asyncio.sleep(config.trouble_pause_ms / 1000)
 
 
-async def _worked_for(
-    leaders: "LeaderRegistry", which: str | None, worker: "Address"
-) -> "Address":
+async def _worked_for(leaders: "LeaderRegistry", which: str | None, worker: "Address") -> "Address":
     """The leader that is named, or the only one for which the address works."""
     if which is not None and which.startswith("0x"):
         return (await find_leader(leaders, which)).id
