@@ -64,8 +64,7 @@ _LEADER_COLUMNS = {
 _OFFER_COLUMNS = {
     "what": "Offered to you",
     "name": "Name",
-    "owner": "By",
-    "accept": "Accept",
+    "accept": "Take it over with",
 }
 
 
