@@ -58,9 +58,7 @@ def test_a_tool_that_breaks_gives_no_answer(requester):
 
 
 def test_an_invocation_stays_and_is_deleted_for_its_rebate(requester):
-    document = requester.json(
-        *("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--yes")
-    )
+    document = requester.json(*("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--yes"))
     assert set(document["transactions"]) == {"request", "close"}
     place = document["invocation"]
     shown = requester.json("tool", "outcome", place)

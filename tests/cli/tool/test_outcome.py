@@ -113,7 +113,10 @@ def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester, left):
     assert "deadline" in requester.run("tool", "outcome", place).stdout
     requester.json("localnet", "advance-clock", "5m")
     assert requester.json("tool", "outcome", place)["expired"] is True
-    assert "over: --delete brings back what was prepaid" in requester.run("tool", "outcome", place).stdout
+    assert (
+        "over: --delete brings back what was prepaid"
+        in requester.run("tool", "outcome", place).stdout
+    )
 
 
 def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages(requester, left):
@@ -164,9 +167,10 @@ def test_an_outcome_tells_who_was_named_what_it_cost_and_what_came_back(requeste
     assert (shown["leaders"], shown["leader"]) == ([carrier], carrier)
     assert shown["payment_mist"] == 0
     spent = shown["price_mist"] + shown["fee_mist"] + shown["refund_mist"]
-    assert spent == requester.json("tool", "outcome", done["invocation"], "--why")["money"][
-        "prepaid_mist"
-    ]
+    assert (
+        spent
+        == requester.json("tool", "outcome", done["invocation"], "--why")["money"]["prepaid_mist"]
+    )
 
 
 def test_the_detail_of_a_failure_is_read_from_its_event(requester):

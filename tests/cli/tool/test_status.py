@@ -1,7 +1,5 @@
 """One view of everything that a wallet has."""
 
-import pytest
-
 DIVIDE = "xyz.example.math.divide@1"
 
 
@@ -49,16 +47,19 @@ def test_a_key_that_is_named_has_to_be_there(author):
 def test_a_seller_sees_tools_with_price_health_and_collateral(seller):
     status = seller.json("status")
     tool = next(tool for tool in status["tools"] if tool["fqn"] == DIVIDE)
-    assert tool.items() >= {
-        "fqn": DIVIDE,
-        "state": "active",
-        "healthy": True,
-        "problem": None,
-        "price_mist": 10_000_000,
-        "collateral_mist": 1_000_000_000,
-        "claimable_at_ms": None,
-        "pending_slash": None,
-    }.items()
+    assert (
+        tool.items()
+        >= {
+            "fqn": DIVIDE,
+            "state": "active",
+            "healthy": True,
+            "problem": None,
+            "price_mist": 10_000_000,
+            "collateral_mist": 1_000_000_000,
+            "claimable_at_ms": None,
+            "pending_slash": None,
+        }.items()
+    )
     assert status["money"]["locked_mist"] == 1_000_000_000 * len(status["tools"])
     assert "well" in seller.run("status").stdout
 
