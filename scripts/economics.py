@@ -1,7 +1,7 @@
 """What the package's verbs cost, and what is left to a leader of its fees.
 
 Each verb is executed on a localnet at the reference gas price of 1 000 MIST, once for each size of
-a batch. Computation is in gas units, so it follows at any other price; storage does not depend on it.
+a batch. Computation is in gas units, so it follows at any other price; storage depends on none.
 """
 
 import argparse

@@ -30,7 +30,7 @@ class ToolState(StrEnum):
 
 _DAY_MS = 86_400_000
 _NOTICE_MS = 3 * _DAY_MS  # collateral::NOTICE_MS
-_EXECUTABLE_MS = 7 * _DAY_MS  # collateral::EXECUTABLE_MS
+_EXECUTABLE_MS = _DAY_MS  # collateral::EXECUTABLE_MS
 
 
 class SlashView:

@@ -5,8 +5,8 @@
 /// what is locked already.
 ///
 /// The admin may slash it, in two steps too: a slash is proposed, with a reason and the digest of
-/// the evidence, and executed from 3 days later on, or cancelled. What is slashed is burnt: nobody
-/// earns from it. All proposals together, whatever became of them, come to half of what was locked
+/// the evidence, and executed on the 4th day, or cancelled. What is slashed is burnt: nobody earns
+/// from it. All proposals together, whatever became of them, come to half of what was locked
 /// at most, until it is locked anew. A pending slash suspends nothing and holds back its amount
 /// alone: the rest is claimed as if there were none.
 ///
@@ -58,6 +58,8 @@ const EDelayTooLong: u64 = 13;
 const EClaimed: u64 = 14;
 /// The collateral was not claimed: there is nothing to re-register.
 const ENotClaimed: u64 = 15;
+/// The unregister delay is over: no slash can be proposed any more.
+const EDelayOver: u64 = 16;
 
 // === Constants ===
 
@@ -71,8 +73,11 @@ const MIN_DELAY_MS: u64 = HOUR_MS;
 const MAX_DELAY_MS: u64 = 7 * DAY_MS;
 /// How long its owner and everybody else can look at a proposed slash before it is executed.
 const NOTICE_MS: u64 = 3 * DAY_MS;
-/// How long a slash can be executed after that. Then it is void, and holds back nothing.
-const EXECUTABLE_MS: u64 = 7 * DAY_MS;
+/// How long a slash can be executed after that. Then it is void, and holds back nothing: 4 days after
+/// the last moment at which it can be proposed, which is when the delay ends, an owner has all that
+/// is its own. So who unregisters within 3 days of the proposal of an upgrade has left before the
+/// 14th day, on which it can be executed, whatever the admin does.
+const EXECUTABLE_MS: u64 = DAY_MS;
 const MAX_REASON_BYTES: u64 = 500;
 const DIGEST_BYTES: u64 = 32;
 /// Where SUI goes to be burnt: SUI has no function for it, and nobody has the key of this address.
@@ -187,6 +192,11 @@ public fun claimable_at_ms(self: &Collateral): u64 {
     *self.unregistered_at_ms.borrow() + self.delay_ms
 }
 
+/// Whether its owner is unregistered, and the delay over.
+public fun is_claimable(self: &Collateral, clock: &Clock): bool {
+    self.unregistered_at_ms.is_some_and!(|at_ms| clock.timestamp_ms() >= *at_ms + self.delay_ms)
+}
+
 /// What a pending slash keeps from being claimed.
 public fun held_back_mist(self: &Collateral, clock: &Clock): u64 {
     if (self.has_pending_slash(clock)) self.slash.borrow().amount_mist else 0
@@ -284,7 +294,8 @@ public(package) fun cancel_unregister(self: &mut Collateral, object: ID) {
 /// `EDelayNotOver` or `EHeldBack`.
 public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx: &TxContext) {
     self.assert_locked();
-    assert!(clock.timestamp_ms() >= self.claimable_at_ms(), EDelayNotOver);
+    assert!(self.is_unregistered(), ENotUnregistered);
+    assert!(self.is_claimable(clock), EDelayNotOver);
     let held_back_mist = self.held_back_mist(clock);
     let balance_mist = self.balance.value();
     assert!(held_back_mist == 0 || balance_mist > held_back_mist, EHeldBack);
@@ -308,7 +319,7 @@ public(package) fun top_up(self: &mut Collateral, object: ID, coin: Coin<SUI>) {
 }
 
 /// Proposes to burn `amount_mist`. Aborts with `EWrongSlash`, `EInvalidReason`, `EInvalidEvidence`,
-/// `ESlashPending` or `ESlashTooLarge`.
+/// `EDelayOver`, `ESlashPending` or `ESlashTooLarge`.
 public(package) fun propose_slash(
     self: &mut Collateral,
     object: ID,
@@ -320,6 +331,7 @@ public(package) fun propose_slash(
     assert!(amount_mist > 0 && amount_mist <= self.balance.value(), EWrongSlash);
     assert!(!reason.is_empty() && reason.length() <= MAX_REASON_BYTES, EInvalidReason);
     assert!(evidence.length() == DIGEST_BYTES, EInvalidEvidence);
+    assert!(!self.is_claimable(clock), EDelayOver);
     assert!(!self.has_pending_slash(clock), ESlashPending);
     assert!(amount_mist <= self.slashable_mist(), ESlashTooLarge);
     let slash = Slash { amount_mist, reason, evidence, proposed_at_ms: clock.timestamp_ms() };

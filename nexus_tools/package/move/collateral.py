@@ -6,10 +6,10 @@ over. The delay is fixed when the collateral is locked, so no later change of se
 is locked already.
 
 The admin may slash it, in two steps too: a slash is proposed, with a reason and the digest of the
-evidence, and executed from 3 days later on, or cancelled. What is slashed is burnt: nobody earns
-from it. All proposals together, whatever became of them, come to half of what was locked at most,
-until it is locked anew. A pending slash suspends nothing and holds back its amount alone: the rest
-is claimed as if there were none.
+evidence, and executed on the 4th day, or cancelled. What is slashed is burnt: nobody earns from it.
+All proposals together, whatever became of them, come to half of what was locked at most, until it
+is locked anew. A pending slash suspends nothing and holds back its amount alone: the rest is
+claimed as if there were none.
 
 A `Collateral` can be neither copied nor dropped: a timer never outlives the SUI that it was started
 for. Once all of it is claimed, it is empty until it is locked anew.
@@ -81,6 +81,9 @@ EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register first.
 ENotClaimed = MoveError(
     "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 15
 )
+EDelayOver = MoveError(
+    "EDelayOver", "The unregister delay is over: no slash can be proposed any more.", 16
+)
 ERRORS: tuple[MoveError, ...] = (
     EAlreadyUnregistered,
     ENotUnregistered,
@@ -98,6 +101,7 @@ ERRORS: tuple[MoveError, ...] = (
     EDelayTooLong,
     EClaimed,
     ENotClaimed,
+    EDelayOver,
 )
 
 
@@ -323,6 +327,16 @@ def claimable_at_ms(builder: TransactionBuilder, package: Package, collateral: A
     Returns `u64`.
     """
     return builder.move_call(package.id, "collateral", "claimable_at_ms", [collateral])
+
+
+def is_claimable(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
+    """Whether its owner is unregistered, and the delay over.
+
+    Returns `bool`.
+    """
+    return builder.move_call(
+        package.id, "collateral", "is_claimable", [collateral, _inputs.read(builder, _inputs.CLOCK)]
+    )
 
 
 def held_back_mist(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
