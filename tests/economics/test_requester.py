@@ -140,5 +140,6 @@ async def _ask(parties, tool, leaders):
     builder = TransactionBuilder()
     terms = {"max_outcome_bytes": 4_096, "payment_mist": cost_mist}
     inputs = ports_of(parties.INPUTS)
-    add_request(builder, parties.chain.deployment, tool, leaders, inputs, **terms)
+    settings = await parties.leaders().settings()
+    add_request(builder, parties.chain.deployment, settings, tool, leaders, inputs, **terms)
     return await invocations.send(builder)

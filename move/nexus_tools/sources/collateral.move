@@ -6,9 +6,9 @@
 ///
 /// The admin may slash it, in two steps too: a slash is proposed, with a reason and the digest of
 /// the evidence, and executed on the 4th day, or cancelled. What is slashed is burnt: nobody earns
-/// from it. All proposals together, whatever became of them, come to half of what was locked
-/// at most, until it is locked anew. A pending slash suspends nothing and holds back its amount
-/// alone: the rest is claimed as if there were none.
+/// from it. It comes to half of what was locked at most, until its owner locks it anew or tops it
+/// up. A pending slash suspends nothing and holds back its amount alone: the rest is claimed as if
+/// there were none.
 ///
 /// A `Collateral` can be neither copied nor dropped: a timer never outlives the SUI that it was
 /// started for. Once all of it is claimed, it is empty until it is locked anew.
@@ -42,7 +42,7 @@ const ESlashPending: u64 = 5;
 const ENoSlashPending: u64 = 6;
 /// A slash takes at least 1 MIST and no more than there is.
 const EWrongSlash: u64 = 7;
-/// All slashes that were proposed since the collateral was locked would come to more than half.
+/// All that was slashed since the collateral was locked or topped up would come to more than half.
 const ESlashTooLarge: u64 = 8;
 /// A reason has 1 to 500 bytes.
 const EInvalidReason: u64 = 9;
@@ -154,8 +154,8 @@ public struct Collateral has store {
     /// How long it stays locked once its owner is unregistered.
     delay_ms: u64,
     unregistered_at_ms: Option<u64>,
-    /// All slashes that were proposed since it was locked.
-    proposed_mist: u64,
+    /// What was slashed since it was locked or topped up.
+    slashed_mist: u64,
     /// The slash that was proposed last, unless it was executed or cancelled.
     slash: Option<Slash>,
 }
@@ -207,9 +207,9 @@ public fun has_pending_slash(self: &Collateral, clock: &Clock): bool {
     self.slash.is_some_and!(|slash| clock.timestamp_ms() < slash.void_at_ms())
 }
 
-/// What may still be proposed to be slashed until the collateral is locked anew.
+/// What may still be slashed until the collateral is locked anew or topped up.
 public fun slashable_mist(self: &Collateral): u64 {
-    (self.required_mist / 2 - self.proposed_mist).min(self.balance.value())
+    (self.required_mist / 2 - self.slashed_mist).min(self.balance.value())
 }
 
 /// Whether the timer runs.
@@ -245,7 +245,7 @@ public(package) fun none(): Collateral {
         required_mist: 0,
         delay_ms: 0,
         unregistered_at_ms: option::none(),
-        proposed_mist: 0,
+        slashed_mist: 0,
         slash: option::none(),
     }
 }
@@ -268,7 +268,7 @@ public(package) fun lock(
     self.balance.join(coin.into_balance());
     self.required_mist = amount_mist;
     self.delay_ms = delay_ms;
-    self.proposed_mist = 0;
+    self.slashed_mist = 0;
     let locked_at_ms = clock.timestamp_ms();
     event::emit(CollateralLocked { object, amount_mist, delay_ms, locked_at_ms });
 }
@@ -303,6 +303,7 @@ public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx:
     payment::pay(self.balance.split(amount_mist), ctx.sender());
     if (held_back_mist == 0) {
         self.required_mist = 0;
+        self.slashed_mist = 0;
         self.unregistered_at_ms = option::none();
         self.slash = option::none();
     };
@@ -315,6 +316,7 @@ public(package) fun top_up(self: &mut Collateral, object: ID, coin: Coin<SUI>) {
     let amount_mist = coin.value();
     assert!(amount_mist == self.shortfall_mist(), EWrongTopUp);
     self.balance.join(coin.into_balance());
+    self.slashed_mist = 0;
     event::emit(CollateralToppedUp { object, amount_mist });
 }
 
@@ -335,7 +337,6 @@ public(package) fun propose_slash(
     assert!(!self.has_pending_slash(clock), ESlashPending);
     assert!(amount_mist <= self.slashable_mist(), ESlashTooLarge);
     let slash = Slash { amount_mist, reason, evidence, proposed_at_ms: clock.timestamp_ms() };
-    self.proposed_mist = self.proposed_mist + amount_mist;
     self.slash = option::some(slash);
     let (due_at_ms, void_at_ms) = (slash.due_at_ms(), slash.void_at_ms());
     event::emit(SlashProposed { object, amount_mist, reason, evidence, due_at_ms, void_at_ms });
@@ -347,6 +348,7 @@ public(package) fun execute_slash(self: &mut Collateral, object: ID, clock: &Clo
     assert!(clock.timestamp_ms() >= slash.due_at_ms(), ENotDue);
     let Slash { amount_mist, reason, evidence, .. } = slash;
     payment::pay(self.balance.split(amount_mist), NOBODY);
+    self.slashed_mist = self.slashed_mist + amount_mist;
     let remaining_mist = self.balance.value();
     event::emit(Slashed { object, amount_mist, remaining_mist, reason, evidence });
 }
