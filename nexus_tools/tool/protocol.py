@@ -90,6 +90,7 @@ class Problem(Enum):
     DIGEST_WRONG = ("digest_wrong", HTTPStatus.UNAUTHORIZED)
     KEY_UNKNOWN = ("key_unknown", HTTPStatus.UNAUTHORIZED)
     LEADER_NOT_ACCEPTED = ("leader_not_accepted", HTTPStatus.FORBIDDEN)
+    ANSWERS_FAILED = ("answers_failed", HTTPStatus.FORBIDDEN)
     CALL_NOT_AUTHORIZED = ("call_not_authorized", HTTPStatus.FORBIDDEN)
     TOOL_UNKNOWN = ("tool_unknown", HTTPStatus.NOT_FOUND)
     BODY_TIMED_OUT = ("body_timed_out", HTTPStatus.REQUEST_TIMEOUT)

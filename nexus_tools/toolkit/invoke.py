@@ -140,7 +140,10 @@ class InvokeEndpoint:
             if head.tool is not None and head.tool != self._name_bytes:
                 raise self._unknown_tool()
             if self.gate is not None:
-                admitted = self.gate.admit(scope)
+                try:
+                    admitted = self.gate.admit(scope)
+                except ProblemError as problem:
+                    admitted = await self.gate.admit_again(scope, problem)
                 head = head.of_leader(admitted.request.signer if admitted else None)
             limits = self._slots.limits
             check_length(head.content_length, limits.max_body_bytes)
@@ -163,7 +166,7 @@ class InvokeEndpoint:
         except ClientGoneError:
             return
         if signed is not None:
-            response = signed.sign(response)
+            response = signed.finish(response, head.call.deadline)
         start, content = response.messages()
         await send(start)
         await send(content)
@@ -215,6 +218,8 @@ class InvokeEndpoint:
             limited = self._time_limit.start()
             try:
                 with limited:
+                    if self.gate is not None:
+                        await self.gate.authorize(head.call)
                     await self._tool.check_authorized(head.call)
                     answer = await self._tool.answer(arguments)
             except NotAuthorizedError as error:
