@@ -85,6 +85,7 @@ class SignedCall(NamedTuple):
     gate: "SignatureGate"
     request: SignedRequest
     headers: dict[str, str]
+    arrived_s: float
 
     def take(self, body: bytes) -> None:
         """Take the whole call, once and never again. Raises `ProblemError`."""
@@ -108,21 +109,28 @@ class SignedCall(NamedTuple):
                 raise ProblemError(Problem.KEY_REUSED, detail)
 
     def finish(self, response: Response, deadline: datetime | None) -> Response:
-        """The response, signed with the tool's key if it has one; it counts as taken if in time."""
+        """The response, signed with the tool's key if it has one.
+
+        Where signatures are required, a leader takes an answer in time or not at all: it counts.
+        """
         identity, signatures = self.gate.identity, self.gate.signatures
         now_s = signatures.clock()
         if self.gate.is_required:
-            in_time = deadline is None or now_s < deadline.timestamp()
-            signatures.answers.end(
-                self.request.signer,
-                self.headers[_INVOCATION],
-                answered=in_time and response.status == HTTPStatus.OK,
-            )
+            if deadline is not None and self._is_late(now_s, deadline):
+                detail = f"the answer came after {protocol.DEADLINE_HEADER}"
+                response = ProblemError(Problem.TIMED_OUT, detail).response()
+            is_answer = response.status == HTTPStatus.OK
+            leader, invocation = self.request.signer, self.headers[_INVOCATION]
+            signatures.answers.end(leader, invocation, answered=is_answer)
         if identity is None:
             return response
         signed = sign_response(identity, response.status, response.body, self.headers, now_s)
         added = tuple((name.encode(), value.encode()) for name, value in signed.items())
         return response._replace(headers=(*response.headers, *added))
+
+    def _is_late(self, now_s: float, deadline: datetime) -> bool:
+        """Whether the leader waits no more: by its own clock it gave so much time."""
+        return now_s - self.arrived_s > deadline.timestamp() - self.request.created_s
 
 
 _SOON = ((b"retry-after", b"1"),)
@@ -169,12 +177,12 @@ class SignatureGate:
                 raise _UnknownSignerError(error) from error
             raise _problem(error.problem, error.detail) from error
         if self.is_required and (why := self.signatures.answers.refusal(request.signer)):
-            raise ProblemError(Problem.ANSWERS_FAILED, why)
+            raise ProblemError(Problem.ANSWERS_UNPAID, why)
         if request.created_s < int(self.signatures.nonces.since_s):
             # The process before this one may have taken it.
             detail = "it was signed before this server began: sign it anew"
             raise ProblemError(Problem.NOT_READY, detail, headers=_SOON)
-        return SignedCall(self, request, headers)
+        return SignedCall(self, request, headers, now_s)
 
     async def admit_again(self, scope: Scope, refused: ProblemError) -> SignedCall | None:
         """The same, once somebody has looked whether the signer has the key since.

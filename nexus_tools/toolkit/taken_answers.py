@@ -1,9 +1,9 @@
-"""Which leaders took answers of this server and failed their invocations: they are refused.
+"""Which leaders took answers of this server that nobody paid: they are refused.
 
-A leader has the answer before the tool is paid. One that fails the invocation keeps the answer, and
-neither is the tool paid nor does the chain see why: only the server knows that it answered. So it
-counts, and refuses a leader whose third answer was failed until its operator forgives. Who tells
-what became of invocations is no matter here.
+A leader has the answer before the tool is paid. If the invocation is failed or expires then, the
+answer was taken for nothing, and the chain does not see that: only the server knows that it
+answered. So it counts, and refuses a leader after its third such answer, until the operator
+forgives. Who tells what became of invocations is no matter here.
 """
 
 import sqlite3
@@ -12,8 +12,8 @@ from pathlib import Path
 from nexus_tools.logs import get_logger
 from nexus_tools.toolkit.state_file import open_state
 
-MAX_FAILED = 3
-"""How many answers of a leader are failed before it is refused."""
+MAX_UNPAID = 3
+"""How many answers a leader takes for nothing before it is refused."""
 
 KEPT_S = 3_600
 """How long an answer is kept of whose invocation nothing is heard: longer than any is open."""
@@ -38,7 +38,7 @@ class TakenAnswers:
         self._forgotten_at = 0.0
 
     def begin(self, leader: str, invocation: str, digest: str, now_s: float) -> bool:
-        """A call of a leader begins: from now on it counts if the leader fails the invocation.
+        """A call of a leader begins: from now on it counts if the invocation is failed.
 
         Not from the answer on: who fails first and takes the answer then has it all the same. False
         if the call before it had another body, of another digest: an invocation pays for one.
@@ -61,21 +61,26 @@ class TakenAnswers:
         """Be told that an invocation was settled: whoever took the answer, the tool was paid."""
         self._try(_SETTLED, invocation)
 
-    def failed(self, leader: str, invocation: str, reason: str) -> None:
-        """Be told that a leader failed an invocation, for one of the reasons of the chain."""
-        if self._try(_FAILED, reason, leader, invocation):
-            self._tell(leader, invocation)
+    def unpaid(self, invocation: str, reason: str) -> None:
+        """Be told that an invocation was failed or expired, for a reason of the chain.
+
+        It counts for each leader that took the answer: one that the other leader of the invocation
+        closed instead had its whole window to settle it.
+        """
+        if self._try(_UNPAID, reason, invocation):
+            for (leader,) in self._file.execute(_TAKERS, (invocation,)).fetchall():
+                self._tell(leader, invocation)
 
     def refusal(self, leader: str) -> str:
         """Why a leader is refused, in words; empty if it is not."""
-        failed = self._file.execute(_OF_LEADER, (leader,)).fetchall()
-        if len(failed) < MAX_FAILED:
+        unpaid = self._file.execute(_OF_LEADER, (leader,)).fetchall()
+        if len(unpaid) < MAX_UNPAID:
             return ""
-        told = ", ".join(f"{invocation} ({reason})" for invocation, reason in failed)
-        return f"{leader} took answers and failed their invocations: {told}"
+        told = ", ".join(f"{invocation} ({reason})" for invocation, reason in unpaid)
+        return f"{leader} took answers for which this tool was not paid: {told}"
 
     def forgive(self, leader: str) -> int:
-        """Forget the answers that a leader failed; gives how many there were."""
+        """Forget the answers that a leader took for nothing; gives how many there were."""
         return self._file.execute(_FORGIVE, (leader,)).rowcount
 
     def close(self) -> None:
@@ -83,14 +88,14 @@ class TakenAnswers:
         self._file.close()
 
     def _tell(self, leader: str, invocation: str) -> None:
-        """Log that an answer was failed, if it was, and what follows."""
-        failed = dict(self._file.execute(_OF_LEADER, (leader,)).fetchall())
-        if invocation not in failed:
+        """Log that an answer was taken for nothing, if it was, and what follows."""
+        unpaid = dict(self._file.execute(_OF_LEADER, (leader,)).fetchall())
+        if invocation not in unpaid:
             return
-        reason = failed[invocation]
-        _log.warning("answer_failed", leader=leader, invocation=invocation, reason=reason)
-        if len(failed) == MAX_FAILED:
-            _log.error("leader_refused", leader=leader, invocations=list(failed))
+        reason = unpaid[invocation]
+        _log.warning("answer_unpaid", leader=leader, invocation=invocation, reason=reason)
+        if len(unpaid) == MAX_UNPAID:
+            _log.error("leader_refused", leader=leader, invocations=list(unpaid))
 
     def _try(self, statement: str, *values: object) -> int:
         """Write, and give how many rows changed: a full disk is no reason to answer nobody."""
@@ -112,14 +117,15 @@ _SCHEMA = """
         reason TEXT,
         UNIQUE (invocation, leader)
     );
-    CREATE INDEX IF NOT EXISTS failed_answers ON answers (leader) WHERE reason IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS unpaid_answers ON answers (leader) WHERE reason IS NOT NULL;
 """
 _BEGIN = "INSERT OR IGNORE INTO answers (leader, invocation, digest, began_s) VALUES (?, ?, ?, ?)"
 _DIGEST_OF = "SELECT digest FROM answers WHERE leader = ? AND invocation = ?"
 _ANSWERED = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
 _NOT_ANSWERED = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
 _SETTLED = "DELETE FROM answers WHERE invocation = ? AND reason IS NULL"
-_FAILED = "UPDATE answers SET reason = ? WHERE leader = ? AND invocation = ? AND reason IS NULL"
+_UNPAID = "UPDATE answers SET reason = ? WHERE invocation = ? AND reason IS NULL"
+_TAKERS = "SELECT leader FROM answers WHERE invocation = ? AND is_given"
 _OF_LEADER = """
     SELECT invocation, reason FROM answers WHERE leader = ? AND reason IS NOT NULL AND is_given
 """
