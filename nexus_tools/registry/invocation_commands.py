@@ -10,7 +10,7 @@ from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Answer, Failure, Outcome
+from nexus_tools.tool import Failure, Outcome
 
 
 def quote_mist(
@@ -81,8 +81,3 @@ def add_outcome(
     else:
         signed = (outcome.signature.key, outcome.signature.signature)
         calls.settle_signed(builder, *closed, outcome.variant, ports, *signed)
-
-
-def outcome_bytes(answer: Answer) -> int:
-    """The bytes of an answer that count against `max_outcome_bytes`."""
-    return len(answer.variant) + ports_of(answer.ports).size()
