@@ -82,7 +82,7 @@ class Carrier:
             outcome = await self._outcome(assignment, invocation.invocation, tool)
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
-        closing = _closing(assignment, outcome, invocation, tool)
+        closing = closing_of(assignment, outcome, invocation, tool)
         self._queue.put(closing)
         return End(await closing.closed, closing.outcome, closing.fee_mist)
 
@@ -176,9 +176,10 @@ def _unsigned(outcome: Outcome | None) -> Outcome | None:
     return Answer(outcome.variant, outcome.ports) if isinstance(outcome, Answer) else outcome
 
 
-def _closing(
+def closing_of(
     assignment: Assignment, outcome: Outcome, invocation: FoundInvocation, tool: FoundTool | None
 ) -> Closing:
+    """An outcome as it goes to the chain."""
     stored = outcome_bytes(outcome) if isinstance(outcome, Answer) else 0
     return Closing(
         assignment,

@@ -23,13 +23,16 @@ _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
-# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. The storage of
-# an invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
-_UNITS = 10_000
+# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. They are at
+# least twice what was measured of the dearest batches that the queue makes. The storage of an
+# invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
+_UNITS = 3_000
 _UNITS_PER_CLOSING = 100
-_UNITS_PER_KILOBYTE = 60
-_UNITS_PER_SIGNATURE = 300
-_STORAGE_PER_CLOSING_MIST = 3_000_000
+_UNITS_PER_SIGNATURE = 150
+_UNITS_PER_OUTCOME_KILOBYTE = 100
+_UNITS_PER_INPUT_KILOBYTE = 40
+_STORAGE_PER_CLOSING_MIST = 700_000
+_STORAGE_PER_PORT_MIST = 40_000
 _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
@@ -103,6 +106,22 @@ class Closing:
         return self._ports * (self._ports + _EFFORT_PER_PORT)
 
     @property
+    def units(self) -> int:
+        """The gas units that it may take beyond those of a small one."""
+        outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
+        inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
+        return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE
+
+    @property
+    def storage_mist(self) -> int:
+        """What it may take of storage beyond that of a small one, without what is rebated."""
+        return (
+            self._ports * _STORAGE_PER_PORT_MIST
+            + self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
+            + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
+        )
+
+    @property
     def _ports(self) -> int:
         return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
@@ -112,27 +131,10 @@ class Closing:
             self.closed.set_result(closed)
 
 
-def budget_mist(
-    closings: int,
-    price: int,
-    *,
-    outcome_bytes: int = 0,
-    input_bytes: int = 0,
-    signatures: int = 0,
-) -> int:
-    """What a transaction with so many closings may cost at this gas price; sizes are sums."""
-    units = (
-        _UNITS
-        + closings * _UNITS_PER_CLOSING
-        + outcome_bytes * _UNITS_PER_KILOBYTE // 1024
-        + signatures * _UNITS_PER_SIGNATURE
-    )
-    storage = (
-        closings * _STORAGE_PER_CLOSING_MIST
-        + outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
-        + input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
-    )
-    return units * price + storage
+def floor_mist(closings: int, price: int) -> int:
+    """What a transaction with so many small closings may cost at this gas price."""
+    units = _UNITS + closings * _UNITS_PER_CLOSING
+    return units * price + closings * _STORAGE_PER_CLOSING_MIST
 
 
 class ClosingBatch:
@@ -155,13 +157,9 @@ class ClosingBatch:
 
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""
-        return budget_mist(
-            len(self.closings),
-            price,
-            outcome_bytes=sum(closing.outcome_bytes for closing in self.closings),
-            input_bytes=sum(closing.input_bytes for closing in self.closings),
-            signatures=sum(closing.is_signed for closing in self.closings),
-        )
+        more = sum(closing.units for closing in self.closings) * price
+        stored = sum(closing.storage_mist for closing in self.closings)
+        return floor_mist(len(self.closings), price) + more + stored
 
     def build(self) -> ProgrammableTransaction:
         """Settle or fail one after the other."""

@@ -14,7 +14,7 @@ from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closed_invocations import ClosedInvocations
 from nexus_tools.leader.closer import Closer
-from nexus_tools.leader.closing import budget_mist
+from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.leader.file_descriptors import allowed_calls
@@ -317,7 +317,7 @@ class Leader:
 
     def _floor_mist(self, price: int) -> int:
         """What a full transaction may need."""
-        return budget_mist(self._config.batch_size, price)
+        return floor_mist(self._config.batch_size, price)
 
     def _enough_mist(self, price: int) -> int:
         """What as many full transactions may need as are sent side by side."""
