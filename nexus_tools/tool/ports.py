@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schema import MAX_PORTS
 from nexus_tools.tool.strict_json import canonical_json
 from nexus_tools.uleb128 import encoded_uleb128
@@ -45,6 +46,11 @@ def encoded_ports(document: Mapping[str, Any]) -> bytes:
         for name in sorted(document)
     )
     return encoded_uleb128(len(document)) + b"".join(entries)
+
+
+def outcome_bytes(answer: Answer) -> int:
+    """The bytes of an answer that count against `max_outcome_bytes`. Raises as `encoded_ports`."""
+    return len(answer.variant) + len(encoded_ports(answer.ports))
 
 
 def encoded_text(text: str) -> bytes:

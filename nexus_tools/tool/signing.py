@@ -78,12 +78,16 @@ READ_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
 
 
 class RefusedSignatureError(Exception):
-    """A message is not signed as it should be: why, for programs and for people."""
+    """A message is not signed as it should be: why, for programs and for people.
 
-    def __init__(self, problem: Problem, detail: str) -> None:
+    `unknown` is the signer, if it or its key is in no list.
+    """
+
+    def __init__(self, problem: Problem, detail: str, unknown: str = "") -> None:
         super().__init__(detail)
         self.problem = problem
         self.detail = detail
+        self.unknown = unknown
 
 
 class SignedRequest(NamedTuple):
@@ -207,9 +211,11 @@ def _known_key(given: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
     signer, key = _key_of(given)
     known = leaders(signer)
     if known is None:
-        raise _refused(Problem.LEADER_NOT_ACCEPTED, f"this tool does not accept {signer}")
+        detail = f"this tool does not accept {signer}"
+        raise RefusedSignatureError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
-        raise _refused(Problem.KEY_UNKNOWN, f"{signer} has no such key now")
+        detail = f"{signer} has no such key now"
+        raise RefusedSignatureError(Problem.KEY_UNKNOWN, detail, unknown=signer)
     return signer, key
 
 
