@@ -262,7 +262,7 @@ class Nexus:
             leaders = LeaderRegistry(client, self.deployment)
             leader_id = await stack.enter_async_context(_active_leader(leaders, name))
             settings = LeaderConfig.load({}, journal=journal, **config)
-            leader = Leader(settings, client, signer, self.deployment, leader_id)
+            leader = Leader(settings, client, [signer], self.deployment, leader_id)
             await stack.enter_async_context(_running(leader))
             yield leader
 

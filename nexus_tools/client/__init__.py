@@ -1,9 +1,11 @@
 """Talk to Sui: networks, wallets, reading objects, sending transactions, following events."""
 
 from nexus_tools.client.connection import Connection, Patience
+from nexus_tools.client.epoch import Epoch, read_epoch
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
 from nexus_tools.client.faucet import Gift, faucet_command, how_to_fund, request_sui
+from nexus_tools.client.funds import GasSource
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
 from nexus_tools.client.lineage import WENT_BACK
@@ -16,7 +18,7 @@ from nexus_tools.client.network import (
     Network,
 )
 from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
-from nexus_tools.client.reads import Coin, DynamicField
+from nexus_tools.client.reads import Balance, Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
 from nexus_tools.client.sui_files import SuiFiles
 from nexus_tools.client.transactions import (
@@ -39,14 +41,17 @@ __all__ = [
     "TESTNET",
     "WENT_BACK",
     "Account",
+    "Balance",
     "Coin",
     "Connection",
     "CreatedObject",
     "Cursor",
     "DynamicField",
+    "Epoch",
     "EventFilter",
     "EventRecord",
     "Executed",
+    "GasSource",
     "Gift",
     "KeyPair",
     "Mark",
@@ -72,6 +77,7 @@ __all__ = [
     "how_to_fund",
     "network_and_key",
     "past_events",
+    "read_epoch",
     "request_sui",
     "simulate_transaction",
 ]
