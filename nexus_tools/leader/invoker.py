@@ -159,15 +159,19 @@ class Invoker:
         self, call: ToolCall, request: Mapping[str, str], response: Response
     ) -> Outcome | Again:
         """What a response means, if it is the tool's."""
-        limit, keys = call.max_outcome_bytes, call.keys
         try:
-            self._traffic.check(request, response, keys)
-            judged = judge_response(response, call.validator, self._size, limit)
-            if isinstance(judged, Answer):
-                judged = self._traffic.with_signature(judged, request, response, keys, call.body)
+            self._traffic.check(request, response, call.keys)
+            judged = judge_response(response, call.validator, self._size, call.max_outcome_bytes)
+            if isinstance(judged, Answer) and call.signers:
+                signers, asked = call.signers, call.body
+                judged = self._traffic.with_signature(judged, request, response, signers, asked)
         except RefusedSignatureError as error:
             detail = f"the response is not signed by the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail)
+        if isinstance(judged, Answer) and call.signers and judged.signature is None:
+            # Whoever promises signed answers and gives another has given no valid one: that is the
+            # tool's failure, like an answer that breaks its schema.
+            return failure(FailureReason.OUTPUT_INVALID, _NOT_SIGNED)
         return judged
 
     def _too_large(self, call: ToolCall) -> Failure:
@@ -234,6 +238,7 @@ def _now() -> float:
 
 # --- Trying again
 
+_NOT_SIGNED = "the tool has to sign its answers for the chain, and did not sign this one"
 _LEFT_ALONE = "the tool did not respond several times in a row"
 
 
