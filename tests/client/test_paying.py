@@ -6,7 +6,14 @@ import pytest
 from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
-from nexus_tools.client import Balance, GasSource, KeyPair, Patience, SuiClient
+from nexus_tools.client import (
+    Balance,
+    GasSource,
+    KeyPair,
+    Patience,
+    SuiClient,
+    explains_refusal,
+)
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import is_coin_reservation, reserved_amount
@@ -170,8 +177,9 @@ async def test_too_little_in_both_is_said_before_anything_is_signed(client, give
 
 async def test_a_failure_takes_the_gas_alone(client, give):
     give(client.address, MIST // 1000, balance=MIST)
-    builder = pay(1)
-    builder.split_coins(builder.split_coins(builder.gas, [1])[0], [2])
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [1])[0]
+    builder.transfer_objects([coin, builder.split_coins(coin, [2])[0]], CAROL)
     assert await code_of(client.execute(builder, budget=BUDGET)) == "insufficient_coin_balance"
     lost = MIST + MIST // 1000 - await client.balance(client.address)
     assert COMPUTATION <= lost < BUDGET
@@ -329,6 +337,8 @@ async def test_coins_do_not_help_where_the_address_balance_pays_alone(client, gi
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
     assert caught.value.code == "not_enough_sui"
     assert caught.value.details["lacking_mist"] == 1
+    transfer = f"nexus-tools wallet transfer {client.address} 0.001 --deposit"
+    assert transfer in caught.value.hint
 
 
 async def test_a_balance_that_shrank_meanwhile_is_told_of(client, give):
@@ -421,3 +431,20 @@ async def test_gas_from_an_address_balance_is_refused_where_there_is_none(client
     assert caught.value.details == {"protocol_version": 105}
     assert "version 105" in caught.value.message
     assert caught.value.hint
+
+
+async def aborting(client, module):
+    """What a deposit comes to: an abort of the framework, as `raise_for_status` tells it."""
+    details = {"package": str(SUI_FRAMEWORK), "module": module, "function": "add_impl"}
+    async with explains_refusal(client.connection, ()):
+        raise RefusedOnChainError("move_abort", "it aborts", details=details)
+
+
+@pytest.mark.usefixtures("without_address_balances")
+async def test_a_deposit_is_refused_in_words_where_there_is_none(client):
+    assert await code_of(aborting(client, "funds_accumulator")) == "address_balances_off"
+    assert await code_of(aborting(client, "coin")) == "move_abort"
+
+
+async def test_where_there_are_some_an_abort_is_an_abort(client):
+    assert await code_of(aborting(client, "funds_accumulator")) == "move_abort"

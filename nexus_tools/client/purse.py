@@ -1,4 +1,4 @@
-"""Funds: the SUI of one address, in coins and in its address balance, free or paying just now."""
+"""The purse of an address: its SUI in coins and in its address balance, free or paying just now."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -57,7 +57,7 @@ class Payment(Struct, frozen=True):
         return self.reserved + self.withdrawals
 
 
-class Funds:
+class Purse:
     """The SUI of one address: what is free, and what pays for something now.
 
     Coins are read when they are needed, the address balance when coins do not suffice.
