@@ -121,6 +121,8 @@ class Purse:
     async def narrow(self, taken: Payment, required: int) -> Payment:
         """Reserve no more of the address balance than `required` MIST take besides the coins."""
         reserved = min(taken.reserved, max(0, required - taken.in_coins))
+        if reserved == taken.reserved:
+            return taken
         async with self._changed:
             self._held -= taken.reserved - reserved
             self._free_balance += taken.reserved - reserved
