@@ -109,10 +109,10 @@ class Purse:
                 if not coins_are_fresh:
                     await self._refresh_coins()
                     coins_are_fresh = True
-                elif not balance_is_fresh and not (self._was_read and self._is_in_use):
+                elif not balance_is_fresh and not (self._was_read and self._is_in_use(source)):
                     await self._refresh_balance()
                     balance_is_fresh = True
-                elif self._is_in_use:
+                elif self._is_in_use(source):
                     await self._changed.wait()
                     coins_are_fresh, balance_is_fresh = not needs_coins, False
                 else:
@@ -167,9 +167,8 @@ class Purse:
             self._free.clear()
             self._knows_coins = False
 
-    @property
-    def _is_in_use(self) -> bool:
-        return bool(self._used or self._held)
+    def _is_in_use(self, source: GasSource) -> bool:
+        return bool(self._held or (self._used and source is GasSource.ANY))
 
     def _choose(
         self, wanted: int, exclude: Collection[Address], withdrawals: int, source: GasSource

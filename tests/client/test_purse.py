@@ -137,6 +137,13 @@ async def test_payments_under_way_never_hold_more_than_the_address_balance_has()
     assert parts(await waiting) == ([], 60)
 
 
+async def test_the_address_balance_alone_does_not_wait_for_coins():
+    purse, _ = pool(coin(1, 500), balance=100)
+    await purse.take(5)
+    with pytest.raises(NotNowError):
+        await purse.take(101, source=GasSource.ADDRESS_BALANCE)
+
+
 async def test_what_is_not_needed_is_free_again_at_once():
     purse, _ = pool(coin(1, 10), balance=100)
     taken = await purse.take(20, wanted=1_000)
