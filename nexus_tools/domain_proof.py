@@ -90,19 +90,16 @@ class DomainProofs:
         self._port = port
 
     async def prove(
-        self, domain: str, owner: str | None, chain: str, registry: str, *, fresh: bool = False
+        self, domain: str, owner: str, chain: str, registry: str, *, fresh: bool = False
     ) -> Proof:
         """Whether `domain`, as FQNs write it, lists an owner in a registry of a chain.
 
-        `fresh` asks hosts whose word is kept, too. An owner of None is nobody's address.
+        `fresh` asks hosts whose word is kept, too.
         """
         try:
             hosts = proof_hosts(domain)
         except ValidationError as error:
             return Proof(ProofState.UNPROVABLE, error.message)
-        if owner is None:
-            reason = "the owner cap of the name belongs to no address"
-            return Proof(ProofState.UNPROVABLE, reason)
         return await self._decided(hosts, owner, (chain, registry), fresh=fresh)
 
     async def _decided(

@@ -177,9 +177,7 @@ class Nexus:
         owner = await self.tools.owner(found)
         return await self.ask_domain(ToolFqn.parse(found.fqn).domain, owner, fresh=fresh)
 
-    async def ask_domain(
-        self, domain: str, owner: Address | None, *, fresh: bool = False
-    ) -> "Proof":
+    async def ask_domain(self, domain: str, owner: Address, *, fresh: bool = False) -> "Proof":
         """Whether a domain, as FQNs write it, lists an owner for this registry; as `proof`."""
         # Late: it brings an HTTP client.
         from nexus_tools.domain_proof import asking_domains  # noqa: PLC0415
@@ -187,7 +185,7 @@ class Nexus:
         async with asking_domains(Settings.load().cache_directory / "domains") as proofs:
             return await proofs.prove(
                 domain,
-                None if owner is None else str(owner),
+                str(owner),
                 self.deployment.chain_id,
                 str(self.deployment.tool_registry),
                 fresh=fresh,

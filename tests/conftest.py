@@ -135,7 +135,7 @@ def next_package(move_builder):
 def fixed_package(move_builder):
     """The package with another constant somewhere, and the same `VERSION`."""
     limit = "MAX_NAME_BYTES: u64 = "
-    return _compiled(move_builder, "leader_registry", f"{limit}200;", f"{limit}201;")
+    return _compiled(move_builder, "leader", f"{limit}200;", f"{limit}201;")
 
 
 # --- A chain with the package
@@ -145,7 +145,7 @@ PEOPLE = ("admin", "owner", "leader", "user")
 
 @dataclass(frozen=True)
 class Chain:
-    """A localnet with the package on it; each of `PEOPLE` has SUI, `admin` the admin cap."""
+    """A localnet with the package on it; each of `PEOPLE` has SUI, `admin` is the admin."""
 
     net: object
     deployment: object
@@ -197,6 +197,25 @@ async def leader(chain):
 async def user(chain):
     async with chain.client("user") as client:
         yield client
+
+
+@pytest.fixture
+async def active_leader(leader, chain):
+    """The id of an active leader, `first`: `leader` owns it and works for it."""
+    from nexus_tools.registry import LeaderRegistry
+
+    _, found = await LeaderRegistry(leader, chain.deployment).register("first", activate=True)
+    return found
+
+
+@pytest.fixture
+async def priced_tool(owner, chain, define, active_leader):
+    """The tool `xyz.example.math.add@1` of `owner`: 500 MIST for a call by `active_leader`."""
+    from nexus_tools.registry import Registration, ToolRegistry
+
+    tools = ToolRegistry(owner, chain.deployment)
+    await tools.register(Registration(define(), price_mist=500, leaders=(active_leader,)))
+    return await tools.get("xyz.example.math.add@1")
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ from nexus_tools.bytecode.token import (
     TypeParameterToken,
     VectorToken,
 )
-from nexus_tools.sui.bcs import write_uleb128
+from nexus_tools.uleb128 import write_uleb128
 
 _Row = TypeVar("_Row")
 

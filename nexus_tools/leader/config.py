@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pydantic
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from nexus_tools.environment import LEADER_PREFIX, read
 from nexus_tools.errors import UsageError
@@ -74,9 +74,6 @@ class LeaderConfig(pydantic.BaseModel):
     signing_key: Path | None = None
     """The Ed25519 key in PEM that signs tool calls; without one they are not signed."""
 
-    tool_keys: Path | None = None
-    """Which keys tools sign with: a line each, FQN and `ed25519:…`; theirs alone are believed."""
-
     check_meta: bool = True
     """Whether to compare the tool's `/meta` with the chain before its first invocation."""
 
@@ -129,13 +126,6 @@ class LeaderConfig(pydantic.BaseModel):
         if isinstance(value, str):
             return [part.strip() for part in value.split(",") if part.strip()]
         return value
-
-    @model_validator(mode="after")
-    def _needs_a_key(self) -> Self:
-        """Tools sign what responds to signed calls."""
-        if self.tool_keys is not None and self.signing_key is None:
-            raise ValueError("tool_keys are of no use without a signing_key")
-        return self
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:

@@ -162,6 +162,7 @@ _OF_SIGNATURES = tuple(
         protocol.CONTENT_DIGEST_HEADER,
         protocol.SIGNATURE_INPUT_HEADER,
         protocol.SIGNATURE_HEADER,
+        protocol.OUTCOME_SIGNATURE_HEADER,
     )
 )
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -26,7 +26,7 @@ from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import Lane, ToolLanes
 from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import Answer, FailureReason, Outcome, protocol
+from nexus_tools.tool import Answer, FailureReason, Outcome, RefusedSignatureError, protocol
 
 _log = get_logger("nexus_tools.leader")
 
@@ -130,7 +130,7 @@ class Invoker:
         try:
             with self._metrics.tool_call(call.fqn):
                 async with limit:
-                    response, problem = await self._post(call, seconds)
+                    request, response = await self._post(call, seconds)
         except NoResponseError as error:
             lane.missed(str(error), error.refusal)
             return Again(failure(FailureReason.UNREACHABLE, str(error), call.max_outcome_bytes))
@@ -146,13 +146,25 @@ class Invoker:
             lane.missed(detail)
             return failure(FailureReason.TIMED_OUT, detail, call.max_outcome_bytes)
         lane.reached()
-        if problem:
-            detail = f"the response is not signed by the tool: {problem}"
-            return failure(FailureReason.OUTPUT_INVALID, detail, call.max_outcome_bytes)
-        return judge_response(response, call.validator, self._size, call.max_outcome_bytes)
+        return self._judge(call, request, response)
 
-    async def _post(self, call: ToolCall, seconds: float) -> tuple[Response, str]:
-        """The response, and why it is not the tool's if it should be signed and is not.
+    def _judge(
+        self, call: ToolCall, request: Mapping[str, str], response: Response
+    ) -> Outcome | Again:
+        """What a response means, if it is the tool's."""
+        limit, keys = call.max_outcome_bytes, call.keys
+        try:
+            self._traffic.check(request, response, keys)
+            judged = judge_response(response, call.validator, self._size, limit)
+            if isinstance(judged, Answer):
+                judged = self._traffic.with_signature(judged, request, response, keys)
+        except RefusedSignatureError as error:
+            detail = f"the response is not signed by the tool: {error.detail}"
+            return failure(FailureReason.OUTPUT_INVALID, detail, limit)
+        return judged
+
+    async def _post(self, call: ToolCall, seconds: float) -> tuple[dict[str, str], Response]:
+        """The headers that were sent, and the response.
 
         Each attempt is signed anew: no server takes the same request twice.
         """
@@ -169,7 +181,7 @@ class Invoker:
             body=call.body,
             max_response_bytes=min(self._config.max_response_bytes, limit),
         )
-        return response, self._traffic.problem(call.fqn, headers, response)
+        return headers, response
 
 
 def _share(config: LeaderConfig) -> FairShare[Address]:

@@ -28,6 +28,8 @@ class ToolCall:
     timeout_ms: int
     deadline: float
     max_outcome_bytes: int
+    keys: tuple[bytes, ...]
+    """The public keys that the tool has on chain."""
     validator: InterfaceValidator
 
 
@@ -109,6 +111,7 @@ class ToolCalls:
             timeout_ms=assignment.timeout_ms,
             deadline=deadline,
             max_outcome_bytes=assignment.max_outcome_bytes,
+            keys=tool.keys.keys,
             validator=validator,
         )
 

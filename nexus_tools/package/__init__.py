@@ -5,17 +5,11 @@ are the verbs of `registry`.
 """
 
 from nexus_tools.package.aborts import code_of, explain_abort, kind_of
-from nexus_tools.package.caps import has_cap, require_cap
 from nexus_tools.package.compiled import CompiledPackage, load_package
 from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.events import RegistryEvent, event_filter, parse_event
-from nexus_tools.package.ids import (
-    fqn_field_id,
-    leader_field_id,
-    owner_cap_id,
-    responsible,
-    tool_id,
-)
+from nexus_tools.package.ids import fqn_field_id, leader_id, name_id, tool_id
+from nexus_tools.package.ownership import require_admin, require_owner
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.package.ports import make_ports, ports_of
 from nexus_tools.package.publisher import (
@@ -32,11 +26,12 @@ from nexus_tools.package.upgrade_lock import (
     UpgradeLocks,
     Upgrades,
 )
-from nexus_tools.package.views import ToolState
+from nexus_tools.package.views import LeaderState, ToolState
 
 __all__ = [
     "CompiledPackage",
     "Deployment",
+    "LeaderState",
     "LockDeployment",
     "PackageClient",
     "PackageUpgrades",
@@ -54,17 +49,16 @@ __all__ = [
     "execute_or_simulate",
     "explain_abort",
     "fqn_field_id",
-    "has_cap",
     "kind_of",
-    "leader_field_id",
+    "leader_id",
     "load_package",
     "make_ports",
+    "name_id",
     "newest",
-    "owner_cap_id",
     "parse_event",
     "ports_of",
     "publish",
-    "require_cap",
-    "responsible",
+    "require_admin",
+    "require_owner",
     "tool_id",
 ]

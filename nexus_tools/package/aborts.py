@@ -23,11 +23,11 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotNowError: frozenset(
         {
             *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
-            *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting"),
+            *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting", "EDelayOver"),
             *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed"),
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
-            *("EToolNotActive", "ENoLeader", "EWrongPayment", "EClosed", "ETooEarly", "ETooLate"),
-            *("ENotExpired", "ENotClosed", "ENotSettled"),
+            *("EToolNotActive", "EToolChanged", "ELeaderNotActive", "EWrongPayment", "EClosed"),
+            *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),
             *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
             "EImmutable",
         }
@@ -35,10 +35,11 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotAllowedError: frozenset(
         {
             *("ENameTaken", "ENotOwner", "ENotOperator"),
-            *("ENotAdmitted", "ENotResponsible", "ENotRequester", "ENotOffered"),
+            *("ELeaderNotAccepted", "ENotResponsible", "ENotWorker", "ENotRequester"),
+            "ENotOffered",
         }
     ),
-    NotFoundError: frozenset({"EUnknownOperator", "EUnknownLeader"}),
+    NotFoundError: frozenset({"ENotListed", "EUnknownKey"}),
     UsageError: frozenset({"EWrongVersion"}),
 }
 """What a user can do about an error constant; the others say that something given is not right."""

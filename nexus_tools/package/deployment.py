@@ -23,15 +23,15 @@ class Deployment(Struct, frozen=True):
     """The package on one chain, with the ids that everyone needs.
 
     `package_id` is the newest version, whose functions are called; `original_id` the first one,
-    which names the types and events. The caps are None where they are not known.
+    which names the types and events. The upgrade cap is None where it is not known.
     """
 
     package_id: Address
     original_id: Address
     tool_registry: Address
     leader_registry: Address
+    admin: Address
     chain_id: str
-    admin_cap: Address | None = None
     upgrade_cap: Address | None = None
 
     @classmethod
@@ -46,8 +46,8 @@ class Deployment(Struct, frozen=True):
             package,
             _only(executed, "tool_registry", "ToolRegistry"),
             _only(executed, "leader_registry", "LeaderRegistry"),
+            _only(executed, "admin", "Admin"),
             chain_id,
-            _only(executed, "admin", "AdminCap"),
             next(iter(executed.created_of("package", "UpgradeCap")), None),
         )
 
@@ -110,23 +110,15 @@ class Deployment(Struct, frozen=True):
             )
         return codec.decode(value.data.contents)
 
-    def require_admin_cap(self) -> Address:
-        """The `AdminCap`. Raises `admin_cap_unknown`."""
-        return _known("AdminCap", "admin_cap", self.admin_cap)
-
     def require_upgrade_cap(self) -> Address:
         """The `UpgradeCap`. Raises `upgrade_cap_unknown`."""
-        return _known("UpgradeCap", "upgrade_cap", self.upgrade_cap)
-
-
-def _known(name: str, field: str, cap: Address | None) -> Address:
-    if cap is None:
-        raise NotFoundError(
-            f"{field}_unknown",
-            f"the deployment does not say which object is the {name}",
-            hint=f"add {field} to the deployment: only its owner can do this",
-        )
-    return cap
+        if self.upgrade_cap is None:
+            raise NotFoundError(
+                "upgrade_cap_unknown",
+                "the deployment does not say which object is the UpgradeCap",
+                hint="add upgrade_cap to the deployment: only its owner can do this",
+            )
+        return self.upgrade_cap
 
 
 @cache  # a decoder keeps the codecs that it has made

@@ -2,11 +2,23 @@
 
 from nexus_tools.client import EventFilter
 from nexus_tools.package.deployment import Deployment
-from nexus_tools.package.move import invocation, leader_registry, tool, tool_registry, version
+from nexus_tools.package.move import (
+    collateral,
+    invocation,
+    leader,
+    leader_registry,
+    owner,
+    tool,
+    tool_registry,
+    version,
+)
 from nexus_tools.sui.event import Event as ChainEvent
 
 RegistryEvent = (
     tool.AnyEvent
+    | leader.AnyEvent
+    | collateral.AnyEvent
+    | owner.AnyEvent
     | tool_registry.AnyEvent
     | leader_registry.AnyEvent
     | invocation.AnyEvent

@@ -78,18 +78,6 @@ class PackageClient:
         function(builder, self.deployment.package, *arguments)
         return await self.send(builder, possible_at_ms=possible_at_ms)
 
-    async def collect(
-        self,
-        function: Callable[[TransactionBuilder, Package, *Ts], Argument],
-        *arguments: *Ts,
-        possible_at_ms: int | None = None,
-    ) -> Sent:
-        """Send a transaction with one function, whose coin goes into the gas coin."""
-        builder = TransactionBuilder()
-        coin = function(builder, self.deployment.package, *arguments)
-        builder.merge_coins(builder.gas, [coin])
-        return await self.send(builder, possible_at_ms=possible_at_ms)
-
     async def pay(
         self,
         function: Callable[[TransactionBuilder, Package, *Ts, Argument], object],
@@ -123,11 +111,6 @@ class PackageClient:
     async def find_all(self, ids: Sequence[Address], kind: type[Kind]) -> list[Kind | None]:
         """Objects of the package, in the order of their ids; None for those that do not exist."""
         return [self.decoded(value, kind) for value in await self.client.objects(ids)]
-
-    async def owned(self, owner: Address, kind: type[Kind]) -> list[Kind]:
-        """The objects of a kind that an address owns."""
-        values = await self.client.owned_objects(owner, self.deployment.type_of(kind))
-        return [self.deployment.decode(value, kind) for value in values]
 
     def emitted(self, sent: Sent, kind: type[T]) -> T:
         """The first event of a kind that a transaction emitted. Raises `event_missing`."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from nexus_tools.client import Executed, SuiClient
 from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, ValidationError
 from nexus_tools.package.aborts import abort_reason
-from nexus_tools.package.caps import require_cap
 from nexus_tools.package.compiled import CompiledPackage, compiled_modules
 from nexus_tools.package.deployment import Deployment
 from nexus_tools.package.move import leader_registry, tool_registry, version
+from nexus_tools.package.move.admin import Admin
+from nexus_tools.package.ownership import holder, require_admin, require_owner
 from nexus_tools.package.package_client import PackageClient, Sent, execute_or_simulate
 from nexus_tools.package.upgrade_lock import LockDeployment, UpgradeLocks
 from nexus_tools.package.upgrade_lock.move import upgrade_lock
@@ -42,11 +43,12 @@ def _check_size(modules: Sequence[bytes]) -> None:
 
 
 def _migrations(deployment: Deployment) -> tuple[Migrate, ...]:
-    """What migrates each of the registries. Raises `admin_cap_unknown`."""
-    package, cap = deployment.package, deployment.require_admin_cap()
+    """What migrates each of the registries."""
+    package, admin = deployment.package, deployment.admin
+    tools, leaders = deployment.tool_registry, deployment.leader_registry
     return (
-        lambda builder: tool_registry.migrate(builder, package, deployment.tool_registry, cap),
-        lambda builder: leader_registry.migrate(builder, package, deployment.leader_registry, cap),
+        lambda builder: tool_registry.migrate(builder, package, tools, admin),
+        lambda builder: leader_registry.migrate(builder, package, leaders, admin),
     )
 
 
@@ -88,7 +90,7 @@ class Publisher:
     async def publish(
         self, package: CompiledPackage, locks: LockDeployment | None = None
     ) -> PublishResult:
-        """Publish a package with registries of its own; the `AdminCap` goes to the sender.
+        """Publish a package with registries of its own; the sender is its admin.
 
         With `locks` its upgrades are locked in the same transaction; else the sender gets the
         `UpgradeCap`, too, and can replace the code at any moment.
@@ -128,8 +130,8 @@ class Publisher:
 
         What `deployment` takes for the newest version may be out of date. `migrate` comes next.
         If the package is locked by `locks`, anybody does this with what was proposed, in its time:
-        raises as `UpgradeLocks.execute`. Else it needs both caps: raises `upgrade_cap_unknown`,
-        `admin_cap_unknown`, `cap_not_yours`. Raises `package_outdated`.
+        raises as `UpgradeLocks.execute`. Else it needs the `UpgradeCap` and the admin: raises
+        `upgrade_cap_unknown`, `cap_not_yours`, `not_admin`. Raises `package_outdated`.
         """
         versions = await self.client.package_versions(deployment.original_id)
         newest = deployment.at(versions[-1])
@@ -147,21 +149,21 @@ class Publisher:
     async def _upgrade_free(self, package: CompiledPackage, newest: Deployment) -> Sent:
         builder = TransactionBuilder()
         _upgrade(builder, package, newest)
-        await self._require_cap("UpgradeCap", newest.require_upgrade_cap())
+        await self._require_upgrade_cap(newest.require_upgrade_cap())
         # Until the registries are migrated, they refuse the commands of the next version.
-        await self._require_cap("AdminCap", newest.require_admin_cap())
+        await self._require_admin(newest)
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
         """Let only the deployed version work, with one transaction.
 
-        None if no registry asks for it. Raises `admin_cap_unknown` or `cap_not_yours`.
+        None if no registry asks for it. Raises `not_admin`.
         """
         migrations = _migrations(deployment)
         waiting = [each for each in migrations if await self._is_waiting(each, deployment)]
         if not waiting:
             return None
-        await self._require_cap("AdminCap", deployment.require_admin_cap())
+        await self._require_admin(deployment)
         builder = TransactionBuilder()
         for migrate in waiting:
             migrate(builder)
@@ -207,15 +209,18 @@ class Publisher:
             return False
         return True
 
-    async def _require_cap(self, name: str, cap: Address) -> None:
-        value = await self.client.object(cap)
-        require_cap(
+    async def _require_upgrade_cap(self, cap: Address) -> None:
+        require_owner(
             self.client.address,
-            value,
-            f"the {name} of the package",
+            holder(await self.client.object(cap)),
+            "the UpgradeCap of the package",
             "cap_not_yours",
             "sign with the wallet that has it: by default the one that published the package",
         )
+
+    async def _require_admin(self, deployment: Deployment) -> None:
+        admin = await PackageClient(self.client, deployment).read(deployment.admin, Admin)
+        require_admin(self.client.address, admin)
 
 
 def publish(

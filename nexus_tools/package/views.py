@@ -8,6 +8,17 @@ from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolDefinition, parse_json
 
 
+class LeaderState(StrEnum):
+    """Whether a leader can be named in new invocations, and why not."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+    """Its owner wants no new invocations."""
+    SUSPENDED = "suspended"
+    UNREGISTERED = "unregistered"
+    CLAIMED = "claimed"
+
+
 class ToolState(StrEnum):
     """What the collateral of a tool says about it. Only an active tool takes new invocations."""
 
@@ -19,7 +30,7 @@ class ToolState(StrEnum):
 
 _DAY_MS = 86_400_000
 _NOTICE_MS = 3 * _DAY_MS  # collateral::NOTICE_MS
-_EXECUTABLE_MS = 7 * _DAY_MS  # collateral::EXECUTABLE_MS
+_EXECUTABLE_MS = _DAY_MS  # collateral::EXECUTABLE_MS
 
 
 class SlashView:
@@ -60,9 +71,14 @@ class CollateralView:
         return self.required_mist - self.balance
 
     @property
+    def is_claimed(self) -> bool:
+        """Whether all of it was claimed."""
+        return self.required_mist == 0
+
+    @property
     def is_whole(self) -> bool:
         """Whether everything that is required is there; if not, its owner is suspended."""
-        return self.shortfall_mist == 0
+        return not self.is_claimed and self.shortfall_mist == 0
 
     def pending_slash(self, now_ms: int) -> Any:
         """The `Slash` that is proposed, and neither executed nor cancelled nor void; else None."""
@@ -112,6 +128,8 @@ class ToolView:
     __slots__ = ()
     definition: Any
     collateral: Any
+    open: bool
+    leaders: Any
 
     @property
     def fqn(self) -> str:
@@ -122,7 +140,7 @@ class ToolView:
     @property
     def state(self) -> ToolState:
         """The state, which follows from the collateral."""
-        if self.collateral is None:
+        if self.collateral.is_claimed:
             return ToolState.CLAIMED
         if self.collateral.unregistered_at_ms is not None:
             return ToolState.UNREGISTERED
@@ -136,8 +154,36 @@ class ToolView:
     @property
     def claimable_at_ms(self) -> int | None:
         """When the collateral of an unregistered tool can be claimed, in ms since 1970."""
-        at_ms: int | None = self.collateral and self.collateral.claimable_at_ms
+        at_ms: int | None = self.collateral.claimable_at_ms
         return at_ms
+
+    def accepts(self, leader: Address) -> bool:
+        """Whether a leader may be named in an invocation."""
+        return self.open or leader in self.leaders.entries
+
+
+class LeaderView:
+    """Of `leader::Leader`."""
+
+    __slots__ = ()
+    accepting: bool
+    collateral: Any
+
+    @property
+    def state(self) -> LeaderState:
+        """What follows from its collateral and from what its owner wants."""
+        if self.collateral.is_claimed:
+            return LeaderState.CLAIMED
+        if self.collateral.unregistered_at_ms is not None:
+            return LeaderState.UNREGISTERED
+        if not self.collateral.is_whole:
+            return LeaderState.SUSPENDED
+        return LeaderState.ACTIVE if self.accepting else LeaderState.INACTIVE
+
+    @property
+    def is_active(self) -> bool:
+        """Whether new invocations can name it."""
+        return self.state is LeaderState.ACTIVE
 
 
 class InvocationView:
@@ -147,7 +193,7 @@ class InvocationView:
     leaders: tuple[Address, ...]
     requested_at_ms: int
     window_ms: int
-    refund: int
+    payment: int
     state: Any
 
     @property
@@ -157,9 +203,9 @@ class InvocationView:
         return type(self.state).__name__ != "Requested"
 
     @property
-    def refund_mist(self) -> int:
-        """What is prepaid and not spent."""
-        return self.refund
+    def payment_mist(self) -> int:
+        """What is prepaid; 0 once it is closed, when what was not spent has gone back."""
+        return self.payment
 
     @property
     def expires_at_ms(self) -> int:
@@ -211,6 +257,7 @@ BASES = {
         "collateral::Slash": SlashView,
         "definition::Definition": DefinitionView,
         "tool::Tool": ToolView,
+        "leader::Leader": LeaderView,
         "invocation::Invocation": InvocationView,
         "value::Ports": PortsView,
     }.items()

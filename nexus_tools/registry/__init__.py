@@ -1,29 +1,32 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
+from nexus_tools.registry.invocation_commands import (
+    add_outcome,
+    add_request,
+    quote_mist,
+)
 from nexus_tools.registry.invocation_history import History, Step
 from nexus_tools.registry.invocations import (
     DEFAULT_OUTCOME_BYTES,
     InvocationFailedError,
     Invocations,
-    add_outcome,
-    add_request,
-    outcome_bytes,
     outcome_of,
-    quote_mist,
 )
-from nexus_tools.registry.leader_registry import LeaderRegistry, RegisteredLeader
+from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, read_records
+from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
+from nexus_tools.tool import outcome_bytes
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
     "History",
     "InvocationFailedError",
     "Invocations",
+    "LeaderRecord",
     "LeaderRegistry",
     "RegisterResult",
-    "RegisteredLeader",
     "RegisteredTool",
     "Registration",
     "Step",
@@ -32,7 +35,9 @@ __all__ = [
     "ToolRegistry",
     "add_outcome",
     "add_request",
+    "choose_leaders",
     "outcome_bytes",
     "outcome_of",
     "quote_mist",
+    "read_records",
 ]

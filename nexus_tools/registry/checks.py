@@ -1,60 +1,76 @@
 """What has to be known of a tool or a leader before a transaction can be made."""
 
-from nexus_tools.errors import NotAllowedError, NotNowError
-from nexus_tools.package import PackageClient, has_cap, require_cap
+from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
+from nexus_tools.package import require_owner
 from nexus_tools.package.move.collateral import Collateral
-from nexus_tools.package.move.tool import OperatorCap, Tool
+from nexus_tools.package.move.leader import Leader
+from nexus_tools.package.move.leader_registry import LeaderSettings
+from nexus_tools.package.move.name import Name
+from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.tool_registry import ToolSettings
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.object import Object
-from nexus_tools.units import sui
+from nexus_tools.units import duration, sui
 
 
-def check_owner(tool: Tool, cap: Object | None, sender: Address) -> None:
-    """Raises `not_owner` if the sender does not have the `OwnerCap` of the tool's name."""
-    hint = "sign with the wallet that owns the name"
-    require_cap(sender, cap, tool.fqn, "not_owner", hint)
+def check_owner(owned: Name | Leader, wallet: Address) -> None:
+    """Raises `not_owner` unless the wallet owns the name or the leader."""
+    hint = f"sign with the wallet of {owned.owner.owner}"
+    require_owner(wallet, owned.owner.owner, owned.name, "not_owner", hint)
 
 
-async def operating_cap(package: PackageClient, tool: Tool) -> tuple[Address, bool]:
-    """The cap under which the wallet may run a tool, and whether it is an operator's.
-
-    Raises `not_operator`.
-    """
-    wallet = package.client.address
-    if has_cap(wallet, await package.client.object(tool.owner)):
-        return tool.owner, False
-    for cap in await package.owned(wallet, OperatorCap):
-        if cap.tool == tool.id and cap.id in tool.operators:
-            return cap.id, True
-    raise NotAllowedError(
-        "not_operator",
-        f"{wallet} has neither the owner cap of {tool.fqn} nor a valid operator cap",
-        hint="sign with the owner's wallet, or ask the owner for an operator cap",
-    )
-
-
-def collateral_of(tool: Tool) -> Collateral:
-    """The tool's collateral. Raises `claimed`."""
-    if tool.collateral is None:
-        raise NotNowError(
-            "claimed",
-            f"the collateral of {tool.fqn} was claimed",
-            hint="re-register the tool first",
+def check_operator(tool: Tool, name: Name, wallet: Address) -> None:
+    """Raises `not_operator` unless the wallet owns the tool's name or is its operator."""
+    if wallet not in (name.owner.owner, *tool.operators.entries):
+        raise NotAllowedError(
+            "not_operator",
+            f"{wallet} is neither the owner of {tool.fqn} nor an operator of it",
+            hint="sign with the owner's wallet, or ask the owner:"
+            f" `nexus-tools tool operators add {tool.fqn} {wallet}`",
         )
-    return tool.collateral
 
 
-def due_at_ms(collateral: Collateral | None) -> int | None:
-    """When the slash that was proposed last can be executed."""
-    slash = collateral and collateral.slash
-    return slash.due_at_ms if slash else None
+def check_terms(
+    settings: ToolSettings | LeaderSettings, locked_mist: int, delay_ms: int, name: str
+) -> None:
+    """Raises `not_accepting`, `collateral_too_small` or `delay_too_long`."""
+    if not settings.accepting:
+        raise NotNowError(
+            "not_accepting", "the registry takes no new registrations at present", hint="try later"
+        )
+    if locked_mist < settings.collateral_mist:
+        raise ValidationError(
+            "collateral_too_small",
+            f"{name} is to lock {sui(locked_mist)}, the registry asks for"
+            f" {sui(settings.collateral_mist)}",
+        )
+    if settings.unregister_delay_ms > delay_ms:
+        raise NotNowError(
+            "delay_too_long",
+            f"the collateral of {name} would stay for {duration(settings.unregister_delay_ms)}"
+            f" after it is unregistered, and {duration(delay_ms)} were agreed to",
+            hint="look at the terms again, and agree to the longer delay",
+        )
+
+
+def check_locked(collateral: Collateral, name: str) -> None:
+    """Raises `claimed` if all of the collateral was claimed."""
+    if collateral.is_claimed:
+        raise NotNowError(
+            "claimed", f"the collateral of {name} was claimed", hint="re-register it first"
+        )
 
 
 def check_shortfall(collateral: Collateral, name: str) -> int:
-    """What the collateral of a tool or a leader lacks, in MIST. Raises `nothing_to_top_up`."""
+    """What a collateral lacks, in MIST. Raises `claimed` or `nothing_to_top_up`."""
+    check_locked(collateral, name)
     if collateral.is_whole:
         raise NotNowError(
             "nothing_to_top_up",
             f"the collateral of {name} is whole: {sui(collateral.balance_mist)}",
         )
     return collateral.shortfall_mist
+
+
+def due_at_ms(collateral: Collateral) -> int | None:
+    """When the slash that was proposed last can be executed."""
+    return collateral.slash.due_at_ms if collateral.slash else None

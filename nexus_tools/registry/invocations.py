@@ -1,7 +1,7 @@
 """Invocations: requesting them, waiting for their outcomes, and closing them."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -14,11 +14,9 @@ from nexus_tools.client import (
 )
 from nexus_tools.errors import NexusError, NotFoundError, NotNowError
 from nexus_tools.package import (
-    Deployment,
     PackageClient,
     Sent,
     event_filter,
-    make_ports,
     parse_event,
     ports_of,
 )
@@ -31,9 +29,9 @@ from nexus_tools.package.move.invocation import (
     InvocationSettled,
     State,
 )
-from nexus_tools.package.move.leader_registry import LeaderRegistry, LeaderSettings
+from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.tool import Tool
-from nexus_tools.package.move.value import Ports
+from nexus_tools.registry.invocation_commands import add_outcome, add_request, quote_mist
 from nexus_tools.registry.invocation_history import (
     History,
     Step,
@@ -41,6 +39,8 @@ from nexus_tools.registry.invocation_history import (
     read_history,
     unknown_invocation,
 )
+from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
+from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
@@ -54,71 +54,16 @@ DEFAULT_OUTCOME_BYTES = 4_096
 _GRACE_S = 10.0
 
 
-def quote_mist(
-    settings: LeaderSettings, tool: Tool, input_bytes: int, max_outcome_bytes: int
-) -> int:
-    """What an invocation costs at most, in MIST, as `invocation::quote` says.
-
-    `input_bytes` are `Ports.size()`; what the outcome does not use is part of the refund.
-    """
-    return (
-        tool.price_mist
-        + settings.settle_fee_mist
-        + settings.fee_per_input_byte_mist * input_bytes
-        + settings.fee_per_outcome_byte_mist * max_outcome_bytes
-    )
-
-
-def add_request(
-    builder: TransactionBuilder,
-    deployment: Deployment,
-    tool: Tool,
-    inputs: Ports,
-    *,
-    max_outcome_bytes: int,
-    payment_mist: int,
-) -> None:
-    """The commands that request one invocation, paid from the gas coin."""
-    payment = builder.split_coins(builder.gas, [payment_mist])[0]
-    ports = make_ports(builder, deployment.package, inputs)
-    leaders = deployment.leader_registry
-    calls.request(builder, deployment.package, leaders, tool.id, ports, max_outcome_bytes, payment)
-
-
-def add_outcome(
-    builder: TransactionBuilder,
-    deployment: Deployment,
-    invocation: Address,
-    cap: Address,
-    outcome: Outcome,
-) -> None:
-    """The commands by which a leader closes one invocation; its fee goes to the gas coin.
-
-    Any number fit into one transaction, which then succeeds or fails as a whole.
-    """
-    closed = deployment.package, invocation, cap, deployment.leader_registry
-    if isinstance(outcome, Failure):
-        fee = calls.fail(builder, *closed, outcome.reason, outcome.detail)
-    else:
-        ports = make_ports(builder, deployment.package, ports_of(outcome.ports))
-        fee = calls.settle(builder, *closed, outcome.variant, ports)
-    builder.merge_coins(builder.gas, [fee])
-
-
-def outcome_bytes(outcome: Outcome) -> int:
-    """The bytes of an outcome that count against `max_outcome_bytes`."""
-    if isinstance(outcome, Failure):
-        return len(outcome.detail.encode())
-    return len(outcome.variant) + ports_of(outcome.ports).size()
-
-
 def outcome_of(invocation: Invocation) -> Outcome:
-    """What a closed invocation came to. Raises `not_closed`."""
+    """What a closed invocation came to. Raises `not_closed`.
+
+    The detail of a failure is in its event alone: see `Invocations.outcome`.
+    """
     match invocation.state:
         case State.Settled(variant, ports):
             return Answer(variant, ports.as_json())
-        case State.Failed(reason, detail):
-            return Failure(FailureReason(reason), detail)
+        case State.Failed(reason):
+            return Failure(FailureReason(reason), "")
         case State.Expired():
             return Failure(FailureReason.EXPIRED, "no leader closed the invocation in time")
         case State.Requested():
@@ -146,22 +91,60 @@ class Invocations(PackageClient):
         self, tool: Tool, inputs: Mapping[str, Any], max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES
     ) -> int:
         """What an invocation costs at most, in MIST."""
-        settings = (await self._leaders()).settings
-        return quote_mist(settings, tool, ports_of(inputs).size(), max_outcome_bytes)
+        settings = await self._leaders.settings()
+        return await self._quote(settings, tool, ports_of(inputs), max_outcome_bytes)
+
+    async def _quote(
+        self, settings: LeaderSettings, tool: Tool, inputs: Ports, max_outcome_bytes: int
+    ) -> int:
+        gas_price = await self.client.gas_price()
+        return quote_mist(settings, tool, inputs.size(), max_outcome_bytes, gas_price)
+
+    async def leaders_for(self, tool: Tool, among: Sequence[Address] = ()) -> tuple[Address, ...]:
+        """One or two leaders that an invocation of a tool can name.
+
+        The first ones of `among`, a list of one's own, that the tool accepts and that are active;
+        without it, drawn from all such leaders by their records. Raises `no_leader`.
+        """
+        if among or not tool.open:
+            found = await self._leaders.find_all(among or tool.leaders.entries, Leader)
+        else:
+            found = [*await self._leaders.list()]
+        possible = [each for each in found if each and each.is_active and tool.accepts(each.id)]
+        if among:
+            chosen = tuple(each.id for each in possible[:MAX_NAMED])
+        elif len(possible) <= 1:
+            chosen = tuple(each.id for each in possible)
+        else:
+            chosen = choose_leaders(possible, await recent_records(self))
+        if not chosen:
+            raise NotNowError(
+                "no_leader",
+                f"no active leader that {tool.fqn} accepts"
+                + (" is among those that are named" if among else " is there"),
+                hint="`nexus-tools leader list` shows which there are;"
+                " `nexus-tools leader run` and `Nexus.leader` run one",
+            )
+        return chosen
 
     async def request(
         self,
         tool: Tool,
         inputs: Mapping[str, Any],
         *,
-        max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES,
+        leaders: Sequence[Address] = (),
+        max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> tuple[Sent, Address]:
         """Request an invocation and prepay it; gives its id.
 
         `inputs` are JSON values by port name; whether they fit the tool's schema is checked by the
-        leader. Raises `tool_not_active`, `no_leader`, `too_expensive`, `inputs_too_large`,
-        `outcome_limit_too_large` or, if a price was raised at the same moment, `wrong_payment`.
+        leader. `leaders` is a list of one's own, as `leaders_for` takes it. The outcome may have
+        `DEFAULT_OUTCOME_BYTES`, or as many as the tool asks for, if nothing else is said. The
+        requester consents to the tool as it is given here. Raises `tool_not_active`, `no_leader`,
+        `too_expensive`, `inputs_too_large`, `outcome_limit_too_large`, `outcome_limit_too_small`
+        or, if something was changed at the same moment, `tool_changed`,
+        `settings_changed` or `wrong_payment`.
         """
         if not tool.is_active:
             raise NotNowError(
@@ -169,15 +152,11 @@ class Invocations(PackageClient):
                 f"{tool.fqn} is {tool.state}: it takes no invocation",
                 hint=f"its owner has to {REVIVAL[tool.state]}",
             )
-        leaders = await self._leaders()
-        if not leaders.active:
-            raise NotNowError(
-                "no_leader",
-                "no leader is active",
-                hint="try again later; `nexus-tools leader run` and `Nexus.leader` run one",
-            )
-        ports = ports_of(inputs)
-        cost_mist = quote_mist(leaders.settings, tool, ports.size(), max_outcome_bytes)
+        named = await self.leaders_for(tool, leaders)
+        if max_outcome_bytes is None:
+            max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
+        settings, ports = await self._leaders.settings(), ports_of(inputs)
+        cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise NotNowError(
                 "too_expensive",
@@ -188,13 +167,34 @@ class Invocations(PackageClient):
         add_request(
             builder,
             self.deployment,
+            settings,
             tool,
+            named,
             ports,
             max_outcome_bytes=max_outcome_bytes,
             payment_mist=cost_mist,
         )
         sent = await self.send(builder)
         return sent, self.emitted(sent, InvocationRequested).invocation
+
+    async def outcome(self, invocation: Address) -> Outcome:
+        """What a closed invocation came to, with the detail of a failure.
+
+        Raises `invocation_unknown` or `not_closed`.
+        """
+        value = await self.client.object(invocation)
+        if value is None:
+            raise unknown_invocation(invocation)
+        outcome = outcome_of(self.deployment.decode(value, Invocation))
+        if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
+            return outcome
+        # A closed invocation never changes again: what closed it was the last to touch it.
+        closing = await self.client.transaction(value.previous_transaction)
+        for event in closing.events if closing else ():
+            failed = parse_event(self.deployment, event)
+            if isinstance(failed, InvocationFailed) and failed.invocation == invocation:
+                return Failure(outcome.reason, failed.detail)
+        return outcome
 
     async def get(self, invocation: Address) -> Invocation:
         """An invocation as it is now. Raises `invocation_unknown`."""
@@ -232,13 +232,14 @@ class Invocations(PackageClient):
         """What an invocation came to, once it is closed.
 
         Raises `invocation_unknown`, or `not_closed` when no leader can close it any more: then
-        `take_refund` brings back what was prepaid.
+        `delete` brings back what was prepaid.
         """
         found = await self.get(invocation)
         left_ms = found.expires_at_ms - await self.client.now_ms()
         try:
             async with asyncio.timeout(max(0, left_ms) / 1_000 + _GRACE_S):
-                return outcome_of(await self.closed(invocation))
+                await self.closed(invocation)
+                return await self.outcome(invocation)
         except TimeoutError as error:
             raise NotNowError(
                 "not_closed",
@@ -285,50 +286,43 @@ class Invocations(PackageClient):
         found = await self.get(invocation)
         return await self.call(calls.expire, invocation, possible_at_ms=found.expires_at_ms)
 
-    async def take_refund(self, invocation: Address) -> Sent:
-        """Delete an invocation for its refund; one that no leader closed expires first.
-
-        Raises `invocation_unknown`, `not_requester` or `not_expired`.
-        """
-        found = await self.get(invocation)
-        builder = TransactionBuilder()
-        if not found.is_closed:
-            calls.expire(builder, self.deployment.package, invocation)
-        self._add_deletion(builder, invocation)
-        return await self.send(builder, possible_at_ms=found.expires_at_ms)
-
     async def delete(self, *invocations: Address) -> Sent:
-        """Delete closed invocations and take their refunds, into the gas coin.
+        """Delete invocations for their storage rebate; what nobody closed in time expires first.
 
-        Raises `not_requester` or `not_closed`.
+        What was prepaid and not spent has come back when they were closed. Raises
+        `invocation_unknown`, `not_requester` or `not_expired`.
         """
-        builder = TransactionBuilder()
-        self._add_deletion(builder, *invocations)
-        return await self.send(builder)
-
-    def _add_deletion(self, builder: TransactionBuilder, *invocations: Address) -> None:
-        package = self.deployment.package
-        coins = [calls.delete(builder, package, each) for each in invocations]
-        builder.merge_coins(builder.gas, coins)
+        builder, package = TransactionBuilder(), self.deployment.package
+        found = await self.find_all(invocations, Invocation)
+        for place, each in zip(invocations, found, strict=True):
+            if each is None:
+                raise unknown_invocation(place)
+            if not each.is_closed:
+                calls.expire(builder, package, place)
+            calls.delete(builder, package, place)
+        pending = [each.expires_at_ms for each in found if each and not each.is_closed]
+        return await self.send(builder, possible_at_ms=max(pending, default=None))
 
     async def close(
         self,
-        cap: Address,
+        leader: Address,
         outcomes: Mapping[Address, Outcome],
         *,
         budget: int | None = None,
     ) -> Sent:
-        """As the leader with this cap, close invocations in one transaction.
+        """As a worker of this leader, close invocations in one transaction.
 
-        With a `budget` in MIST it is not simulated first.
+        Those that are closed already or that nobody can close any more are passed over, without an
+        event. With a `budget` in MIST it is not simulated first.
 
-        Raises `closed`, `not_responsible`, `leader_suspended`, `too_early`, `too_late` or
-        `outcome_too_large`.
+        Raises `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
+        `outcome_too_large`, `not_signed`, `wrong_key` or `wrong_signature`.
         """
         builder = TransactionBuilder()
         for invocation, outcome in outcomes.items():
-            add_outcome(builder, self.deployment, invocation, cap, outcome)
+            add_outcome(builder, self.deployment, invocation, leader, outcome)
         return await self.send(builder, budget=budget)
 
-    async def _leaders(self) -> LeaderRegistry:
-        return await self.read(self.deployment.leader_registry, LeaderRegistry)
+    @property
+    def _leaders(self) -> LeaderRegistry:
+        return LeaderRegistry(self.client, self.deployment, dry_run=self.dry_run)

@@ -1,68 +1,70 @@
-"""The registry of leaders: their collateral, their activity, and the terms of invocations."""
+"""The registry of leaders: registering, finding and changing them, and the terms of invocations."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import TypeVarTuple
 
 from msgspec.structs import astuple
 
+from nexus_tools.bindings.runtime import Package
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package import PackageClient, Sent, leader_field_id
-from nexus_tools.package.move import leader_registry as calls
-from nexus_tools.registry.checks import check_shortfall, due_at_ms
+from nexus_tools.package import PackageClient, Sent, leader_id, require_admin
+from nexus_tools.package.move import leader as calls
+from nexus_tools.package.move import leader_registry
+from nexus_tools.package.move.admin import Admin
+from nexus_tools.package.move.leader import Leader
+from nexus_tools.registry.checks import (
+    check_locked,
+    check_owner,
+    check_shortfall,
+    check_terms,
+    due_at_ms,
+)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.type_tag import OBJECT_ID, field_tag
+from nexus_tools.sui.transaction import Argument
 
-
-@dataclass(frozen=True, slots=True)
-class RegisteredLeader:
-    """A leader by the id of its cap, with its record and whether it is active."""
-
-    id: Address
-    record: calls.Leader
-    active: bool
-
-    @property
-    def state(self) -> str:
-        """`active`, `inactive`, `suspended` after a slash, or `unregistered`."""
-        if self.active:
-            return "active"
-        if self.record.collateral.unregistered_at_ms is not None:
-            return "unregistered"
-        return "inactive" if self.record.collateral.is_whole else "suspended"
+Ts = TypeVarTuple("Ts")
 
 
 class LeaderRegistry(PackageClient):
-    """The leaders of a deployment. Verbs name a leader by its `LeaderCap`, which the wallet has."""
+    """The leaders of a deployment. Verbs name a leader by its id, and its owner signs."""
 
     # --- Reading
 
-    async def state(self) -> calls.LeaderRegistry:
-        """The registry itself: version, settings, active leaders."""
-        return await self.read(self._registry, calls.LeaderRegistry)
+    async def state(self) -> leader_registry.LeaderRegistry:
+        """The registry itself: version, settings, number of leaders."""
+        return await self.read(self._registry, leader_registry.LeaderRegistry)
 
-    async def settings(self) -> calls.LeaderSettings:
+    async def settings(self) -> leader_registry.LeaderSettings:
         """What new leaders and new invocations have to keep to."""
         return (await self.state()).settings
 
-    async def get(self, leader: Address) -> RegisteredLeader:
+    async def get(self, leader: Address) -> Leader:
         """A leader. Raises `unknown_leader`."""
-        state = await self.state()
-        value = await self.client.object(leader_field_id(state.leaders.id, leader))
-        if value is None:
+        found = self.decoded(await self.client.object(leader), Leader)
+        if found is None:
             raise NotFoundError(
                 "unknown_leader",
                 f"there is no leader {leader}",
-                hint="it was never registered, or has claimed its collateral",
+                hint="`nexus-tools leader list` shows which there are",
             )
-        kind = field_tag(OBJECT_ID, self.deployment.type_of(calls.Leader))
-        record = self.deployment.decode_entry(value, kind)
-        return RegisteredLeader(leader, record, leader in state.active)
+        return found
 
-    async def caps(self, owner: Address | None = None) -> tuple[Address, ...]:
-        """The ids of the leader caps that an address has; without one, the wallet's."""
-        caps = await self.owned(owner or self.client.address, calls.LeaderCap)
-        return tuple(cap.id for cap in caps)
+    async def list(self) -> tuple[Leader, ...]:
+        """All leaders, in the order of their registration."""
+        length = (await self.state()).length
+        ids = [leader_id(self._registry, index) for index in range(length)]
+        return tuple(leader for leader in await self.find_all(ids, Leader) if leader is not None)
+
+    async def owned_by(self, owner: Address | None = None) -> tuple[Leader, ...]:
+        """The leaders that an address owns; without one, the wallet's."""
+        address = owner or self.client.address
+        return tuple(leader for leader in await self.list() if leader.owner.owner == address)
+
+    async def worked_by(self, worker: Address | None = None) -> tuple[Leader, ...]:
+        """The leaders of which an address is a worker; without one, the wallet's."""
+        address = worker or self.client.address
+        return tuple(leader for leader in await self.list() if address in leader.workers.entries)
 
     @property
     def _registry(self) -> Address:
@@ -71,93 +73,195 @@ class LeaderRegistry(PackageClient):
     # --- A leader's life
 
     async def register(
-        self, name: str, *, activate: bool = False, collateral_mist: int | None = None
+        self,
+        name: str,
+        *,
+        workers: Sequence[Address] | None = None,
+        keys: Sequence[bytes] = (),
+        activate: bool = False,
+        collateral_mist: int | None = None,
+        max_delay_ms: int | None = None,
     ) -> tuple[Sent, Address]:
-        """Lock the collateral; gives the new leader's id, that of its `LeaderCap`.
+        """Lock the collateral; gives the new leader's id.
 
-        Without `collateral_mist` it is the least that the registry takes. Raises `not_admitted`,
-        `not_accepting`, `collateral_too_small` or `name_too_long`. In a dry run the id is that of
-        the simulation.
+        `workers` close invocations in its name: without any, the wallet does. `keys` are Ed25519
+        keys of 32 bytes that sign its requests to tools. Without `collateral_mist` it is the least
+        that the registry takes, and without `max_delay_ms` the owner consents to the unregister
+        delay of now. Raises `not_accepting`, `collateral_too_small`, `delay_too_long` or
+        `name_too_long`. In a dry run the id is that of the simulation.
         """
         settings = await self.settings()
-        locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
-        builder = TransactionBuilder()
-        collateral = builder.split_coins(builder.gas, [locked_mist])[0]
-        terms = (collateral, settings.unregister_delay_ms)
-        cap = calls.register(builder, self.deployment.package, self._registry, *terms, name)
+        builder, package = TransactionBuilder(), self.deployment.package
+        terms = _terms(builder, settings, collateral_mist, max_delay_ms)
+        wanted = (self.client.address,) if workers is None else tuple(workers)
+        leader = calls.register(builder, package, self._registry, *terms, name, wanted)
+        for key in keys:
+            calls.add_key(builder, package, leader, self._registry, key)
         if activate:
-            calls.activate(builder, self.deployment.package, self._registry, cap)
-        builder.transfer_objects([cap], self.client.address)
+            calls.activate(builder, package, leader, self._registry)
+        calls.share(builder, package, leader)
         sent = await self.send(builder)
         return sent, self.emitted(sent, calls.LeaderRegistered).leader
 
     async def activate(self, leader: Address) -> Sent:
-        """Become responsible for new invocations. Raises `already_active`, `not_in_force`."""
-        return await self.call(calls.activate, self._registry, leader)
+        """Let new invocations name the leader. Raises `not_owner`, `already_active`."""
+        return await self._call_as_owner(calls.activate, leader, self._registry)
 
     async def deactivate(self, leader: Address) -> Sent:
-        """Get no new invocations. Raises `not_active`."""
-        return await self.call(calls.deactivate, self._registry, leader)
+        """Spare it new invocations. Raises `not_owner` or `not_active`."""
+        return await self._call_as_owner(calls.deactivate, leader)
 
     async def unregister(self, leader: Address) -> Sent:
-        """Deactivate and start the timer. Raises `already_unregistered`."""
-        return await self.call(calls.unregister, self._registry, leader)
+        """Start the timer after which the collateral can be claimed.
+
+        Raises `not_owner`, `already_unregistered` or `claimed`.
+        """
+        found = await self._owned(leader)
+        at_ms = found.collateral.claimable_at_ms
+        return await self.call(calls.unregister, leader, possible_at_ms=at_ms)
 
     async def cancel_unregister(self, leader: Address) -> Sent:
-        """Stop the timer; the leader stays inactive. Raises `not_unregistered`."""
-        return await self.call(calls.cancel_unregister, self._registry, leader)
+        """Stop the timer. Raises `not_owner` or `not_unregistered`."""
+        return await self._call_as_owner(calls.cancel_unregister, leader, self._registry)
 
     async def claim(self, leader: Address) -> Sent:
-        """Take the collateral back into the gas coin; the leader is no more.
+        """Take the collateral back, into the address balance.
 
-        What a pending slash holds back is claimed by a second call, once that is decided, and only
-        that ends the leader. Raises `unknown_leader`, `not_unregistered`, `delay_not_over` or
-        `held_back`.
+        What a pending slash holds back is claimed by a second call, once that is decided. Raises
+        `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
         """
-        collateral = (await self.get(leader)).record.collateral
-        builder, package = TransactionBuilder(), self.deployment.package
-        coin = calls.claim(builder, package, self._registry, leader)
-        builder.merge_coins(builder.gas, [coin])
-        if collateral.pending_slash(await self.client.now_ms()) is None:
-            calls.delete(builder, package, self._registry, leader)
-        return await self.send(builder, possible_at_ms=collateral.claimable_at_ms)
+        found = await self._owned(leader)
+        at_ms = found.collateral.claimable_at_ms
+        return await self.call(calls.claim, leader, possible_at_ms=at_ms)
+
+    async def re_register(
+        self,
+        leader: Address,
+        *,
+        collateral_mist: int | None = None,
+        max_delay_ms: int | None = None,
+    ) -> Sent:
+        """Bring a claimed leader back; terms as of `register`.
+
+        Raises `not_owner`, `not_claimed`, `not_accepting` or `delay_too_long`.
+        """
+        await self._owned(leader)
+        builder = TransactionBuilder()
+        terms = _terms(builder, await self.settings(), collateral_mist, max_delay_ms)
+        calls.re_register(builder, self.deployment.package, leader, self._registry, *terms)
+        return await self.send(builder)
 
     async def top_up(self, leader: Address) -> Sent:
-        """Bring back what was slashed. Raises `unknown_leader` or `nothing_to_top_up`."""
-        collateral = (await self.get(leader)).record.collateral
-        shortfall_mist = check_shortfall(collateral, f"the leader {leader}")
-        return await self.pay(calls.top_up, self._registry, leader, amount_mist=shortfall_mist)
+        """Bring back what was slashed. Raises `not_owner` or `nothing_to_top_up`."""
+        found = await self._owned(leader)
+        shortfall_mist = check_shortfall(found.collateral, f"the leader {found.name}")
+        return await self.pay(calls.top_up, leader, self._registry, amount_mist=shortfall_mist)
+
+    # --- Workers, keys and ownership
+
+    async def add_worker(self, leader: Address, worker: Address) -> Sent:
+        """Let an address close invocations in the leader's name, for its fees.
+
+        Raises `not_owner`, `already_listed` or `roster_full`.
+        """
+        return await self._call_as_owner(calls.add_worker, leader, self._registry, worker)
+
+    async def remove_worker(self, leader: Address, worker: Address) -> Sent:
+        """Take that right from an address. Raises `not_owner` or `not_listed`."""
+        return await self._call_as_owner(calls.remove_worker, leader, worker)
+
+    async def add_key(self, leader: Address, key: bytes) -> Sent:
+        """Let an Ed25519 key, of 32 bytes, sign the leader's requests to tools.
+
+        Raises `not_owner`, `invalid_key`, `key_taken` or `too_many_keys`.
+        """
+        return await self._call_as_owner(calls.add_key, leader, self._registry, key)
+
+    async def remove_key(self, leader: Address, key: bytes) -> Sent:
+        """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""
+        return await self._call_as_owner(calls.remove_key, leader, key)
+
+    async def offer(self, leader: Address, to: Address | None) -> Sent:
+        """Offer the leader to an address; with None, take the offer back. Raises `not_owner`."""
+        return await self._call_as_owner(calls.offer, leader, to)
+
+    async def accept(self, leader: Address) -> Sent:
+        """Take over a leader that was offered: the wallet is its only worker, and it has no keys.
+
+        Raises `not_offered`.
+        """
+        return await self.call(calls.accept, leader, (self.client.address,))
 
     # --- Admin
 
-    async def configure(self, settings: calls.LeaderSettings) -> Sent:
-        """Set what new leaders and invocations have to keep to. Raises `invalid_settings`."""
-        cap = self.deployment.require_admin_cap()
-        return await self.call(calls.configure, self._registry, cap, *astuple(settings))
+    async def configure(self, settings: leader_registry.LeaderSettings) -> Sent:
+        """Set what leaders and invocations have to keep to.
 
-    async def admit(self, addresses: Sequence[Address] | None) -> Sent:
-        """Let only these addresses register as leaders; with None, anyone."""
-        cap = self.deployment.require_admin_cap()
-        return await self.call(calls.admit, self._registry, cap, addresses)
+        Raises `not_admin` or `invalid_settings`.
+        """
+        await self._require_admin()
+        to = (self._registry, self.deployment.admin)
+        # The chain counts the revision.
+        return await self.call(leader_registry.configure, *to, *astuple(settings)[:-1])
 
     async def propose_slash(
         self, leader: Address, amount_mist: int, reason: str, evidence: bytes
     ) -> Sent:
         """Propose to burn of a leader's collateral, for a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of what proves it. Raises `admin_cap_unknown`,
-        `unknown_leader`, and for the rest as `ToolRegistry.propose_slash` does.
+        `evidence` is the SHA-256 digest of what proves it. Raises `not_admin`, `unknown_leader`,
+        and for the rest as `ToolRegistry.propose_slash` does.
         """
-        by_admin = (self._registry, self.deployment.require_admin_cap(), leader)
+        await self._require_admin()
+        found = await self.get(leader)
+        check_locked(found.collateral, f"the leader {found.name}")
+        by_admin = self._by_admin(leader)
         return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
 
     async def execute_slash(self, leader: Address) -> Sent:
-        """Burn what was proposed. Raises `unknown_leader`, `no_slash_pending` or `not_due`."""
-        by_admin = (self._registry, self.deployment.require_admin_cap(), leader)
-        collateral = (await self.get(leader)).record.collateral
-        return await self.call(calls.execute_slash, *by_admin, possible_at_ms=due_at_ms(collateral))
+        """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        await self._require_admin()
+        at_ms = due_at_ms((await self.get(leader)).collateral)
+        return await self.call(calls.execute_slash, *self._by_admin(leader), possible_at_ms=at_ms)
 
     async def cancel_slash(self, leader: Address) -> Sent:
-        """Take back what was proposed. Raises `unknown_leader` or `no_slash_pending`."""
-        by_admin = (self._registry, self.deployment.require_admin_cap(), leader)
-        return await self.call(calls.cancel_slash, *by_admin)
+        """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
+        await self._require_admin()
+        return await self.call(calls.cancel_slash, leader, self.deployment.admin)
+
+    # --- Rights
+
+    def _by_admin(self, leader: Address) -> tuple[Address, Address, Address]:
+        """What the admin's functions begin with."""
+        return leader, self.deployment.admin, self._registry
+
+    async def _require_admin(self) -> None:
+        require_admin(self.client.address, await self.read(self.deployment.admin, Admin))
+
+    async def _owned(self, leader: Address) -> Leader:
+        """The leader, if the wallet owns it. Raises `unknown_leader` or `not_owner`."""
+        found = await self.get(leader)
+        check_owner(found, self.client.address)
+        return found
+
+    async def _call_as_owner(
+        self,
+        function: Callable[[TransactionBuilder, Package, Address, *Ts], object],
+        leader: Address,
+        *arguments: *Ts,
+    ) -> Sent:
+        await self._owned(leader)
+        return await self.call(function, leader, *arguments)
+
+
+def _terms(
+    builder: TransactionBuilder,
+    settings: leader_registry.LeaderSettings,
+    collateral_mist: int | None,
+    max_delay_ms: int | None,
+) -> tuple[Argument, int]:
+    """The collateral to lock and the delay to consent to. Raises as the chain would."""
+    locked_mist = settings.collateral_mist if collateral_mist is None else collateral_mist
+    delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
+    check_terms(settings, locked_mist, delay_ms, "the leader")
+    return builder.split_coins(builder.gas, [locked_mist])[0], delay_ms

@@ -8,28 +8,38 @@ from msgspec.structs import astuple
 
 from nexus_tools import units
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
-from nexus_tools.package import Deployment, ToolState, require_cap
+from nexus_tools.package import Deployment, ToolState, require_owner
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move.definition import Definition, define
+from nexus_tools.package.move.name import Name
+from nexus_tools.package.move.name import share as share_name
 from nexus_tools.package.move.tool_registry import ToolSettings
+from nexus_tools.registry.checks import check_terms
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import Object
 from nexus_tools.sui.transaction import Argument
 from nexus_tools.tool import ToolDefinition, ToolFqn, ToolType, canonical_json
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What is to be registered, the price of one invocation and the collateral, in MIST.
+    """What is to be registered, and under which terms.
 
-    Without `collateral_mist` it is the least that the registry takes. The price is at most half of
-    it.
+    `price_mist` is the price of one invocation: at most half of the collateral, and only with
+    `leaders` to whom alone the tool gives its answers. Without `collateral_mist` it is the least
+    that the registry takes. The owner consents to an unregister delay of `max_delay_ms`: without
+    it, to that of the moment of sending. `keys` are the Ed25519 keys, of 32 bytes each, that sign
+    the tool's responses. What else there is is as of `Tool`.
     """
 
     definition: ToolDefinition
     price_mist: int = 0
     collateral_mist: int | None = None
+    max_delay_ms: int | None = None
+    leaders: tuple[Address, ...] = ()
+    keys: tuple[bytes, ...] = ()
+    min_outcome_bytes: int = 0
+    requires_signed_outcome: bool = False
 
     @property
     def fqn(self) -> ToolFqn:
@@ -39,6 +49,10 @@ class Registration:
     def locks_mist(self, settings: ToolSettings) -> int:
         """The collateral that is locked under these settings."""
         return settings.collateral_mist if self.collateral_mist is None else self.collateral_mist
+
+    def delay_ms(self, settings: ToolSettings) -> int:
+        """The unregister delay to which the owner consents."""
+        return settings.unregister_delay_ms if self.max_delay_ms is None else self.max_delay_ms
 
     def on_chain(self) -> Definition:
         """The definition as the chain keeps it: schemas in canonical JSON."""
@@ -56,11 +70,11 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class RegistryView:
-    """What the chain has of the names in question: tools by FQN, owner caps by name."""
+    """What the chain has of these names: tools by FQN, and the unversioned names."""
 
     settings: ToolSettings
     tools: Mapping[ToolFqn, calls.Tool]
-    owner_caps: Mapping[str, Object]
+    names: Mapping[str, Name]
 
 
 def registrations_to_send(
@@ -69,8 +83,9 @@ def registrations_to_send(
     """Those that are not registered yet.
 
     Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
-    `timeout_out_of_range`, `onchain_not_accepted`, `collateral_too_small`, `price_too_high`,
-    `not_accepting`, `name_taken`, `definition_differs`, `tool_not_active`.
+    `timeout_out_of_range`, `onchain_not_accepted`, `collateral_too_small`, `delay_too_long`,
+    `price_too_high`, `open_to_all`, `key_needed`, `not_accepting`, `name_taken`,
+    `definition_differs`, `tool_not_active`.
     """
     missing = []
     seen: set[ToolFqn] = set()
@@ -101,7 +116,7 @@ _BYTES_OF_COMMANDS = 700
 def batches(registrations: Iterable[Registration]) -> list[tuple[Registration, ...]]:
     """Parts that fit into one transaction each.
 
-    The versions of a name stay together: the later ones need the owner cap that the first makes.
+    The versions of a name stay together: the later ones need the name that the first makes.
     """
     parts: list[list[Registration]] = []
     room = 0
@@ -131,31 +146,53 @@ def add_registrations(
     deployment: Deployment,
     registrations: Sequence[Registration],
     view: RegistryView,
-    sender: Address,
 ) -> None:
-    """All the commands that register these tools; new owner caps go to the sender."""
+    """All the commands that register these tools; new names become the sender's."""
     package, registry = deployment.package, deployment.tool_registry
     settings = view.settings
     locked = [registration.locks_mist(settings) for registration in registrations]
     coins = builder.split_coins(builder.gas, locked)
-    known: dict[str, Address | Argument] = {name: cap.id for name, cap in view.owner_caps.items()}
-    new_caps: list[Argument] = []
+    names: dict[str, Address | Argument] = {name: found.id for name, found in view.names.items()}
+    new_names: list[Argument] = []
     for index, registration in enumerate(registrations):
-        name = registration.fqn.unversioned
+        unversioned = registration.fqn.unversioned
         definition = define(builder, package, *astuple(registration.on_chain()))
-        # The delay of now is what the owner consents to: a longer one that is set until the
-        # transaction arrives is refused.
-        terms = (coins[index], settings.unregister_delay_ms, definition, registration.price_mist)
+        terms = (
+            coins[index],
+            registration.delay_ms(settings),
+            definition,
+            registration.price_mist,
+            registration.leaders,
+        )
         tool: Argument
-        if name in known:
-            tool = calls.register_version(builder, package, registry, known[name], *terms)
+        if unversioned in names:
+            tool = calls.register_version(builder, package, registry, names[unversioned], *terms)
         else:
-            tool, cap = calls.register(builder, package, registry, *terms)
-            known[name] = cap
-            new_caps.append(cap)
+            tool, name = calls.register(builder, package, registry, *terms)
+            names[unversioned] = name
+            new_names.append(name)
+        _add_signing(builder, deployment, registration, tool, names[unversioned])
         calls.share(builder, package, tool)
-    if new_caps:
-        builder.transfer_objects(new_caps, sender)
+    for name in new_names:
+        share_name(builder, package, name)
+
+
+def _add_signing(
+    builder: TransactionBuilder,
+    deployment: Deployment,
+    registration: Registration,
+    tool: Argument,
+    name: Address | Argument,
+) -> None:
+    """The commands that give a tool that is not shared yet its keys and terms of answers."""
+    by_owner = (builder, deployment.package, tool, name)
+    registry = deployment.tool_registry
+    for key in registration.keys:
+        calls.add_key(*by_owner, registry, key)
+    if registration.requires_signed_outcome:
+        calls.update_requires_signed_outcome(*by_owner, registry, True)
+    if registration.min_outcome_bytes:
+        calls.update_min_outcome_bytes(*by_owner, registry, registration.min_outcome_bytes)
 
 
 def same_definition(definition: ToolDefinition, on_chain: Definition) -> bool:
@@ -197,17 +234,25 @@ def _check_settings(registration: Registration, settings: ToolSettings) -> None:
 
 def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     fqn, locked_mist = registration.fqn, registration.locks_mist(settings)
-    if not settings.accepting:
-        raise NotNowError(
-            "not_accepting", "the registry takes no new registrations at present", hint="try later"
-        )
-    if locked_mist < settings.collateral_mist:
-        raise ValidationError(
-            "collateral_too_small",
-            f"{fqn} is to lock {units.sui(locked_mist)}, the registry asks for"
-            f" {units.sui(settings.collateral_mist)}",
-        )
+    check_terms(settings, locked_mist, registration.delay_ms(settings), str(fqn))
     check_price(registration.price_mist, locked_mist, fqn)
+    if registration.price_mist and not registration.leaders:
+        raise open_to_all(fqn)
+    if registration.requires_signed_outcome and not registration.keys:
+        raise ValidationError(
+            "key_needed",
+            f"the answers of {fqn} are to be signed, and it has no key",
+            hint="`nexus-tools tool key new` makes one",
+        )
+
+
+def open_to_all(fqn: ToolFqn | str) -> ValidationError:
+    """The error for a tool that is to have a price and is open to all leaders."""
+    return ValidationError(
+        "open_to_all",
+        f"{fqn} is to have a price, and is open to all leaders: it answers before it is paid",
+        hint="name leaders that you trust: `nexus-tools leader list` shows the record of each",
+    )
 
 
 def check_price(price_mist: int, collateral_mist: int, fqn: ToolFqn | str) -> None:
@@ -222,10 +267,11 @@ def check_price(price_mist: int, collateral_mist: int, fqn: ToolFqn | str) -> No
 
 
 def _check_owner(fqn: ToolFqn, view: RegistryView, sender: Address) -> None:
-    cap = view.owner_caps.get(fqn.unversioned)
-    if cap is not None:
+    name = view.names.get(fqn.unversioned)
+    if name is not None:
         hint = "choose another domain or name, or sign with the wallet that owns it"
-        require_cap(sender, cap, f"the name {fqn.unversioned}", "name_taken", hint)
+        right = f"the name {fqn.unversioned}"
+        require_owner(sender, name.owner.owner, right, "name_taken", hint)
 
 
 def _check_same(registration: Registration, existing: calls.Tool) -> None:

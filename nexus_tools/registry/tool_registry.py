@@ -7,18 +7,21 @@ from msgspec.structs import astuple
 
 from nexus_tools import units
 from nexus_tools.client import how_to_fund
-from nexus_tools.errors import NexusError, NotFoundError, NotNowError
-from nexus_tools.package import Sent, owner_cap_id, tool_id
+from nexus_tools.errors import NotNowError
+from nexus_tools.package import Sent, require_admin
+from nexus_tools.package.move import name as names
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
+from nexus_tools.package.move.admin import Admin
+from nexus_tools.package.move.name import Name
 from nexus_tools.registry.checks import (
+    check_locked,
+    check_operator,
     check_owner,
     check_shortfall,
-    collateral_of,
     due_at_ms,
-    operating_cap,
 )
-from nexus_tools.registry.listing import ToolListing
+from nexus_tools.registry.listing import Fqn, ToolListing, parse_fqn
 from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
@@ -27,18 +30,9 @@ from nexus_tools.registry.registration import (
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
-from nexus_tools.spelling import suggestion
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.sui.object import AddressOwner, ConsensusAddressOwner
 from nexus_tools.tool import ToolDefinition, ToolFqn
-
-Fqn = ToolFqn | str
-"""A tool by its name: parsed, or as it is written."""
-
-_HOW_TO_FIND = "check the spelling and the version: `nexus-tools tool list` shows what there is"
-_LOOKED_AT = 1_000  # names that are read for a suggestion, 50 with each request
-_ALIKE = 0.9  # FQNs of one domain are alike for the most part, whatever they name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +45,6 @@ class RegisteredTool:
 
     fqn: ToolFqn
     tool: Address
-    owner_cap: Address
     new: bool
     price_mist: int
 
@@ -68,64 +61,16 @@ class ToolRegistry(ToolListing):
     """The tools of a deployment.
 
     Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
-    words. Owner and operator caps are found on chain. Besides the errors that are named,
-    every method raises as `SuiClient` does, and `object_unknown` for a wrong deployment.
+    words. Besides the errors that are named, every method raises as `SuiClient` does, and
+    `object_unknown` for a wrong deployment.
     """
-
-    # --- Reading
-
-    async def settings(self) -> tool_registry.ToolSettings:
-        """What a new registration has to keep to."""
-        return (await self.state()).settings
-
-    async def find(self, fqn: Fqn) -> calls.Tool | None:
-        """The tool with this FQN, or None, with one request. Raises `fqn_invalid`."""
-        return self.decoded(await self.client.object(self._id(_parsed(fqn))), calls.Tool)
-
-    def _id(self, fqn: ToolFqn) -> Address:
-        return tool_id(self.deployment.tool_registry, fqn)
-
-    def _owner_cap(self, name: str) -> Address:
-        return owner_cap_id(self.deployment.tool_registry, name)
-
-    async def get(self, fqn: Fqn) -> calls.Tool:
-        """The tool with this FQN, with one request. Raises `tool_unknown`."""
-        return await self._registered(await self.find(fqn), fqn)
-
-    async def owner(self, tool: calls.Tool) -> Address | None:
-        """The address that has the owner cap of a tool's name; None if no address has it."""
-        cap = await self.client.object(tool.owner)
-        match cap and cap.owner:
-            case AddressOwner(address) | ConsensusAddressOwner(address=address):
-                return address
-        return None
-
-    async def _registered(self, tool: calls.Tool | None, fqn: Fqn) -> calls.Tool:
-        if tool is None:
-            raise NotFoundError(
-                "tool_unknown",
-                f"{fqn} is not registered on {self.client.network.name}",
-                hint=suggestion(
-                    str(fqn), await self._newest_names(), otherwise=_HOW_TO_FIND, cutoff=_ALIKE
-                ),
-            )
-        return tool
-
-    async def _newest_names(self) -> list[str]:
-        """The FQNs among which a misspelt one is looked for; none if they cannot be read."""
-        try:
-            state = await self.state()
-            size = state.fqns.size
-            return [str(fqn) for fqn in await self.fqns(state, max(0, size - _LOOKED_AT), size)]
-        except NexusError:
-            return []
 
     # --- Registration
 
     async def register(
         self, *tools: Registration | ToolDefinition, price_mist: int = 0
     ) -> RegisterResult:
-        """Register tools in one atomic transaction, under owner caps that the wallet has or gets.
+        """Register tools in one atomic transaction, under names that the wallet owns or gets.
 
         An invocation of what is given as a definition costs `price_mist`, whatever another version
         of the tool costs. Those that the wallet has already registered alike are left as they are,
@@ -138,7 +83,7 @@ class ToolRegistry(ToolListing):
         sent: Sent | None = None
         if missing:
             builder = TransactionBuilder()
-            add_registrations(builder, self.deployment, missing, view, sender)
+            add_registrations(builder, self.deployment, missing, view)
             sent = await self.send(builder)
         return self._result(registrations, view, sent)
 
@@ -182,7 +127,6 @@ class ToolRegistry(ToolListing):
             RegisteredTool(
                 fqn := registration.fqn,
                 self._id(fqn),
-                self._owner_cap(fqn.unversioned),
                 new=fqn not in view.tools,
                 price_mist=view.tools[fqn].price_mist
                 if fqn in view.tools
@@ -195,15 +139,17 @@ class ToolRegistry(ToolListing):
     async def _view(self, fqns: Sequence[ToolFqn]) -> RegistryView:
         """What the chain has of these names, with one request."""
         registry = self.deployment.tool_registry
-        caps = {fqn.unversioned: self._owner_cap(fqn.unversioned) for fqn in fqns}
+        unversioned = [*dict.fromkeys(fqn.unversioned for fqn in fqns)]
         ids = [self._id(fqn) for fqn in fqns]
-        first, *found = await self.client.objects([registry, *ids, *caps.values()])
+        first, *found = await self.client.objects(
+            [registry, *ids, *map(self._name_id, unversioned)]
+        )
         tools = [self.decoded(value, calls.Tool) for value in found[: len(ids)]]
-        owned = zip(caps, found[len(ids) :], strict=True)
+        owned = [self.decoded(value, Name) for value in found[len(ids) :]]
         return RegistryView(
             self.existing(first, registry, tool_registry.ToolRegistry).settings,
             {fqn: tool for fqn, tool in zip(fqns, tools, strict=True) if tool},
-            {name: cap for name, cap in owned if cap},
+            {name.name: name for name in owned if name},
         )
 
     # --- The end and the return of a tool
@@ -215,43 +161,43 @@ class ToolRegistry(ToolListing):
         """
         tool = await self._owned(fqn)
         return await self.call(
-            calls.unregister, tool.id, tool.owner, possible_at_ms=tool.claimable_at_ms
+            calls.unregister, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms
         )
 
     async def cancel_unregister(self, fqn: Fqn) -> Sent:
-        """Stop the timer. Raises `not_owner`, `not_unregistered` or `claimed`."""
+        """Stop the timer. Raises `not_owner` or `not_unregistered`."""
         return await self.call(calls.cancel_unregister, *self._by_owner(await self._owned(fqn)))
 
     async def claim(self, fqn: Fqn) -> Sent:
-        """Take the collateral back, into the gas coin.
+        """Take the collateral back, into the address balance.
 
         What a pending slash holds back is claimed by a second call, once that is decided. Raises
         `not_owner`, `not_unregistered`, `delay_not_over`, `held_back` or `claimed`.
         """
         tool = await self._owned(fqn)
-        return await self.collect(
-            calls.claim, tool.id, tool.owner, possible_at_ms=tool.claimable_at_ms
-        )
+        return await self.call(calls.claim, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms)
 
-    async def re_register(self, fqn: Fqn) -> Sent:
+    async def re_register(self, fqn: Fqn, *, max_delay_ms: int | None = None) -> Sent:
         """Bring a claimed tool back, with new collateral.
 
-        As much as the registry asks for, and more if the price of the tool needs it. Raises
-        `not_owner`, `not_claimed` or `not_accepting`.
+        As much as the registry asks for, and more if the price of the tool needs it. The owner
+        consents to an unregister delay of `max_delay_ms`: without it, to that of now. Raises
+        `not_owner`, `not_claimed`, `delay_too_long` or `not_accepting`.
         """
         tool = await self._owned(fqn)
         settings = await self.settings()
         collateral_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
         builder = TransactionBuilder()
         collateral = builder.split_coins(builder.gas, [collateral_mist])[0]
-        terms = (collateral, settings.unregister_delay_ms)
+        terms = (collateral, delay_ms)
         calls.re_register(builder, self.deployment.package, *self._by_owner(tool), *terms)
         return await self.send(builder)
 
     async def top_up(self, fqn: Fqn) -> Sent:
         """Bring back what was slashed. Raises `not_owner`, `claimed` or `nothing_to_top_up`."""
         tool = await self._owned(fqn)
-        shortfall_mist = check_shortfall(collateral_of(tool), tool.fqn)
+        shortfall_mist = check_shortfall(tool.collateral, tool.fqn)
         return await self.pay(calls.top_up, *self._by_owner(tool), amount_mist=shortfall_mist)
 
     # --- Updates
@@ -265,93 +211,162 @@ class ToolRegistry(ToolListing):
         timeout_ms: int | None = None,
         price_mist: int | None = None,
         payout: Address | None = None,
+        min_outcome_bytes: int | None = None,
+        requires_signed_outcome: bool | None = None,
     ) -> Sent:
         """Change what is given, in one transaction; requested invocations keep their terms.
 
-        The owner may change everything, an operator URL, timeout and price. Raises `not_owner`,
-        `not_operator`, `nothing_to_update`, or as `ToolDefinition.parse` does.
+        The owner may change everything, an operator URL, timeout, price and the least room for an
+        outcome. Raises `not_owner`, `not_operator`, or as `ToolChanges.check` does.
         """
-        changes = ToolChanges(url, description, timeout_ms, price_mist, payout)
-        tool = await self.get(fqn)
+        changes = ToolChanges(
+            url,
+            description,
+            timeout_ms,
+            price_mist,
+            payout,
+            min_outcome_bytes,
+            requires_signed_outcome,
+        )
+        tool, name = await self._with_name(fqn)
         changes.check(tool)
         if changes.need_owner:
-            check_owner(tool, await self.client.object(tool.owner), self.client.address)
-            cap, operator = tool.owner, False
+            check_owner(name, self.client.address)
         else:
-            cap, operator = await operating_cap(self, tool)
+            check_operator(tool, name, self.client.address)
         builder = TransactionBuilder()
-        changes.add(builder, self.deployment, tool.id, cap, operator=operator)
+        changes.add(builder, self.deployment, tool)
         return await self.send(builder)
 
-    # --- Operators
+    # --- Leaders, operators and keys
 
-    async def issue_operator_cap(self, fqn: Fqn, operator: Address) -> Sent:
-        """Give an address the right to run the tool. Raises `not_owner`."""
+    async def add_leader(self, fqn: Fqn, leader: Address) -> Sent:
+        """List one more leader that may be named. Raises `not_owner`, `already_listed`."""
+        return await self.call(calls.add_leader, *self._by_owner(await self._owned(fqn)), leader)
+
+    async def remove_leader(self, fqn: Fqn, leader: Address) -> Sent:
+        """Take a leader off the list; an operator may. Without the last one nobody can be named.
+
+        Raises `not_operator` or `not_listed`.
+        """
+        tool, name = await self._with_name(fqn)
+        check_operator(tool, name, self.client.address)
+        return await self.call(calls.remove_leader, tool.id, tool.name, leader)
+
+    async def open_to_all(self, fqn: Fqn) -> Sent:
+        """Let any leader be named. Raises `not_owner`, or `open_to_all` if the tool has a price."""
+        return await self.call(calls.open_to_all, *self._by_owner(await self._owned(fqn)))
+
+    async def add_operator(self, fqn: Fqn, operator: Address) -> Sent:
+        """Give an address the right to run the tool. Raises `not_owner`, `already_listed`."""
         tool = await self._owned(fqn)
+        return await self.call(calls.add_operator, *self._by_owner(tool), operator)
+
+    async def remove_operator(self, fqn: Fqn, operator: Address) -> Sent:
+        """Take the right from an address. Raises `not_owner` or `not_listed`."""
+        tool = await self._owned(fqn)
+        return await self.call(calls.remove_operator, tool.id, tool.name, operator)
+
+    async def add_key(self, fqn: Fqn, key: bytes) -> Sent:
+        """Let an Ed25519 key, of 32 bytes, sign the tool's responses.
+
+        Raises `not_owner`, `invalid_key`, `key_taken` or `too_many_keys`.
+        """
+        return await self.call(calls.add_key, *self._by_owner(await self._owned(fqn)), key)
+
+    async def remove_key(self, fqn: Fqn, key: bytes) -> Sent:
+        """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""
+        tool = await self._owned(fqn)
+        return await self.call(calls.remove_key, tool.id, tool.name, key)
+
+    # --- Ownership
+
+    async def offer(self, name: str, to: Address | None) -> Sent:
+        """Offer an unversioned name to an address; with None, take the offer back.
+
+        Raises `name_unknown` or `not_owner`.
+        """
+        found = await self.name(name)
+        check_owner(found, self.client.address)
+        return await self.call(names.offer, found.id, to)
+
+    async def accept(self, name: str) -> Sent:
+        """Take over a name that was offered, with all its versions.
+
+        In the same transaction the former owner loses what is left to it: the wallet gets the
+        payouts, and there are no operators and no keys. The leaders that are listed as this is sent
+        and the URLs stay: look at them. Raises `name_unknown` or `not_offered`.
+        """
+        found = await self.name(name)
+        package, registry = self.deployment.package, self.deployment.tool_registry
         builder = TransactionBuilder()
-        cap = calls.issue_operator_cap(builder, self.deployment.package, *self._by_owner(tool))
-        builder.transfer_objects([cap], operator)
+        names.accept(builder, package, found.id)
+        for tool in await self.versions(name):
+            listed = tool.leaders.entries
+            calls.take_over(builder, package, tool.id, found.id, registry, listed)
         return await self.send(builder)
-
-    async def revoke_operator_cap(self, fqn: Fqn, operator_cap: Address) -> Sent:
-        """Take the right from an operator cap. Raises `not_owner` or `unknown_operator`."""
-        tool = await self._owned(fqn)
-        return await self.call(calls.revoke_operator_cap, tool.id, tool.owner, operator_cap)
-
-    async def burn_operator_cap(self, operator_cap: Address) -> Sent:
-        """Delete an operator cap that the wallet has."""
-        return await self.call(calls.burn_operator_cap, operator_cap)
 
     # --- Admin
 
     async def propose_slash(self, fqn: Fqn, amount_mist: int, reason: str, evidence: bytes) -> Sent:
         """Propose to burn of a tool's collateral, for a reason of 1 to 500 bytes.
 
-        `evidence` is the SHA-256 digest of what proves it. Raises `admin_cap_unknown`, `claimed`,
+        `evidence` is the SHA-256 digest of what proves it. Raises `not_admin`, `claimed`,
         `slash_pending`, `slash_too_large`, `wrong_slash`, `invalid_reason` or `invalid_evidence`.
         """
-        by_admin = self._by_admin(await self.get(fqn))
+        tool = await self._judged(fqn)
+        check_locked(tool.collateral, tool.fqn)
+        by_admin = self._by_admin(tool)
         return await self.call(calls.propose_slash, *by_admin, amount_mist, reason, evidence)
 
     async def execute_slash(self, fqn: Fqn) -> Sent:
-        """Burn what was proposed. Raises `claimed`, `no_slash_pending` or `not_due`."""
-        tool = await self.get(fqn)
+        """Burn what was proposed. Raises `not_admin`, `no_slash_pending` or `not_due`."""
+        tool = await self._judged(fqn)
         return await self.call(
             calls.execute_slash, *self._by_admin(tool), possible_at_ms=due_at_ms(tool.collateral)
         )
 
     async def cancel_slash(self, fqn: Fqn) -> Sent:
-        """Take back what was proposed. Raises `claimed` or `no_slash_pending`."""
-        tool, cap = await self.get(fqn), self.deployment.require_admin_cap()
-        return await self.call(calls.cancel_slash, tool.id, cap)
+        """Take back what was proposed. Raises `not_admin` or `no_slash_pending`."""
+        tool = await self._judged(fqn)
+        return await self.call(calls.cancel_slash, tool.id, self.deployment.admin)
 
     async def configure(self, settings: tool_registry.ToolSettings) -> Sent:
-        """Set what new registrations have to keep to. Raises `invalid_settings`."""
-        return await self.call(
-            tool_registry.configure,
-            self.deployment.tool_registry,
-            self.deployment.require_admin_cap(),
-            *astuple(settings),
-        )
+        """Set what new registrations have to keep to. Raises `not_admin` or `invalid_settings`."""
+        deployment = self.deployment
+        require_admin(self.client.address, await self.read(deployment.admin, Admin))
+        to = (deployment.tool_registry, deployment.admin)
+        return await self.call(tool_registry.configure, *to, *astuple(settings))
 
-    # --- Caps
+    # --- Rights
 
     def _by_owner(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
         """What the owner's functions begin with."""
-        return tool.id, tool.owner, self.deployment.tool_registry
+        return tool.id, tool.name, self.deployment.tool_registry
 
     def _by_admin(self, tool: calls.Tool) -> tuple[Address, Address, Address]:
         """What the admin's functions begin with."""
-        return tool.id, self.deployment.require_admin_cap(), self.deployment.tool_registry
+        return tool.id, self.deployment.admin, self.deployment.tool_registry
+
+    async def _with_name(self, fqn: Fqn) -> tuple[calls.Tool, Name]:
+        """The tool and its name, with one request. Raises `tool_unknown`."""
+        parsed = parse_fqn(fqn)
+        name_at = self._name_id(parsed.unversioned)
+        value, name = await self.client.objects([self._id(parsed), name_at])
+        tool = await self._registered(self.decoded(value, calls.Tool), fqn)
+        return tool, self.existing(name, name_at, Name)
 
     async def _owned(self, fqn: Fqn) -> calls.Tool:
-        """The tool, if the wallet has the owner cap of its name, with one request."""
-        name = _parsed(fqn)
-        ids = [self._id(name), self._owner_cap(name.unversioned)]
-        value, cap = await self.client.objects(ids)
-        tool = await self._registered(self.decoded(value, calls.Tool), fqn)
-        check_owner(tool, cap, self.client.address)
+        """The tool, if the wallet owns its name. Raises `tool_unknown` or `not_owner`."""
+        tool, name = await self._with_name(fqn)
+        check_owner(name, self.client.address)
         return tool
+
+    async def _judged(self, fqn: Fqn) -> calls.Tool:
+        """The tool, if the wallet is the admin's. Raises `tool_unknown` or `not_admin`."""
+        admin = await self.read(self.deployment.admin, Admin)
+        require_admin(self.client.address, admin)
+        return await self.get(fqn)
 
 
 def _registrations(
@@ -360,7 +375,3 @@ def _registrations(
     return [
         each if isinstance(each, Registration) else Registration(each, price_mist) for each in tools
     ]
-
-
-def _parsed(fqn: Fqn) -> ToolFqn:
-    return ToolFqn.parse(fqn) if isinstance(fqn, str) else fqn

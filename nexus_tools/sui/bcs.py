@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.uleb128 import encoded_uleb128, write_uleb128
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
@@ -97,21 +98,6 @@ def read_uleb128(data: bytes, position: int) -> tuple[int, int]:
     if byte == 0 or value > MAX_ULEB128:
         raise BcsError("a length is not in its shortest form, or longer than 32 bits")
     return value, position + 1
-
-
-def write_uleb128(value: int, out: bytearray) -> None:
-    """Write a length or a variant."""
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-
-
-def encoded_uleb128(value: int) -> bytes:
-    """A length or a variant as bytes."""
-    out = bytearray()
-    write_uleb128(value, out)
-    return bytes(out)
 
 
 def _take(data: bytes, position: int, size: int) -> tuple[bytes, int]:

@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.sui.address import ADDRESS, MOVE_STDLIB, SUI_FRAMEWORK, Address
-from nexus_tools.sui.bcs import BcsError, Codec, read_uleb128, string, write_uleb128
+from nexus_tools.sui.bcs import BcsError, Codec, read_uleb128, string
 from nexus_tools.sui.digest import dynamic_field_id
+from nexus_tools.uleb128 import write_uleb128
 
 MAX_TYPE_TAG_DEPTH = 64
 

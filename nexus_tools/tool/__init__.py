@@ -34,7 +34,15 @@ from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
 from nexus_tools.tool.mismatch import MAX_MISMATCHES, Mismatch, mismatch_error
-from nexus_tools.tool.outcome import Answer, Failure, FailureReason, Outcome, is_error_variant
+from nexus_tools.tool.outcome import (
+    Answer,
+    Failure,
+    FailureReason,
+    Outcome,
+    OutcomeSignature,
+    is_error_variant,
+)
+from nexus_tools.tool.ports import encoded_ports, outcome_bytes
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
@@ -66,6 +74,7 @@ if TYPE_CHECKING:
         READ_HEADERS,
         RefusedSignatureError,
         SignedRequest,
+        check_answer,
         check_body,
         check_request,
         check_response,
@@ -111,6 +120,7 @@ __all__ = [
     "KnownKeysFile",
     "Mismatch",
     "Outcome",
+    "OutcomeSignature",
     "Problem",
     "RefusedSignatureError",
     "RegistryOwners",
@@ -122,6 +132,7 @@ __all__ = [
     "ToolType",
     "annotations_of",
     "canonical_json",
+    "check_answer",
     "check_body",
     "check_input_schema",
     "check_output_schema",
@@ -129,6 +140,7 @@ __all__ = [
     "check_response",
     "definition_fields",
     "direct_subschemas",
+    "encoded_ports",
     "example_input",
     "is_error_variant",
     "is_host",
@@ -138,6 +150,7 @@ __all__ = [
     "linear_time",
     "measure",
     "mismatch_error",
+    "outcome_bytes",
     "parse_json",
     "parse_public_key",
     "pattern_mismatches",
@@ -162,6 +175,7 @@ __getattr__ = late_names(
             "READ_HEADERS",
             "RefusedSignatureError",
             "SignedRequest",
+            "check_answer",
             "check_body",
             "check_request",
             "check_response",

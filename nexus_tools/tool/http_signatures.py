@@ -32,6 +32,7 @@ _INPUT = re.compile(rf"({_KEY})=(\(({_COMPONENTS})\)({_PARAMETERS})){_AFTER}")
 # the time, since what is covered is the same each time.
 _USUAL = re.compile(rf"({_KEY})=(\(([^()]*)\)((?:;{_KEY}=(?:[0-9]{{1,15}}|\"[ !#-\[\]-~]*\"))*))\Z")
 _SIGNATURE = re.compile(rf"({_KEY})=({_BYTES})(?:{_PARAMETERS}){_AFTER}")
+_ITEM = re.compile(rf"({_BYTES})({_PARAMETERS})")
 _ALL_COMPONENTS = re.compile(_COMPONENTS)
 _EACH_COMPONENT = re.compile(rf"({_STRING})({_PARAMETERS})")
 _EACH_PARAMETER = re.compile(rf";({_KEY})(?:=({_BARE}))?")
@@ -104,7 +105,7 @@ def signature_member(field: str, label: str) -> str:
 
 def content_digest(body: bytes) -> str:
     """The field `Content-Digest` of a body (RFC 9530)."""
-    return f"sha-256={_written(sha256(body).digest())}"
+    return f"sha-256={written_bytes(sha256(body).digest())}"
 
 
 def has_digest(body: bytes, field: str) -> bool:
@@ -121,9 +122,17 @@ def has_digest(body: bytes, field: str) -> bool:
     return all(_DIGESTS[name](body).digest() == _decoded(found[2]) for name, found in known.items())
 
 
-def written_signature(signature: bytes) -> str:
-    """A signature as a member of a field `Signature`."""
-    return _written(signature)
+def read_bytes_item(field: str) -> tuple[bytes, Mapping[str, int | str | bool]]:
+    """The bytes and parameters of a field that is one byte sequence. Raises `MalformedError`."""
+    found = _ITEM.fullmatch(field) if len(field) <= MAX_FIELD_LENGTH else None
+    if found is None:
+        raise MalformedError("a field is no byte sequence")
+    return _decoded(found[1]), _parameters(found[2])
+
+
+def written_bytes(data: bytes) -> str:
+    """Bytes as fields have them: a member of `Signature`, or an item."""
+    return f":{b64encode(data).decode('ascii')}:"
 
 
 def _members(pattern: re.Pattern[str], field: str, name: str) -> dict[str, re.Match[str]]:
@@ -194,7 +203,3 @@ def _decoded(member: str) -> bytes:
         return b64decode(member[1:-1], validate=True)
     except ValueError:
         raise MalformedError("a byte sequence is not base64") from None
-
-
-def _written(data: bytes) -> str:
-    return f":{b64encode(data).decode('ascii')}:"

@@ -17,19 +17,32 @@ class FailureReason(StrEnum):
     OUTPUT_INVALID = "output_invalid"
     OUTPUT_TOO_LARGE = "output_too_large"
     UNAUTHORIZED = "unauthorized"
+    REFUSED = "refused"
+    """The leader will not carry it, by its own rules."""
+    OVERLOADED = "overloaded"
+    """The leader could not carry it in time."""
     EXPIRED = "expired"
     """No leader closed it in time: nobody writes this reason, its state says it."""
 
 
 @dataclass(frozen=True, slots=True)
+class OutcomeSignature:
+    """A tool's Ed25519 signature of an answer: the public key, of 32 bytes, and 64 bytes."""
+
+    key: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool gave: one variant and its ports by name.
+    """What a tool gave: one variant and its ports by name, perhaps signed by the tool.
 
     Variants that start with `err` are error variants.
     """
 
     variant: str
     ports: dict[str, Any]
+    signature: OutcomeSignature | None = None
 
     @property
     def is_error(self) -> bool:

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from nexus_tools.ed25519 import has_small_order, verifies_ed25519
 from nexus_tools.tool import protocol
 from nexus_tools.tool.http_signatures import (
     Component,
@@ -27,10 +26,12 @@ from nexus_tools.tool.http_signatures import (
     read_input,
     read_signature,
     signature_member,
-    written_signature,
+    written_bytes,
 )
+from nexus_tools.tool.outcome import Answer, OutcomeSignature
 from nexus_tools.tool.protocol import Problem
-from nexus_tools.tool.signing_key import Identity, Keys, SigningKey, parse_key_id
+from nexus_tools.tool.signed_outcome import outcome_header, read_outcome_signature
+from nexus_tools.tool.signing_key import Identity, Keys, SigningKey, parse_key_id, verifies
 
 LABEL = "nexus"
 LIFETIME_S = 30
@@ -65,25 +66,28 @@ COVERED = (
 
 _REQUEST_COMPONENTS = f"({' '.join(f'{chr(34)}{name}{chr(34)}' for name in COVERED)})"
 _OF_REQUEST = (_INVOCATION, _TOOL, _DIGEST)
+_OUTCOME = protocol.OUTCOME_SIGNATURE_HEADER.lower()
 _RESPONSE_COMPONENTS = (
-    f'("@status" "{_DIGEST}"'
+    f'"@status" "{_DIGEST}"'
     f"{''.join(f' {chr(34)}{name}{chr(34)};req' for name in _OF_REQUEST)}"
-    f' "{_SIGNATURE}";req;key="{LABEL}")'
+    f' "{_SIGNATURE}";req;key="{LABEL}"'
 )
-
-_COVERS_LESS = f"the signature does not cover {_RESPONSE_COMPONENTS}"
 
 READ_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
 """The headers of a request that its signature is about, in lower case."""
 
 
 class RefusedSignatureError(Exception):
-    """A message is not signed as it should be: why, for programs and for people."""
+    """A message is not signed as it should be: why, for programs and for people.
 
-    def __init__(self, problem: Problem, detail: str) -> None:
+    `unknown` is the signer, if it or its key is in no list.
+    """
+
+    def __init__(self, problem: Problem, detail: str, unknown: str = "") -> None:
         super().__init__(detail)
         self.problem = problem
         self.detail = detail
+        self.unknown = unknown
 
 
 class SignedRequest(NamedTuple):
@@ -152,7 +156,7 @@ def check_request(
         base = given.base(lambda each: _of_request(each, url, method, headers))
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
-    if not _verifies(public_key, signature, base):
+    if not verifies(public_key, signature, base):
         detail = f"the signature is not that of this request to {target_uri(url)}"
         raise _refused(Problem.SIGNATURE_INVALID, detail)
     return SignedRequest(signer, nonce, created, expires + CLOCK_SKEW_S)
@@ -207,9 +211,11 @@ def _known_key(given: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
     signer, key = _key_of(given)
     known = leaders(signer)
     if known is None:
-        raise _refused(Problem.LEADER_NOT_ACCEPTED, f"this tool does not accept {signer}")
+        detail = f"this tool does not accept {signer}"
+        raise RefusedSignatureError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
-        raise _refused(Problem.KEY_UNKNOWN, f"{signer} has no such key now")
+        detail = f"{signer} has no such key now"
+        raise RefusedSignatureError(Problem.KEY_UNKNOWN, detail, unknown=signer)
     return signer, key
 
 
@@ -232,8 +238,12 @@ def _of_request(each: Component, url: str, method: str, headers: Mapping[str, st
 def sign_response(
     identity: Identity, status: int, body: bytes, request: Mapping[str, str], now_s: float
 ) -> dict[str, str]:
-    """The headers that make a response signed; `request` are the headers of its signed request."""
-    text = f'{_RESPONSE_COMPONENTS};created={int(now_s)};keyid="{identity.key_id}"'
+    """The headers that make a response signed; `request` are the headers of its signed request.
+
+    An answer to an invocation is signed as it goes on chain, too: see `signed_outcome`.
+    """
+    outcome = outcome_header(identity, status, body, request)
+    text = f'{_response_components(outcome)};created={int(now_s)};keyid="{identity.key_id}"'
     digest = content_digest(body)
     of_request = [f'"{name}";req: {request[name]}' for name in _OF_REQUEST]
     member = signature_member(request[_SIGNATURE], LABEL)
@@ -242,8 +252,9 @@ def sign_response(
         f'"{_DIGEST}": {digest}',
         *of_request,
         f'"{_SIGNATURE}";req;key="{LABEL}": {member}',
+        *(f'"{name}": {value}' for name, value in outcome.items()),
     ]
-    return _signed(identity.key, digest, text, "\n".join(lines))
+    return outcome | _signed(identity.key, digest, text, "\n".join(lines))
 
 
 def check_response(
@@ -259,22 +270,46 @@ def check_response(
     """
     try:
         given, signature = _read(headers, "the response is not signed")
-        _require(given.text.startswith(f"{_RESPONSE_COMPONENTS};"), _COVERS_LESS)
+        components = _response_components(headers)
+        covers_all = given.text.startswith(f"{components};")
+        _require(covers_all, f"the signature does not cover {components}")
         signer, key = _key_of(given)
         base = given.base(lambda each: _of_response(each, status, headers, request))
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_MALFORMED, str(error)) from error
     if signer != request[_TOOL] or key not in keys:
         raise _refused(Problem.KEY_UNKNOWN, f"the key is none that {request[_TOOL]} has now")
-    if not _verifies(key, signature, base):
+    if not verifies(key, signature, base):
         raise _refused(Problem.SIGNATURE_INVALID, "the signature is not that of this response")
     check_body(body, headers)
+
+
+def check_answer(
+    answer: Answer,
+    headers: Mapping[str, str],
+    request: Mapping[str, str],
+    keys: Collection[bytes],
+) -> OutcomeSignature | None:
+    """The tool's signature of an answer for the chain, verified; None if the response has none.
+
+    `keys` are those of the tool as far as they are known. Raises `RefusedSignatureError`.
+    """
+    try:
+        return read_outcome_signature(answer, headers, request, keys)
+    except MalformedError as error:
+        raise _refused(Problem.SIGNATURE_INVALID, str(error)) from error
+
+
+def _response_components(headers: Mapping[str, str]) -> str:
+    """What the signature of a response with these headers covers."""
+    outcome = f' "{_OUTCOME}"' if headers.get(_OUTCOME) else ""
+    return f"({_RESPONSE_COMPONENTS}{outcome})"
 
 
 def _of_response(
     each: Component, status: int, headers: Mapping[str, str], request: Mapping[str, str]
 ) -> str:
-    """What a component is in a response; `_RESPONSE_COMPONENTS` has no others."""
+    """What a component is in a response; there are no others."""
     if each.name == "@status":
         return str(status)
     if each.name == _SIGNATURE:
@@ -309,18 +344,8 @@ def _signed(key: SigningKey, digest: str, text: str, lines: str) -> dict[str, st
     return {
         _DIGEST: digest,
         _INPUT: f"{LABEL}={text}",
-        _SIGNATURE: f"{LABEL}={written_signature(signature)}",
+        _SIGNATURE: f"{LABEL}={written_bytes(signature)}",
     }
-
-
-def _verifies(public_key: bytes, signature: bytes, base: bytes) -> bool:
-    return not _is_weak(public_key) and verifies_ed25519(public_key, signature, base)
-
-
-@lru_cache(maxsize=4_096)
-def _is_weak(public_key: bytes) -> bool:
-    """Whether one signature fits all messages: of keys that are listed alone, so they are few."""
-    return has_small_order(public_key)
 
 
 def _refused(problem: Problem, detail: str) -> RefusedSignatureError:

@@ -8,6 +8,7 @@ what it signs moves no money, and it lies where a server runs.
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 
@@ -19,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from nexus_tools.ed25519 import has_small_order, is_ed25519_key
+from nexus_tools.ed25519 import has_small_order, is_ed25519_key, verifies_ed25519
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
 from nexus_tools.logs import get_logger
 from nexus_tools.private_file import is_exposed
@@ -57,6 +58,17 @@ def parse_public_key(text: str) -> bytes:
             hint="write it as `nexus-tools tool key show` prints it: ed25519:…",
         )
     return key
+
+
+def verifies(public_key: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether a signature of a message is the key's, and of no other message, too."""
+    return not _is_weak(public_key) and verifies_ed25519(public_key, signature, message)
+
+
+@lru_cache(maxsize=4_096)
+def _is_weak(public_key: bytes) -> bool:
+    """Whether one signature fits all messages: of keys that are listed alone, so they are few."""
+    return has_small_order(public_key)
 
 
 def key_id(signer: str, key: bytes) -> str:

@@ -199,6 +199,7 @@ def make_call():
             timeout_ms=10_000,
             deadline=asyncio.get_running_loop().time() + window_s,
             max_outcome_bytes=1_000,
+            keys=(),
             validator=validator,
         )
         return replace(call, **changes)

@@ -1,11 +1,14 @@
 """A Leader and a tool server that sign what they say, over a socket."""
 
 import json
+from dataclasses import replace
+from functools import partial
+from hashlib import blake2b
 from time import time
 
 import pytest
 
-from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.errors import NexusError
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.metrics import LeaderMetrics
@@ -19,9 +22,9 @@ from nexus_tools.tool import (
     Identity,
     KnownKeys,
     SigningKey,
-    public_key_text,
     sign_response,
 )
+from nexus_tools.tool.signed_outcome import outcome_header
 from nexus_tools.toolkit import (
     MemoryNonces,
     NotAuthorizedError,
@@ -39,6 +42,7 @@ LEADER = str(Address.of(0x1EAD))
 KEY, TOOL_KEY, OTHER_KEY = (SigningKey.new() for _ in range(3))
 LEADERS = KnownKeys({LEADER: [KEY.public_key]})
 SUM = Answer("ok", {"result": 3})
+INVOCATION = Address.of(0xA1)
 
 
 class Sum(Variant, name="ok"):
@@ -50,11 +54,15 @@ def nonces():
 
 
 @pytest.fixture
+def make_call(make_call):
+    """A call of a tool that has a key on chain, unless it is said otherwise."""
+    return partial(make_call, keys=(TOOL_KEY.public_key,))
+
+
+@pytest.fixture
 def make_signing_invoker(config, http_client, answer_size):
-    def make(identity=None, keys=(TOOL_KEY,), **options):
-        known = KnownKeys({ADD: [key.public_key for key in keys]})
-        identity = identity or Identity(LEADER, KEY)
-        traffic = SignedTraffic(identity, known, **options)
+    def make(identity=None, **options):
+        traffic = SignedTraffic(identity or Identity(LEADER, KEY), **options)
         return Invoker(config, http_client, answer_size, LeaderMetrics(), traffic=traffic)
 
     return make
@@ -68,14 +76,49 @@ def signing_server(*tools, **options):
 
 async def test_a_signed_call_gets_a_signed_answer(make_signing_invoker, make_call, add_tool):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
-        assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
+        answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
+    assert replace(answer, signature=None) == SUM
 
 
-async def test_a_tool_whose_keys_nobody_knows_need_not_sign(
+async def test_the_answer_has_the_tools_signature_for_the_chain(
+    make_signing_invoker, make_call, add_tool
+):
+    async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
+        answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
+    assert answer.signature.key == TOOL_KEY.public_key
+    # One port of one byte: see the tests of what is signed.
+    ports = blake2b(b"\x01\x06result\x00\x01" + b"3", digest_size=32).digest()
+    message = b"nexus_tools::outcome" + bytes(INVOCATION) + b"\x02ok" + ports
+    TOOL_KEY.private.public_key().verify(answer.signature.signature, message)
+
+
+async def test_a_tool_that_has_no_key_on_chain_need_not_sign(
     make_signing_invoker, make_call, add_tool
 ):
     async with serving(signing_server(add_tool)) as url:
-        assert await make_signing_invoker(keys=()).invoke(make_call(f"{url}/{ADD}")) == SUM
+        answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}", keys=()))
+    assert answer == SUM
+
+
+async def test_while_a_tool_changes_its_key_it_signs_with_either(
+    make_signing_invoker, make_call, add_tool
+):
+    async with serving(signing_server(add_tool, key=OTHER_KEY)) as url:
+        call = make_call(f"{url}/{ADD}", keys=(TOOL_KEY.public_key, OTHER_KEY.public_key))
+        answer = await make_signing_invoker().invoke(call)
+    assert answer.signature.key == OTHER_KEY.public_key
+
+
+async def test_a_signature_of_another_answer_makes_none(
+    make_signing_invoker, make_call, serve_bytes, respond
+):
+    request = {"nexus-tool": ADD, "nexus-invocation": str(INVOCATION)}
+    other = outcome_header(Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request)
+    lines = [f"{name}: {value}" for name, value in other.items()]
+    server = await serve_bytes(respond(200, b'{"ok":{"result":3}}', lines))
+    outcome = await make_signing_invoker().invoke(make_call(server.url, keys=()))
+    assert outcome.reason is FailureReason.OUTPUT_INVALID
+    assert "not that of this answer" in outcome.detail
 
 
 @pytest.mark.parametrize(
@@ -177,7 +220,8 @@ async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make
 
     async with serving(server) as url:
         invoker = make_signing_invoker(clock=clock)
-        assert await invoker.invoke(make_call(f"{url}/{ADD}")) == SUM
+        answer = await invoker.invoke(make_call(f"{url}/{ADD}"))
+    assert answer.ports == SUM.ports
 
 
 # --- The configuration
@@ -188,23 +232,11 @@ def write_key(path):
     return path
 
 
-def test_the_configuration_names_the_files_of_keys(tmp_path):
-    tools = tmp_path / "tools.keys"
-    tools.write_text(f"{ADD} {public_key_text(TOOL_KEY.public_key)}\n")
-    config = LeaderConfig(
-        journal=tmp_path / "j", signing_key=write_key(tmp_path / "key.pem"), tool_keys=tools
-    )
+def test_the_configuration_names_the_file_of_the_key(tmp_path):
+    config = LeaderConfig(journal=tmp_path / "j", signing_key=write_key(tmp_path / "key.pem"))
     traffic = SignedTraffic.load(config, Address.of(0x1EAD))
     assert traffic.identity.signer == LEADER
     assert traffic.identity.key.public_key == KEY.public_key
-    assert traffic.tool_keys(ADD) == {TOOL_KEY.public_key}
-
-
-def test_known_keys_of_tools_need_a_key_of_the_leader(tmp_path):
-    with pytest.raises(UsageError) as refused:
-        LeaderConfig.load({}, journal=tmp_path / "j", tool_keys=tmp_path / "keys")
-    assert refused.value.code == "config_invalid"
-    assert "signing_key" in refused.value.message
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nexus_tools.sui import bcs
 from nexus_tools.sui.bcs import BcsError, Codec
+from nexus_tools.uleb128 import write_uleb128
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_a_value_has_the_bytes_of_the_specification(codec, value, encoded):
 )
 def test_a_length_is_written_in_uleb128(length, encoded):
     out = bytearray()
-    bcs.write_uleb128(length, out)
+    write_uleb128(length, out)
     assert out.hex() == encoded
     assert bcs.read_uleb128(bytes(out), 0) == (length, len(out))
 

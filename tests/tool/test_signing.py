@@ -263,7 +263,10 @@ def test_a_response_is_worth_nothing_for_another_request():
     assert response_refusal(second, respond(first)) is Problem.SIGNATURE_INVALID
 
 
-@given(st.sampled_from(["signature", "signature-input", "content-digest"]), st.data())
+SIGNED_HEADERS = ["signature", "signature-input", "content-digest", "nexus-outcome-signature"]
+
+
+@given(st.sampled_from(SIGNED_HEADERS), st.data())
 def test_a_change_of_any_header_of_a_signed_response_is_refused(name, data):
     request = signed()
     headers = respond(request)
@@ -272,6 +275,16 @@ def test_a_change_of_any_header_of_a_signed_response_is_refused(name, data):
     changed = headers[name][:place] + char + headers[name][place + 1 :]
     if changed != headers[name]:
         response_refusal(request, headers | {name: changed})
+
+
+def test_the_signature_of_the_outcome_cannot_be_left_out_or_added():
+    request = signed()
+    headers = respond(request)
+    left_out = {key: headers[key] for key in headers if key != "nexus-outcome-signature"}
+    assert response_refusal(request, left_out) is Problem.SIGNATURE_MALFORMED
+    problem = sign_response(Identity(TOOL, TOOL_KEY), 422, RESULT, request, NOW)
+    added = problem | {"nexus-outcome-signature": headers["nexus-outcome-signature"]}
+    assert response_refusal(request, added, status=422) is Problem.SIGNATURE_MALFORMED
 
 
 def test_another_status_or_body_of_a_response_is_refused():

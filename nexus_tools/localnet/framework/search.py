@@ -10,7 +10,7 @@ from mmap import mmap
 from typing import NamedTuple
 
 from nexus_tools.bytecode import MAGIC, MalformedModule, read_header
-from nexus_tools.sui.bcs import write_uleb128
+from nexus_tools.uleb128 import write_uleb128
 
 # Sui allows a whole package 100 KiB: a module that is longer is none.
 _MODULE_BYTES_MAX = 100 * 1024

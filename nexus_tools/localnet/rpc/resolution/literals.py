@@ -12,10 +12,11 @@ from nexus_tools.localnet.rpc.interface import RpcError, invalid
 from nexus_tools.localnet.rpc.resolution.uses import CalledFunctions, Role, Use
 from nexus_tools.localnet.vm import Type
 from nexus_tools.sui.address import ADDRESS_LENGTH, Address
-from nexus_tools.sui.bcs import string, write_uleb128
+from nexus_tools.sui.bcs import string
 from nexus_tools.sui.rpc import Message
 from nexus_tools.sui.transaction import MakeMoveVec, MoveCall
 from nexus_tools.sui.type_tag import ASCII_STRING, OPTION, STRING, Primitive, StructTag, VectorTag
+from nexus_tools.uleb128 import write_uleb128
 
 _BITS = {
     Primitive.U8: 8,

@@ -1,0 +1,92 @@
+"""The tool's signature of an answer to an invocation, which the chain verifies when it is settled.
+
+A response's signature ends with the Leader, who reads the response; this one goes on: with it the
+chain believes that the answer is the tool's, whoever the leader is. It does not say for which
+inputs: a leader that sends others than the invocation's gets an honest answer to them.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from hashlib import blake2b
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import protocol
+from nexus_tools.tool.http_signatures import MalformedError, read_bytes_item, written_bytes
+from nexus_tools.tool.outcome import Answer, OutcomeSignature
+from nexus_tools.tool.ports import encoded_ports, encoded_text
+from nexus_tools.tool.signing_key import Identity, parse_key_id, verifies
+from nexus_tools.tool.strict_json import parse_json
+
+_HEADER = protocol.OUTCOME_SIGNATURE_HEADER.lower()
+_INVOCATION = protocol.INVOCATION_HEADER.lower()
+_DOMAIN = b"nexus_tools::outcome"
+_ID = re.compile(r"0x([0-9a-f]{64})")
+_OK = 200
+
+
+def outcome_message(invocation: bytes, answer: Answer) -> bytes:
+    """What is signed, as the Move function `invocation::signed_outcome` has it.
+
+    `nexus_tools::outcome`, the 32 bytes of the invocation's id, the variant in BCS, and the
+    BLAKE2b-256 digest of the ports in BCS. Raises as `encoded_ports`.
+    """
+    digest = blake2b(encoded_ports(answer.ports), digest_size=32).digest()
+    return _DOMAIN + invocation + encoded_text(answer.variant) + digest
+
+
+def outcome_header(
+    identity: Identity, status: int, body: bytes, request: Mapping[str, str]
+) -> dict[str, str]:
+    """The header that signs the answer in a response; none for what is no answer on chain.
+
+    That is a problem, or a request whose invocation is no id of Sui.
+    """
+    invocation = _ID.fullmatch(request.get(_INVOCATION, ""))
+    if status != _OK or invocation is None:
+        return {}
+    try:
+        message = outcome_message(bytes.fromhex(invocation[1]), _answer(body))
+    except ValidationError:
+        return {}
+    signature = written_bytes(identity.key.private.sign(message))
+    return {_HEADER: f'{signature};keyid="{identity.key_id}"'}
+
+
+def _answer(body: bytes) -> Answer:
+    """The answer in the bytes that are sent: in a tool's memory a number may be another one.
+
+    Raises `json_invalid` for what is none.
+    """
+    document = parse_json(body)
+    if isinstance(document, dict) and len(document) == 1:
+        ((variant, ports),) = document.items()
+        if isinstance(ports, dict):
+            return Answer(variant, ports)
+    raise ValidationError("json_invalid", "it is no variant with its ports")
+
+
+def read_outcome_signature(
+    answer: Answer,
+    headers: Mapping[str, str],
+    request: Mapping[str, str],
+    keys: Collection[bytes],
+) -> OutcomeSignature | None:
+    """The signature that a response has of its answer, verified; None if there is none.
+
+    Both have the names of headers in lower case. `keys` may be empty: then it is any key's that
+    names itself the tool's. Raises `MalformedError`.
+    """
+    field = headers.get(_HEADER)
+    if not field:
+        return None
+    signature, parameters = read_bytes_item(field)
+    found = parse_key_id(str(parameters.get("keyid", "")))
+    invocation = _ID.fullmatch(request[_INVOCATION])
+    if found is None or invocation is None:
+        raise MalformedError(f"{protocol.OUTCOME_SIGNATURE_HEADER} names no key or no invocation")
+    signer, key = found
+    if signer != request[protocol.TOOL_HEADER.lower()] or (keys and key not in keys):
+        raise MalformedError("the outcome is signed with a key that the tool does not have")
+    if not verifies(key, signature, outcome_message(bytes.fromhex(invocation[1]), answer)):
+        raise MalformedError("the signature of the outcome is not that of this answer")
+    return OutcomeSignature(key, signature)

@@ -1,0 +1,166 @@
+"""What a tool signs of an answer for the chain, beside a writer of BCS that is not ours."""
+
+import json
+from hashlib import blake2b
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.tool import (
+    Answer,
+    Identity,
+    Problem,
+    RefusedSignatureError,
+    SigningKey,
+    check_answer,
+    encoded_ports,
+)
+from nexus_tools.tool.signed_outcome import outcome_header, outcome_message
+
+PRIVATE = Ed25519PrivateKey.from_private_bytes(b"\x03" * 32)
+KEY = SigningKey.of_private(PRIVATE)
+OTHER = SigningKey.of_private(Ed25519PrivateKey.from_private_bytes(b"\x04" * 32))
+TOOL = "xyz.example.math.add@1"
+INVOCATION = b"\xc3" * 32
+REQUEST = {"nexus-invocation": "0x" + "c3" * 32, "nexus-tool": TOOL}
+BODY = b'{"ok":{"result":3,"list":[1,2.50,"\xc3\xa4"]}}'
+ANSWER = Answer("ok", {"result": 3, "list": [1, 2.5, "ä"]})
+
+# Written by hand from `value.move` and the specification of BCS: two entries by name, "list" with
+# the 12 bytes of [1,2.5,"ä"] and "result" with the one of 3, both inline (variant 0).
+PORTS = (
+    b"\x02"
+    + (b"\x04list" + b"\x00" + b"\x0c" + '[1,2.5,"ä"]'.encode())
+    + (b"\x06result" + b"\x00" + b"\x01" + b"3")
+)
+MESSAGE = b"nexus_tools::outcome" + INVOCATION + b"\x02ok" + blake2b(PORTS, digest_size=32).digest()
+
+
+def uleb128(number):
+    digits = []
+    while True:
+        number, digit = divmod(number, 128)
+        digits.append(digit + (128 if number else 0))
+        if not number:
+            return bytes(digits)
+
+
+def sized(data):
+    return uleb128(len(data)) + data
+
+
+def header(body=BODY, key=KEY, signer=TOOL, request=REQUEST, status=200):
+    return outcome_header(Identity(signer, key), status, body, request)
+
+
+def refusal(headers, answer=ANSWER, request=REQUEST, keys=(KEY.public_key,)):
+    with pytest.raises(RefusedSignatureError) as refused:
+        check_answer(answer, headers, request, keys)
+    assert refused.value.problem is Problem.SIGNATURE_INVALID
+    return refused.value.detail
+
+
+def test_ports_have_the_bytes_that_the_move_struct_has():
+    assert encoded_ports(ANSWER.ports) == PORTS
+
+
+@pytest.mark.parametrize("size", [16_379, 16_380, 40_000])
+def test_a_long_text_is_in_chunks_of_16_381_bytes(size):
+    text = b'"' + b"x" * size + b'"'
+    chunks = [text[:16_381], text[16_381:32_762], text[32_762:]]
+    pieces = [sized(chunk) for chunk in chunks if chunk]
+    in_chunks = b"\x04" + uleb128(len(pieces)) + b"".join(pieces)
+    expected = b"\x00" + sized(text) if len(text) <= 16_381 else in_chunks
+    assert encoded_ports({"t": "x" * size}) == b"\x01" + b"\x01t" + expected
+
+
+def test_no_ports_are_one_byte():
+    assert encoded_ports({}) == b"\x00"
+
+
+def test_what_is_signed_is_the_message_of_the_move_module():
+    assert outcome_message(INVOCATION, ANSWER) == MESSAGE
+
+
+def test_a_response_has_the_signature_that_cryptography_makes_of_the_message():
+    signature = check_answer(ANSWER, header(), REQUEST, {KEY.public_key})
+    assert signature.key == PRIVATE.public_key().public_bytes_raw()
+    assert signature.signature == PRIVATE.sign(MESSAGE)
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), st.text()))
+def test_each_answer_verifies_and_no_other(ports):
+    answer = Answer("ok", ports)
+    headers = header(json.dumps({"ok": ports}).encode())
+    assert check_answer(answer, headers, REQUEST, {KEY.public_key}) is not None
+    refusal(headers, Answer("ok", ports | {"another": 1}))
+    refusal(headers, Answer("okay", ports))
+
+
+def test_a_response_without_the_header_has_no_signature():
+    assert check_answer(ANSWER, {}, REQUEST, {KEY.public_key}) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"body": b'{"ok":{"result":4}}'}, "not that of this answer"),
+        ({"body": b'{"err":{"result":3}}'}, "not that of this answer"),
+        ({"request": REQUEST | {"nexus-invocation": "0x" + "c4" * 32}}, "not that of this answer"),
+        ({"key": OTHER}, "a key that the tool does not have"),
+        ({"signer": "xyz.example.math.mul@1"}, "a key that the tool does not have"),
+    ],
+    ids=["ports", "variant", "invocation", "key", "tool"],
+)
+def test_a_signature_of_something_else_is_refused(changes, why):
+    assert why in refusal(header(**changes))
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        ":AAAA:",
+        "nonsense",
+        ':!:;keyid="x"',
+        f':AAAA:;keyid="{TOOL}#ed25519:{KEY.public_key.hex()}"',
+        f":AAAA:{';a' * 5_000}",
+    ],
+)
+def test_a_field_that_is_none_is_refused(field):
+    refusal({"nexus-outcome-signature": field})
+
+
+def test_without_known_keys_the_signature_has_to_be_that_of_the_key_it_names():
+    assert check_answer(ANSWER, header(key=OTHER), REQUEST, ()).key == OTHER.public_key
+    refusal(header(b'{"ok":{}}', key=OTHER), keys=())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"status": 422},
+        {"body": b"no JSON"},
+        {"body": b"{}"},
+        {"body": b"[1]"},
+        {"body": b'{"ok":3}'},
+        {"body": b'{"ok":{"\xc3\xa4":1}}'},
+        {"request": {"nexus-tool": TOOL}},
+        {"request": REQUEST | {"nexus-invocation": "0x1"}},
+        {"request": REQUEST | {"nexus-invocation": "not-on-chain"}},
+    ],
+    ids=[
+        "a problem",
+        "no JSON",
+        "empty",
+        "a list",
+        "no ports",
+        "a name that the chain has not",
+        "none",
+        "short",
+        "another key",
+    ],
+)
+def test_what_is_no_answer_to_an_invocation_on_chain_is_not_signed(changes):
+    assert header(**changes) == {}
