@@ -15,6 +15,8 @@ from nexus_tools.client import (
     explains_refusal,
 )
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
+from nexus_tools.package import Publisher, load_package
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import is_coin_reservation, reserved_amount
 from nexus_tools.sui.builder import TransactionBuilder
@@ -22,6 +24,7 @@ from nexus_tools.sui.digest import transaction_digest
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
 from nexus_tools.sui.transaction import TRANSACTION_DATA
 from nexus_tools.sui.type_tag import SUI
+from nexus_tools.tool import Answer
 
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 MIST = 1_000_000_000
@@ -204,6 +207,24 @@ async def test_after_some_epochs_the_epoch_is_read_again(client, give, localnet)
         localnet.advance_epoch()
     await client.execute(pay(1))
     assert await client.balance(CAROL) == 2
+
+
+async def test_a_wallet_without_a_coin_publishes_registers_and_requests(client, give, define):
+    give(client.address, balance=50 * MIST)
+    deployment = (await Publisher(client).publish(load_package())).deployment
+    leaders = LeaderRegistry(client, deployment)
+    tools, invocations = ToolRegistry(client, deployment), Invocations(client, deployment)
+    _, leader = await leaders.register("lee", activate=True)
+    fqn = "xyz.example.math.add@1"
+    await tools.register(Registration(define(fqn), price_mist=MIST // 10, leaders=(leader,)))
+    tool = await tools.get(fqn)
+    _, invocation = await invocations.request(tool, {"a": 2, "b": 40})
+    await invocations.close(leader, {invocation: Answer("ok", {"result": 42})})
+    await invocations.delete(invocation)
+    await tools.unregister(fqn)
+    parts = await client.balance_parts(client.address)
+    assert parts.in_coins == 0
+    assert 50 * MIST - (await leaders.get(leader)).collateral.balance_mist > parts.in_address > 0
 
 
 # --- What it costs to know

@@ -2,8 +2,8 @@ import pytest
 
 from nexus_tools.client import Balance, Network, request_sui
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
-from nexus_tools.package import Publisher, fqn_field_id
-from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, Address
+from nexus_tools.package import Publisher
+from nexus_tools.sui.address import ACCUMULATOR_ROOT, CLOCK, SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import AddressOwner, Shared
@@ -102,18 +102,17 @@ async def test_the_time_is_that_of_the_chain(alice, chain):
     assert await alice.now_ms() >= before + 3_600_000
 
 
-async def test_a_dynamic_field_is_listed_with_key_and_value(alice, chain):
-    from nexus_tools.registry import LeaderRegistry
-
-    registry = LeaderRegistry(alice, chain.deployment)
-    _, leader = await registry.register("first")
-    table = (await registry.state()).leaders.id
-    [field] = await alice.dynamic_fields(table)
-    assert field.key == leader
-    assert field.key_type.name == "ID"
-    assert field.value_type.name == "Leader"
+async def test_a_dynamic_field_is_listed_with_key_and_value(bob):
+    builder = TransactionBuilder()
+    builder.deposit(builder.split_coins(builder.gas, [300])[0], NOBODY, SUI_TYPE)
+    await bob.execute(builder)
+    found = await bob.dynamic_fields(ACCUMULATOR_ROOT)
+    [field] = [field for field in found if field.key == NOBODY]
+    assert (field.key_type.module, field.key_type.name) == ("accumulator", "Key")
+    assert field.value == (300).to_bytes(16, "little")
+    assert (field.value_type.module, field.value_type.name) == ("accumulator", "U128")
     assert field.child is None
-    assert await alice.dynamic_fields(fqn_field_id(table, 0)) == ()
+    assert await bob.dynamic_fields(field.field_id) == ()
 
 
 async def test_a_transaction_that_nobody_sent_is_unknown(alice):
