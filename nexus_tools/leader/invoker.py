@@ -157,7 +157,7 @@ class Invoker:
             self._traffic.check(request, response, keys)
             judged = judge_response(response, call.validator, self._size, limit)
             if isinstance(judged, Answer):
-                judged = self._traffic.with_signature(judged, request, response, keys)
+                judged = self._traffic.with_signature(judged, request, response, keys, call.body)
         except RefusedSignatureError as error:
             detail = f"the response is not signed by the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail, limit)

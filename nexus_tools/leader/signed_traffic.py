@@ -61,9 +61,11 @@ class SignedTraffic:
         request: Mapping[str, str],
         response: Response,
         keys: Collection[bytes],
+        asked: bytes,
     ) -> Answer:
         """An answer with the tool's signature of it for the chain, if the response has one.
 
         Raises `RefusedSignatureError` if that is none of this answer.
         """
-        return replace(answer, signature=check_answer(answer, response.signed, request, keys))
+        signature = check_answer(answer, response.signed, request, keys, asked=asked)
+        return replace(answer, signature=signature)

@@ -113,7 +113,9 @@ async def test_a_signature_of_another_answer_makes_none(
     make_signing_invoker, make_call, serve_bytes, respond
 ):
     request = {"nexus-tool": ADD, "nexus-invocation": str(INVOCATION)}
-    other = outcome_header(Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request)
+    other = outcome_header(
+        Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request, asked=b"{}"
+    )
     lines = [f"{name}: {value}" for name, value in other.items()]
     server = await serve_bytes(respond(200, b'{"ok":{"result":3}}', lines))
     outcome = await make_signing_invoker().invoke(make_call(server.url, keys=()))
@@ -140,7 +142,8 @@ async def test_an_answer_that_was_changed_on_its_way_is_none(
 ):
     request = {"nexus-tool": ADD, "signature": "nexus=:AAAA:"}
     request |= {"nexus-invocation": "0x1", "content-digest": "sha-256=:AAAA:"}
-    captured = sign_response(Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request, 0)
+    identity, answer = Identity(ADD, TOOL_KEY), b'{"ok":{"result":4}}'
+    captured = sign_response(identity, 200, answer, request, asked=b"{}", now_s=0)
     lines = [f"{name}: {value}" for name, value in captured.items()]
     server = await serve_bytes(respond(200, b'{"ok":{"result":4}}', lines))
     outcome = await make_signing_invoker().invoke(make_call(server.url))

@@ -35,7 +35,15 @@ PORTS = (
     + (b"\x04list" + b"\x00" + b"\x0c" + '[1,2.5,"ä"]'.encode())
     + (b"\x06result" + b"\x00" + b"\x01" + b"3")
 )
-MESSAGE = b"nexus_tools::outcome" + INVOCATION + b"\x02ok" + blake2b(PORTS, digest_size=32).digest()
+ASKED = b'{"a": 1}'
+INPUTS = b"\x01" + (b"\x01a" + b"\x00" + b"\x01" + b"1")
+MESSAGE = (
+    b"nexus_tools::outcome"
+    + INVOCATION
+    + blake2b(INPUTS, digest_size=32).digest()
+    + b"\x02ok"
+    + blake2b(PORTS, digest_size=32).digest()
+)
 
 
 def uleb128(number):
@@ -52,12 +60,12 @@ def sized(data):
 
 
 def header(body=BODY, key=KEY, signer=TOOL, request=REQUEST, status=200):
-    return outcome_header(Identity(signer, key), status, body, request)
+    return outcome_header(Identity(signer, key), status, body, request, asked=ASKED)
 
 
-def refusal(headers, answer=ANSWER, request=REQUEST, keys=(KEY.public_key,)):
+def refusal(headers, answer=ANSWER, request=REQUEST, keys=(KEY.public_key,), asked=ASKED):
     with pytest.raises(RefusedSignatureError) as refused:
-        check_answer(answer, headers, request, keys)
+        check_answer(answer, headers, request, keys, asked=asked)
     assert refused.value.problem is Problem.SIGNATURE_INVALID
     return refused.value.detail
 
@@ -81,11 +89,11 @@ def test_no_ports_are_one_byte():
 
 
 def test_what_is_signed_is_the_message_of_the_move_module():
-    assert outcome_message(INVOCATION, ANSWER) == MESSAGE
+    assert outcome_message(INVOCATION, {"a": 1}, ANSWER) == MESSAGE
 
 
 def test_a_response_has_the_signature_that_cryptography_makes_of_the_message():
-    signature = check_answer(ANSWER, header(), REQUEST, {KEY.public_key})
+    signature = check_answer(ANSWER, header(), REQUEST, {KEY.public_key}, asked=ASKED)
     assert signature.key == PRIVATE.public_key().public_bytes_raw()
     assert signature.signature == PRIVATE.sign(MESSAGE)
 
@@ -94,13 +102,13 @@ def test_a_response_has_the_signature_that_cryptography_makes_of_the_message():
 def test_each_answer_verifies_and_no_other(ports):
     answer = Answer("ok", ports)
     headers = header(json.dumps({"ok": ports}).encode())
-    assert check_answer(answer, headers, REQUEST, {KEY.public_key}) is not None
+    assert check_answer(answer, headers, REQUEST, {KEY.public_key}, asked=ASKED) is not None
     refusal(headers, Answer("ok", ports | {"another": 1}))
     refusal(headers, Answer("okay", ports))
 
 
 def test_a_response_without_the_header_has_no_signature():
-    assert check_answer(ANSWER, {}, REQUEST, {KEY.public_key}) is None
+    assert check_answer(ANSWER, {}, REQUEST, {KEY.public_key}, asked=ASKED) is None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +141,7 @@ def test_a_field_that_is_none_is_refused(field):
 
 
 def test_without_known_keys_the_signature_has_to_be_that_of_the_key_it_names():
-    assert check_answer(ANSWER, header(key=OTHER), REQUEST, ()).key == OTHER.public_key
+    assert check_answer(ANSWER, header(key=OTHER), REQUEST, (), asked=ASKED).key == OTHER.public_key
     refusal(header(b'{"ok":{}}', key=OTHER), keys=())
 
 
@@ -164,3 +172,8 @@ def test_without_known_keys_the_signature_has_to_be_that_of_the_key_it_names():
 )
 def test_what_is_no_answer_to_an_invocation_on_chain_is_not_signed(changes):
     assert header(**changes) == {}
+
+
+def test_an_answer_to_another_question_does_not_verify():
+    """A leader that asks something else than the invocation cannot settle with the answer."""
+    assert "not that of this answer" in refusal(header(), asked=b'{"a": 2}')
