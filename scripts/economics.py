@@ -1,7 +1,7 @@
 """What the package's verbs cost, and what is left to a leader of its fees.
 
 Each verb is executed on a localnet at the reference gas price of 1 000 MIST, once for each size of
-a batch. Computation is in gas units, so it follows at any other price; storage does not depend on it.
+a batch. Computation is in gas units, so it follows at any other price; storage depends on none.
 """
 
 import argparse
@@ -152,7 +152,7 @@ class _World:
         for start in range(0, count, 16):
             builder = TransactionBuilder()
             for _ in range(min(16, count - start)):
-                add_request(builder, self.deployment, tool, [leader], inputs, **terms)
+                add_request(builder, self.deployment, settings, tool, [leader], inputs, **terms)
             executed = await self.client.execute(builder)
             found += executed.created_of("invocation", "Invocation")
             if count == 1:
@@ -162,13 +162,12 @@ class _World:
     async def close(self, name: str, leader: Address, outcome: Outcome, count: int) -> Cost:
         """What one of so many closings in a transaction costs; and what deleting one does."""
         places = await self.request(name, leader, count)
-        tool = (await self.tools.get(f"{name}@1")).id
         builder = TransactionBuilder()
         for place in places:
             closing = outcome
             if name == _SIGNED and isinstance(outcome, Answer):
                 closing = self._signed(place, outcome)
-            add_outcome(builder, self.deployment, place, leader, closing, tool=tool)
+            add_outcome(builder, self.deployment, place, leader, closing)
         cost = cost_of(await self.client.execute(builder))
         deleted = await self.invocations.delete(*places)
         if count == 1:

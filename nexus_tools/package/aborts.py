@@ -23,7 +23,7 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
     NotNowError: frozenset(
         {
             *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
-            *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting"),
+            *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting", "EDelayOver"),
             *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed"),
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
             *("EToolNotActive", "EToolChanged", "ELeaderNotActive", "EWrongPayment", "EClosed"),

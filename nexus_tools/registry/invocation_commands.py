@@ -34,6 +34,7 @@ def quote_mist(
 def add_request(
     builder: TransactionBuilder,
     deployment: Deployment,
+    settings: LeaderSettings,
     tool: Tool,
     leaders: Sequence[Address],
     inputs: Ports,
@@ -41,10 +42,14 @@ def add_request(
     max_outcome_bytes: int,
     payment_mist: int,
 ) -> None:
-    """The commands that request one invocation by one or two leaders, paid from the gas coin."""
+    """The commands that request one invocation by one or two leaders, paid from the gas coin.
+
+    The requester consents to settings and tool as they are given here.
+    """
     payment = builder.split_coins(builder.gas, [payment_mist])[0]
     ports = make_ports(builder, deployment.package, inputs)
-    asked = (builder, deployment.package, deployment.leader_registry, tool.id, tool.revision)
+    registry, tool_seen = deployment.leader_registry, (tool.id, tool.revision)
+    asked = (builder, deployment.package, registry, settings.revision, *tool_seen)
     terms = (ports, max_outcome_bytes, payment)
     match leaders:
         case [leader]:
@@ -61,22 +66,18 @@ def add_outcome(
     invocation: Address,
     leader: Address,
     outcome: Outcome,
-    *,
-    tool: Address | None = None,
 ) -> None:
     """The commands by which a worker of a leader closes one invocation.
 
-    A signed answer is settled by its signature, for which the `tool` has to be known. Any number
-    fit into one transaction; those that are closed already are passed over.
+    Any number fit into one transaction; those that are closed already are passed over.
     """
-    closed = deployment.package, invocation, leader, deployment.leader_registry
+    closed = deployment.package, invocation, leader
     if isinstance(outcome, Failure):
         calls.fail(builder, *closed, outcome.reason, outcome.detail)
         return
     ports = make_ports(builder, deployment.package, ports_of(outcome.ports))
-    signed = outcome.signature
-    if signed is None or tool is None:
+    if outcome.signature is None:
         calls.settle(builder, *closed, outcome.variant, ports)
     else:
-        answer = (outcome.variant, ports, signed.key, signed.signature)
-        calls.settle_signed(builder, *closed, tool, *answer)
+        signed = (outcome.signature.key, outcome.signature.signature)
+        calls.settle_signed(builder, *closed, outcome.variant, ports, *signed)

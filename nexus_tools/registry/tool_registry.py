@@ -245,14 +245,17 @@ class ToolRegistry(ToolListing):
         return await self.call(calls.add_leader, *self._by_owner(await self._owned(fqn)), leader)
 
     async def remove_leader(self, fqn: Fqn, leader: Address) -> Sent:
-        """Take a leader off the list; an operator may.
+        """Take a leader off the list; an operator may. Without the last one nobody can be named.
 
-        Raises `not_operator`, `not_listed`, or `leader_needed` for the last one of a tool that has
-        a price.
+        Raises `not_operator` or `not_listed`.
         """
         tool, name = await self._with_name(fqn)
         check_operator(tool, name, self.client.address)
         return await self.call(calls.remove_leader, tool.id, tool.name, leader)
+
+    async def open_to_all(self, fqn: Fqn) -> Sent:
+        """Let any leader be named. Raises `not_owner`, or `open_to_all` if the tool has a price."""
+        return await self.call(calls.open_to_all, *self._by_owner(await self._owned(fqn)))
 
     async def add_operator(self, fqn: Fqn, operator: Address) -> Sent:
         """Give an address the right to run the tool. Raises `not_owner`, `already_listed`."""
@@ -291,21 +294,16 @@ class ToolRegistry(ToolListing):
         """Take over a name that was offered, with all its versions.
 
         In the same transaction the former owner loses what is left to it: the wallet gets the
-        payouts, and operators and keys are removed. URLs and leaders stay: look at them. Raises
-        `name_unknown` or `not_offered`.
+        payouts, and there are no operators and no keys. The leaders that are listed as this is sent
+        and the URLs stay: look at them. Raises `name_unknown` or `not_offered`.
         """
         found = await self.name(name)
-        package, wallet = self.deployment.package, self.client.address
+        package, registry = self.deployment.package, self.deployment.tool_registry
         builder = TransactionBuilder()
         names.accept(builder, package, found.id)
         for tool in await self.versions(name):
-            by_owner = (builder, package, tool.id, found.id)
-            if tool.payout != wallet:
-                calls.update_payout(*by_owner, self.deployment.tool_registry, wallet)
-            for operator in tool.operators.entries:
-                calls.remove_operator(*by_owner, operator)
-            for key in tool.keys.keys:
-                calls.remove_key(*by_owner, key)
+            listed = tool.leaders.entries
+            calls.take_over(builder, package, tool.id, found.id, registry, listed)
         return await self.send(builder)
 
     # --- Admin
