@@ -37,8 +37,8 @@ def add_request(
     settings: LeaderSettings,
     tool: Tool,
     leaders: Sequence[Address],
-    inputs: Ports,
     *,
+    inputs: Ports,
     max_outcome_bytes: int,
     payment_mist: int,
 ) -> None:

@@ -30,7 +30,9 @@ from nexus_tools.package.move.invocation import (
     State,
 )
 from nexus_tools.package.move.leader import Leader
+from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.value import Ports
 from nexus_tools.registry.invocation_commands import add_outcome, add_request, quote_mist
 from nexus_tools.registry.invocation_history import (
     History,
@@ -170,7 +172,7 @@ class Invocations(PackageClient):
             settings,
             tool,
             named,
-            ports,
+            inputs=ports,
             max_outcome_bytes=max_outcome_bytes,
             payment_mist=cost_mist,
         )

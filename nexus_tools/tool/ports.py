@@ -13,6 +13,9 @@ from nexus_tools.tool.schema import MAX_PORTS
 from nexus_tools.tool.strict_json import canonical_json
 from nexus_tools.uleb128 import encoded_uleb128
 
+MAX_NAME_BYTES = 100
+"""The longest name of a port, as `value::ports` has it."""
+
 # An argument on Sui has 16 384 bytes at most, three of them for its length.
 _MAX_CHUNK_BYTES = 16_381
 
@@ -35,11 +38,11 @@ def encoded_ports(document: Mapping[str, Any]) -> bytes:
             hint="put values that belong together into one JSON object",
         )
     for name in document:
-        if not name.isascii() or not name:
+        if not name.isascii() or not 0 < len(name) <= MAX_NAME_BYTES:
             raise ValidationError(
                 "port_name_invalid",
                 f"{name[:80]!r} is not a port name",
-                hint="a port name is a letter a-z, then a-z, 0-9 and underscores",
+                hint="a port name is a letter a-z, then a-z, 0-9 and underscores, 100 at most",
             )
     entries = (
         _sized(name.encode("ascii")) + _value(canonical_json(document[name]))

@@ -166,7 +166,7 @@ class InvokeEndpoint:
         except ClientGoneError:
             return
         if signed is not None:
-            response = signed.finish(response, head.call.deadline)
+            response = signed.finish(response, body, head.call.deadline)
         start, content = response.messages()
         await send(start)
         await send(content)

@@ -109,8 +109,8 @@ class SignedCall(NamedTuple):
                 detail = "this leader has called with another body for the same invocation"
                 raise ProblemError(Problem.KEY_REUSED, detail)
 
-    def finish(self, response: Response, deadline: datetime | None) -> Response:
-        """The response, signed with the tool's key if it has one.
+    def finish(self, response: Response, asked: bytes, deadline: datetime | None) -> Response:
+        """The response to the body `asked`, signed with the tool's key if it has one.
 
         Where signatures are required, a leader takes an answer in time or not at all: it counts.
         """
@@ -125,7 +125,8 @@ class SignedCall(NamedTuple):
             signatures.answers.end(leader, invocation, answered=is_answer)
         if identity is None:
             return response
-        signed = sign_response(identity, response.status, response.body, self.headers, now_s)
+        to = (response.status, response.body, self.headers)
+        signed = sign_response(identity, *to, asked=asked, now_s=now_s)
         added = tuple((name.encode(), value.encode()) for name, value in signed.items())
         return response._replace(headers=(*response.headers, *added))
 
