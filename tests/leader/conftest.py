@@ -210,6 +210,7 @@ def make_call():
             deadline=asyncio.get_running_loop().time() + window_s,
             max_outcome_bytes=1_000,
             keys=(),
+            signers=(),
             validator=validator,
         )
         return replace(call, **changes)
