@@ -21,7 +21,7 @@ from nexus_tools.leader.http_client import (
 )
 from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.leader.signed_traffic import SignedTraffic, with_signature
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import Lane, ToolLanes
 from nexus_tools.logs import get_logger
@@ -159,19 +159,15 @@ class Invoker:
         self, call: ToolCall, request: Mapping[str, str], response: Response
     ) -> Outcome | Again:
         """What a response means, if it is the tool's."""
+        limit, signers = call.max_outcome_bytes, call.signers
         try:
             self._traffic.check(request, response, call.keys)
-            judged = judge_response(response, call.validator, self._size, call.max_outcome_bytes)
-            if isinstance(judged, Answer) and call.signers:
-                signers, asked = call.signers, call.body
-                judged = self._traffic.with_signature(judged, request, response, signers, asked)
+            judged = judge_response(response, call.validator, self._size, limit)
+            if isinstance(judged, Answer):
+                judged = with_signature(judged, request, response, signers, call.body)
         except RefusedSignatureError as error:
             detail = f"the response is not signed by the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail)
-        if isinstance(judged, Answer) and call.signers and judged.signature is None:
-            # Whoever promises signed answers and gives another has given no valid one: that is the
-            # tool's failure, like an answer that breaks its schema.
-            return failure(FailureReason.OUTPUT_INVALID, _NOT_SIGNED)
         return judged
 
     def _too_large(self, call: ToolCall) -> Failure:
@@ -238,7 +234,6 @@ def _now() -> float:
 
 # --- Trying again
 
-_NOT_SIGNED = "the tool has to sign its answers for the chain, and did not sign this one"
 _LEFT_ALONE = "the tool did not respond several times in a row"
 
 

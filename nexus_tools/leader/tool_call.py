@@ -30,9 +30,9 @@ class ToolCall:
     deadline: float
     max_outcome_bytes: int
     keys: tuple[bytes, ...]
-    """The public keys that the tool has on chain, of which one signs its responses."""
+    """The public keys that the tool has on chain, which sign its responses."""
     signers: tuple[bytes, ...]
-    """Those of which one has to sign the answer for the chain; with none, nobody has to."""
+    """Those of which one has to sign the answer; with none, nobody has to."""
     validator: InterfaceValidator
 
 
@@ -99,8 +99,9 @@ class ToolCalls:
         except ValidationError as error:
             raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
         if invocation.signers and ports_of(inputs) != invocation.inputs:
-            # The tool signs what it was asked as it would write it, the chain compares bytes.
-            raise _NoCallError(FailureReason.INPUT_INVALID, "the inputs are no canonical JSON")
+            # The tool signs what it is asked as we write it: its signature would not fit.
+            detail = "the inputs are not in the form in which a tool signs them"
+            raise _NoCallError(FailureReason.INPUT_INVALID, detail)
         body = canonical_json(inputs)
         if len(body) > self._max_request_bytes:
             detail = f"this leader sends no more than {self._max_request_bytes} bytes"
