@@ -25,7 +25,7 @@ LEADER_PREFIX = "NEXUS_TOOLS_LEADER_"
 TOOL_PREFIX = "NEXUS_TOOL_"
 TOOL_NAMES = (
     *("authorization", "tls_cert_path", "tls_key_path", "tls_root_pem_path", "url"),
-    *("leaders_path", "nonces_path", "signatures", "signing_key_path"),
+    *("leaders_path", "signatures", "signing_key_path", "state_path"),
 )
 """What programs that serve and call tools share with those of other makers."""
 
@@ -36,9 +36,9 @@ PASSPHRASE = f"{PREFIX}PASSPHRASE"
 PASSPHRASE_FILE = f"{PREFIX}PASSPHRASE_FILE"
 SECRET = f"{PREFIX}SECRET"
 LEADERS_PATH = f"{TOOL_PREFIX}LEADERS_PATH"
-NONCES_PATH = f"{TOOL_PREFIX}NONCES_PATH"
 SIGNATURES = f"{TOOL_PREFIX}SIGNATURES"
 SIGNING_KEY_PATH = f"{TOOL_PREFIX}SIGNING_KEY_PATH"
+STATE_PATH = f"{TOOL_PREFIX}STATE_PATH"
 TLS_CERT_PATH = f"{TOOL_PREFIX}TLS_CERT_PATH"
 TLS_KEY_PATH = f"{TOOL_PREFIX}TLS_KEY_PATH"
 TLS_ROOT_PEM_PATH = f"{TOOL_PREFIX}TLS_ROOT_PEM_PATH"

@@ -1,7 +1,7 @@
 """What the package's verbs cost, and what is left to a leader of its fees.
 
 Each verb is executed on a localnet at the reference gas price of 1 000 MIST, once for each size of
-a batch. Computation is in gas units, so it follows at any other price; storage does not depend on it.
+a batch. Computation is in gas units, so it follows at any other price; storage depends on none.
 """
 
 import argparse
@@ -48,6 +48,7 @@ SIGNED_BATCHES = (1, 16, 32, 64)
 PROTOCOLS = (105, 140)
 
 _SUI = 1_000_000_000
+_INPUTS = {"a": 20, "b": 22}
 _ANSWER = Answer("ok", {"result": 42})
 _FAILURE = Failure(FailureReason.UNREACHABLE, "x" * 200)
 _PRICED, _FREE, _SIGNED = (
@@ -145,14 +146,14 @@ class _World:
         """So many invocations, requested in transactions of 16."""
         tool = await self.tools.get(f"{name}@1")
         settings = await self.leaders.settings()
-        inputs, found = ports_of({"a": 20, "b": 22}), []
+        inputs, found = ports_of(_INPUTS), []
         bytes_ = inputs.size()
         mist = quote_mist(settings, tool, bytes_, DEFAULT_OUTCOME_BYTES, PRICE)
-        terms = {"max_outcome_bytes": DEFAULT_OUTCOME_BYTES, "payment_mist": mist}
+        terms = {"inputs": inputs, "max_outcome_bytes": DEFAULT_OUTCOME_BYTES, "payment_mist": mist}
         for start in range(0, count, 16):
             builder = TransactionBuilder()
             for _ in range(min(16, count - start)):
-                add_request(builder, self.deployment, tool, [leader], inputs, **terms)
+                add_request(builder, self.deployment, settings, tool, [leader], **terms)
             executed = await self.client.execute(builder)
             found += executed.created_of("invocation", "Invocation")
             if count == 1:
@@ -162,13 +163,12 @@ class _World:
     async def close(self, name: str, leader: Address, outcome: Outcome, count: int) -> Cost:
         """What one of so many closings in a transaction costs; and what deleting one does."""
         places = await self.request(name, leader, count)
-        tool = (await self.tools.get(f"{name}@1")).id
         builder = TransactionBuilder()
         for place in places:
             closing = outcome
             if name == _SIGNED and isinstance(outcome, Answer):
                 closing = self._signed(place, outcome)
-            add_outcome(builder, self.deployment, place, leader, closing, tool=tool)
+            add_outcome(builder, self.deployment, place, leader, closing)
         cost = cost_of(await self.client.execute(builder))
         deleted = await self.invocations.delete(*places)
         if count == 1:
@@ -177,7 +177,7 @@ class _World:
 
     def _signed(self, place: Address, answer: Answer) -> Answer:
         key = self.key.public_key().public_bytes_raw()
-        signature = self.key.sign(outcome_message(bytes(place), answer))
+        signature = self.key.sign(outcome_message(bytes(place), _INPUTS, answer))
         return Answer(answer.variant, answer.ports, OutcomeSignature(key, signature))
 
 
@@ -224,7 +224,7 @@ async def measure(protocol: int) -> Economy:
                 protocol,
                 await world.leaders.settings(),
                 outcome_bytes(_ANSWER),
-                ports_of({"a": 20, "b": 22}).size(),
+                ports_of(_INPUTS).size(),
                 verbs,
                 settling,
                 signed,

@@ -61,8 +61,8 @@ def test_a_python_file_has_at_most_400_lines():
     assert {shown(path) for path in written if len(path.read_text().splitlines()) > 400} == set()
 
 
-def test_a_move_module_has_at_most_650_lines():
-    long = {path.stem for path in MOVE_SOURCES if len(path.read_text().splitlines()) > 650}
+def test_a_move_module_has_at_most_700_lines():
+    long = {path.stem for path in MOVE_SOURCES if len(path.read_text().splitlines()) > 700}
     assert long == set()
 
 

@@ -4,8 +4,8 @@ from nexus_tools.client.connection import Connection, Patience
 from nexus_tools.client.epoch import Epoch, read_epoch
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
+from nexus_tools.client.execution_failure import explains_refusal
 from nexus_tools.client.faucet import Gift, faucet_command, how_to_fund, request_sui
-from nexus_tools.client.funds import GasSource
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
 from nexus_tools.client.lineage import WENT_BACK
@@ -17,6 +17,7 @@ from nexus_tools.client.network import (
     TESTNET,
     Network,
 )
+from nexus_tools.client.purse import MAX_PAYMENT_COINS, GasSource
 from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
 from nexus_tools.client.reads import Balance, Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
@@ -29,7 +30,6 @@ from nexus_tools.client.transactions import (
     simulate_transaction,
 )
 from nexus_tools.client.unbound import UnboundClient
-from nexus_tools.client.unverified_package import explains_refusal
 from nexus_tools.client.wallet import Account, Wallet
 from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey
 
@@ -37,6 +37,7 @@ __all__ = [
     "DEVNET",
     "LOCALNET",
     "MAINNET",
+    "MAX_PAYMENT_COINS",
     "NETWORKS",
     "TESTNET",
     "WENT_BACK",

@@ -3,9 +3,6 @@
 They came with protocol 106, to mainnet with 124.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-
 from nexus_tools.client.connection import Connection, mask
 from nexus_tools.errors import NotNowError, RefusedOnChainError
 from nexus_tools.sui.address import SUI_FRAMEWORK
@@ -32,16 +29,8 @@ async def check_address_balances(connection: Connection) -> None:
     )
 
 
-@asynccontextmanager
-async def explains_absence(connection: Connection) -> AsyncGenerator[None, None]:
-    """Where the framework aborts a deposit or a withdrawal, look whether the chain has any.
-
-    Raises `address_balances_off`.
-    """
-    try:
-        yield
-    except RefusedOnChainError as error:
-        details = error.details
-        if details.get("package") == str(SUI_FRAMEWORK) and details.get("module") in _MODULES:
-            await check_address_balances(connection)
-        raise
+async def check_abort(connection: Connection, error: RefusedOnChainError) -> None:
+    """Raise `address_balances_off` if the framework aborted for want of them."""
+    details = error.details
+    if details.get("package") == str(SUI_FRAMEWORK) and details.get("module") in _MODULES:
+        await check_address_balances(connection)

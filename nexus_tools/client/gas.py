@@ -1,6 +1,6 @@
 """Gas: the budget of a transaction, what it takes from the gas coin, and what it leaves."""
 
-from nexus_tools.client.funds import Payment
+from nexus_tools.client.purse import Payment
 from nexus_tools.client.reads import Coin
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import FundsWithdrawal

@@ -14,18 +14,11 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from nexus_tools.client.address_balances import check_address_balances, explains_absence
+from nexus_tools.client.address_balances import check_address_balances
 from nexus_tools.client.connection import Connection
 from nexus_tools.client.epoch import Epoch, KnownEpoch
+from nexus_tools.client.execution_failure import explains_refusal
 from nexus_tools.client.faucet import how_to_fund
-from nexus_tools.client.funds import (
-    EVERYTHING,
-    Funds,
-    GasSource,
-    Payment,
-    not_enough,
-    not_enough_for_gas,
-)
 from nexus_tools.client.gas import (
     MAX_BUDGET_MIST,
     MIN_BUDGET_UNITS,
@@ -39,6 +32,14 @@ from nexus_tools.client.gas import (
     withdrawn,
 )
 from nexus_tools.client.keys import Signer
+from nexus_tools.client.purse import (
+    EVERYTHING,
+    GasSource,
+    Payment,
+    Purse,
+    not_enough,
+    not_enough_for_gas,
+)
 from nexus_tools.client.reads import read_balance, read_coins, read_objects
 from nexus_tools.client.resolution import KnownObjects, owned_ids, resolve
 from nexus_tools.client.transactions import (
@@ -49,7 +50,6 @@ from nexus_tools.client.transactions import (
     read_transaction,
     simulate_transaction,
 )
-from nexus_tools.client.unverified_package import explains_refusal
 from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, UsageError
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.address_balance import CoinReservation
@@ -94,7 +94,7 @@ class _Draft(Struct, frozen=True):
     source: GasSource
 
 
-def _check_funds(draft: _Draft, payment: Payment, simulated: Simulated) -> None:
+def _check_wallet(draft: _Draft, payment: Payment, simulated: Simulated) -> None:
     """Raise `not_enough_sui` if a payment does not have the gas budget besides what commands take.
 
     The simulation had all that was left as its budget; with a larger one, the chain would execute
@@ -123,7 +123,7 @@ class Sender:
         self._signer = signer
         self._slots = asyncio.Semaphore(parallel)
         self._roomy = ROOMY_BUDGET_MIST if parallel == 1 else TIGHT_BUDGET_MIST
-        self._funds = Funds(
+        self._purse = Purse(
             lambda: read_coins(connection, signer.address, limit=_MAX_COINS_READ),
             lambda: read_balance(connection, signer.address, SUI),
         )
@@ -137,8 +137,7 @@ class Sender:
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
     ) -> Executed:
         """Send a transaction; raises as `SuiClient.execute` does."""
-        connection = self._connection
-        async with explains_absence(connection), explains_refusal(connection, builder.commands):
+        async with explains_refusal(self._connection, builder.commands):
             return await self._try(source, lambda: self._attempt(builder, budget, source))
 
     async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
@@ -155,7 +154,7 @@ class Sender:
         """Know what became of a transaction that was not sent here: money may be spent by it."""
         self._known.learn_effects(effects)
         spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
-        await self._funds.forget((object_id for object_id, _ in effects.changed_objects), spent)
+        await self._purse.forget((object_id for object_id, _ in effects.changed_objects), spent)
 
     async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try again, with what is true today, while it fails because of something old."""
@@ -166,7 +165,7 @@ class Sender:
                 except NotNowError as error:
                     if error.code != "not_enough_sui":
                         raise
-                    if not left or not await self._funds.read_balance_again():
+                    if not left or not await self._purse.read_balance_again():
                         await self._say_how_to_fund(error, source)
                         raise
                 except _StaleVersionError as stale:
@@ -175,10 +174,11 @@ class Sender:
         raise AssertionError("at least one attempt is made")
 
     async def _say_how_to_fund(self, error: NotNowError, source: GasSource) -> None:
-        if source is GasSource.ADDRESS_BALANCE:
+        into_balance = source is GasSource.ADDRESS_BALANCE
+        if into_balance:
             await check_address_balances(self._connection)
         network, lacking = self._connection.network, error.details.get("lacking_mist")
-        error.hint = how_to_fund(network, self._signer.address, lacking)
+        error.hint = how_to_fund(network, self._signer.address, lacking, into_balance=into_balance)
 
     async def _attempt_simulation(
         self, builder: TransactionBuilder, source: GasSource
@@ -192,7 +192,7 @@ class Sender:
             left = Payment(reserved=payment.held)
             raise
         finally:
-            await self._funds.give_back(payment, left)
+            await self._purse.give_back(payment, left)
 
     async def _attempt_build(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
@@ -205,7 +205,7 @@ class Sender:
             return await self._data(draft, payment, budget)
         finally:
             # Whoever signs it may spend the coins at any time.
-            await self._funds.give_back(payment, Payment(reserved=payment.held))
+            await self._purse.give_back(payment, Payment(reserved=payment.held))
 
     async def _attempt(
         self, builder: TransactionBuilder, budget: int | None, source: GasSource
@@ -230,8 +230,8 @@ class Sender:
                 self._known.forget(arguments)  # it may have been executed all the same
                 raise
             finally:
-                await self._funds.give_back(payment, left)
-            await self._funds.forget(arguments)
+                await self._purse.give_back(payment, left)
+            await self._purse.forget(arguments)
         executed.raise_for_status()
         return executed
 
@@ -271,7 +271,7 @@ class Sender:
         # One that is an input, of this transaction or of another that is under way, cannot pay for
         # it: the version that it has now ends there.
         named = (reference.object_id for reference in draft.references)
-        return await self._funds.take(
+        return await self._purse.take(
             taken + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
             wanted,
             exclude={*inputs, *named, *self._busy},
@@ -288,7 +288,7 @@ class Sender:
             simulated.raise_for_status()
             budget = budget_for(simulated.cost, draft.epoch.gas_price)
         if draft.withdrawn is not None:
-            payment = await self._funds.narrow(payment, draft.withdrawn + budget)
+            payment = await self._purse.narrow(payment, draft.withdrawn + budget)
         return payment, budget
 
     async def _data(self, draft: _Draft, payment: Payment, budget: int) -> TransactionData:
@@ -333,7 +333,7 @@ class Sender:
             simulated = await self._simulate(draft, payment)
         except (RefusedOnChainError, NotFoundError) as error:
             raise await self._reason(draft, payment, error) from error
-        _check_funds(draft, payment, simulated)
+        _check_wallet(draft, payment, simulated)
         return simulated
 
     async def _simulate(self, draft: _Draft, payment: Payment) -> Simulated:
@@ -355,11 +355,11 @@ class Sender:
         epoch = await self._epoch.read_again()
         is_old = epoch.gas_price != draft.epoch.gas_price
         if payment.reserved:
-            await self._funds.read_balance_again()
-            is_old = is_old or epoch != draft.epoch or self._funds.is_overdrawn
+            await self._purse.read_balance_again()
+            is_old = is_old or epoch != draft.epoch or self._purse.is_overdrawn
         if await self._any_stale(references) or is_old:
             # Of other coins no more is known: who merged ten coins has made nine of them old.
-            await self._funds.forget_all()
+            await self._purse.forget_all()
             return _StaleVersionError(refusal)
         return refusal
 

@@ -7,10 +7,10 @@ from typing import Self
 
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
 from nexus_tools.client.epoch import read_epoch
-from nexus_tools.client.funds import GasSource
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
+from nexus_tools.client.purse import GasSource
 from nexus_tools.client.reads import (
     BATCH_OBJECTS,
     Balance,

@@ -9,27 +9,29 @@ from enum import StrEnum
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.package import Deployment
 from nexus_tools.registry import add_outcome
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
 from nexus_tools.sui.transaction import ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome
 
 # Ids, versions and indices of one closing in the bytes of a transaction, of one port, and of a
-# signature with its key and its tool.
+# signature with its key.
 _BYTES = 400
 _BYTES_PER_PORT = 100
-_BYTES_PER_SIGNATURE = 180
+_BYTES_PER_SIGNATURE = 110
 _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
-# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. The storage of
-# an invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
-_UNITS = 10_000
+# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. They are at
+# least twice what was measured of the dearest batches that the queue makes. The storage of an
+# invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
+_UNITS = 3_000
 _UNITS_PER_CLOSING = 100
-_UNITS_PER_KILOBYTE = 60
-_UNITS_PER_SIGNATURE = 300
-_STORAGE_PER_CLOSING_MIST = 3_000_000
+_UNITS_PER_SIGNATURE = 150
+_UNITS_PER_OUTCOME_KILOBYTE = 100
+_UNITS_PER_INPUT_KILOBYTE = 40
+_STORAGE_PER_CLOSING_MIST = 700_000
+_STORAGE_PER_PORT_MIST = 40_000
 _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
@@ -58,8 +60,7 @@ class End:
 class Closing:
     """An outcome on its way to the chain; `closed` is resolved when the invocation is closed.
 
-    `outcome_bytes` is what of it is stored: an answer, nothing of a failure. A signed answer is
-    settled with its `tool`.
+    `outcome_bytes` is what of it is stored: an answer, nothing of a failure.
     """
 
     assignment: Assignment
@@ -67,7 +68,6 @@ class Closing:
     outcome_bytes: int
     input_bytes: int
     invocation: SharedObject
-    tool: SharedObject | None = None
     closed: asyncio.Future[Closed] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -103,6 +103,22 @@ class Closing:
         return self._ports * (self._ports + _EFFORT_PER_PORT)
 
     @property
+    def units(self) -> int:
+        """The gas units that it may take beyond those of a small one."""
+        outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
+        inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
+        return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE
+
+    @property
+    def storage_mist(self) -> int:
+        """What it may take of storage beyond that of a small one, without what is rebated."""
+        return (
+            self._ports * _STORAGE_PER_PORT_MIST
+            + self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
+            + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
+        )
+
+    @property
     def _ports(self) -> int:
         return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
@@ -112,66 +128,41 @@ class Closing:
             self.closed.set_result(closed)
 
 
-def budget_mist(
-    closings: int,
-    price: int,
-    *,
-    outcome_bytes: int = 0,
-    input_bytes: int = 0,
-    signatures: int = 0,
-) -> int:
-    """What a transaction with so many closings may cost at this gas price; sizes are sums."""
-    units = (
-        _UNITS
-        + closings * _UNITS_PER_CLOSING
-        + outcome_bytes * _UNITS_PER_KILOBYTE // 1024
-        + signatures * _UNITS_PER_SIGNATURE
-    )
-    storage = (
-        closings * _STORAGE_PER_CLOSING_MIST
-        + outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
-        + input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
-    )
-    return units * price + storage
+def floor_mist(closings: int, price: int) -> int:
+    """What a transaction with so many small closings may cost at this gas price."""
+    units = _UNITS + closings * _UNITS_PER_CLOSING
+    return units * price + closings * _STORAGE_PER_CLOSING_MIST
 
 
 class ClosingBatch:
     """Closings of one transaction, in its order; a command is traced back to its closing.
 
-    `registry` and `leader` are read by each of them.
+    `leader` is read by each of them.
     """
 
     def __init__(
-        self,
-        deployment: Deployment,
-        registry: SharedObject,
-        leader: SharedObject,
-        closings: Sequence[Closing],
+        self, deployment: Deployment, leader: SharedObject, closings: Sequence[Closing]
     ) -> None:
         self.closings = tuple(closings)
         self._deployment = deployment
-        self._read = (registry, leader)
+        self._leader = leader
         self._ends: list[int] = []
 
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""
-        return budget_mist(
-            len(self.closings),
-            price,
-            outcome_bytes=sum(closing.outcome_bytes for closing in self.closings),
-            input_bytes=sum(closing.input_bytes for closing in self.closings),
-            signatures=sum(closing.is_signed for closing in self.closings),
-        )
+        more = sum(closing.units for closing in self.closings) * price
+        stored = sum(closing.storage_mist for closing in self.closings)
+        return floor_mist(len(self.closings), price) + more + stored
 
     def build(self) -> ProgrammableTransaction:
         """Settle or fail one after the other."""
         builder = TransactionBuilder()
         self._ends = []
-        _, leader = self._read
-        for argument in self._read:
-            builder.resolved(argument)
+        builder.resolved(self._leader)
         for closing in self.closings:
-            self._add(builder, closing, leader.object_id)
+            builder.resolved(closing.invocation)
+            invocation, leader = closing.assignment.invocation, self._leader.object_id
+            add_outcome(builder, self._deployment, invocation, leader, closing.outcome)
             self._ends.append(len(builder.commands))
         return builder.finish()
 
@@ -182,17 +173,3 @@ class ClosingBatch:
         # If the closings have 4 commands and 5, they end before the commands 4 and 9.
         place = bisect_right(self._ends, command)
         return self.closings[place] if place < len(self.closings) else None
-
-    def _add(self, builder: TransactionBuilder, closing: Closing, leader: Address) -> None:
-        builder.resolved(closing.invocation)
-        tool = closing.tool if closing.is_signed else None
-        if tool is not None:
-            builder.resolved(tool)
-        add_outcome(
-            builder,
-            self._deployment,
-            closing.assignment.invocation,
-            leader,
-            closing.outcome,
-            tool=tool.object_id if tool else None,
-        )

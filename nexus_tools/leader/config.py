@@ -83,7 +83,7 @@ class LeaderConfig(pydantic.BaseModel):
     closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
     """How long before the end of the own window the last response is awaited."""
 
-    batch_size: int = Field(default=32, ge=1, le=128)
+    batch_size: int = Field(default=32, ge=1, le=64)
     """Invocations closed by one transaction."""
 
     batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)

@@ -29,6 +29,7 @@ _CODES = frozenset(problem.code for problem in Problem)
 _DETAILS = {
     FailureReason.UNAUTHORIZED: "the tool refused this leader:",
     FailureReason.INPUT_INVALID: "the tool refused the input:",
+    FailureReason.OUTPUT_TOO_LARGE: "the answer has more bytes than are paid for:",
     FailureReason.TIMED_OUT: "the tool ran out of its own time:",
     FailureReason.HTTP_ERROR: "the tool responded with",
 }

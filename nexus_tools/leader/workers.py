@@ -131,12 +131,12 @@ class Workers:
         """Read the leader, its workers' money and the epoch. Raises `unknown_leader`."""
         async with self._refreshing:
             client = self._chain.client
-            self._leader, self._epoch, balances = await asyncio.gather(
+            found, self._epoch, balances = await asyncio.gather(
                 self._chain.leader_itself(),
                 read_epoch(client.connection),
                 asyncio.gather(*(client.balance_parts(each.address) for each in self._workers)),
             )
-            listed = self._leader.leader.workers.entries
+            self._leader, listed = found, found.leader.workers.entries
             for worker, balance in zip(self._workers, balances, strict=True):
                 worker.balance_mist = balance.in_address
                 worker.in_coins_mist = balance.in_coins

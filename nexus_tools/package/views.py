@@ -30,7 +30,7 @@ class ToolState(StrEnum):
 
 _DAY_MS = 86_400_000
 _NOTICE_MS = 3 * _DAY_MS  # collateral::NOTICE_MS
-_EXECUTABLE_MS = 7 * _DAY_MS  # collateral::EXECUTABLE_MS
+_EXECUTABLE_MS = _DAY_MS  # collateral::EXECUTABLE_MS
 
 
 class SlashView:
@@ -128,6 +128,7 @@ class ToolView:
     __slots__ = ()
     definition: Any
     collateral: Any
+    open: bool
     leaders: Any
 
     @property
@@ -157,9 +158,8 @@ class ToolView:
         return at_ms
 
     def accepts(self, leader: Address) -> bool:
-        """Whether a leader may be named in an invocation: any leader, if the tool lists none."""
-        listed: tuple[Address, ...] = self.leaders.entries
-        return not listed or leader in listed
+        """Whether a leader may be named in an invocation."""
+        return self.open or leader in self.leaders.entries
 
 
 class LeaderView:

@@ -4,7 +4,6 @@ from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
-    outcome_bytes,
     quote_mist,
 )
 from nexus_tools.registry.invocation_history import History, Step
@@ -19,6 +18,7 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
+from nexus_tools.tool import outcome_bytes
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",

@@ -10,7 +10,7 @@ from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Answer, Failure, Outcome
+from nexus_tools.tool import Failure, Outcome
 
 
 def quote_mist(
@@ -34,17 +34,22 @@ def quote_mist(
 def add_request(
     builder: TransactionBuilder,
     deployment: Deployment,
+    settings: LeaderSettings,
     tool: Tool,
     leaders: Sequence[Address],
-    inputs: Ports,
     *,
+    inputs: Ports,
     max_outcome_bytes: int,
     payment_mist: int,
 ) -> None:
-    """The commands that request one invocation by one or two leaders, paid from the gas coin."""
+    """The commands that request one invocation by one or two leaders, paid from the gas coin.
+
+    The requester consents to settings and tool as they are given here.
+    """
     payment = builder.split_coins(builder.gas, [payment_mist])[0]
     ports = make_ports(builder, deployment.package, inputs)
-    asked = (builder, deployment.package, deployment.leader_registry, tool.id, tool.revision)
+    registry, tool_seen = deployment.leader_registry, (tool.id, tool.revision)
+    asked = (builder, deployment.package, registry, settings.revision, *tool_seen)
     terms = (ports, max_outcome_bytes, payment)
     match leaders:
         case [leader]:
@@ -61,27 +66,18 @@ def add_outcome(
     invocation: Address,
     leader: Address,
     outcome: Outcome,
-    *,
-    tool: Address | None = None,
 ) -> None:
     """The commands by which a worker of a leader closes one invocation.
 
-    A signed answer is settled by its signature, for which the `tool` has to be known. Any number
-    fit into one transaction; those that are closed already are passed over.
+    Any number fit into one transaction; those that are closed already are passed over.
     """
-    closed = deployment.package, invocation, leader, deployment.leader_registry
+    closed = deployment.package, invocation, leader
     if isinstance(outcome, Failure):
         calls.fail(builder, *closed, outcome.reason, outcome.detail)
         return
     ports = make_ports(builder, deployment.package, ports_of(outcome.ports))
-    signed = outcome.signature
-    if signed is None or tool is None:
+    if outcome.signature is None:
         calls.settle(builder, *closed, outcome.variant, ports)
     else:
-        answer = (outcome.variant, ports, signed.key, signed.signature)
-        calls.settle_signed(builder, *closed, tool, *answer)
-
-
-def outcome_bytes(answer: Answer) -> int:
-    """The bytes of an answer that count against `max_outcome_bytes`."""
-    return len(answer.variant) + ports_of(answer.ports).size()
+        signed = (outcome.signature.key, outcome.signature.signature)
+        calls.settle_signed(builder, *closed, outcome.variant, ports, *signed)

@@ -30,7 +30,9 @@ from nexus_tools.package.move.invocation import (
     State,
 )
 from nexus_tools.package.move.leader import Leader
+from nexus_tools.package.move.leader_registry import LeaderSettings
 from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.value import Ports
 from nexus_tools.registry.invocation_commands import add_outcome, add_request, quote_mist
 from nexus_tools.registry.invocation_history import (
     History,
@@ -96,9 +98,13 @@ class Invocations(PackageClient):
     ) -> int:
         """What an invocation costs at most, in MIST."""
         settings = await self._leaders.settings()
+        return await self._quote(settings, tool, ports_of(inputs), max_outcome_bytes)
+
+    async def _quote(
+        self, settings: LeaderSettings, tool: Tool, inputs: Ports, max_outcome_bytes: int
+    ) -> int:
         gas_price = await self.client.gas_price()
-        input_bytes = ports_of(inputs).size()
-        return quote_mist(settings, tool, input_bytes, max_outcome_bytes, gas_price)
+        return quote_mist(settings, tool, inputs.size(), max_outcome_bytes, gas_price)
 
     async def leaders_for(self, tool: Tool, among: Sequence[Address] = ()) -> tuple[Address, ...]:
         """One or two leaders that an invocation of a tool can name.
@@ -106,9 +112,8 @@ class Invocations(PackageClient):
         The first ones of `among`, a list of one's own, that the tool accepts and that are active;
         without it, drawn from all such leaders by their records. Raises `no_leader`.
         """
-        listed = among or tool.leaders.entries
-        if listed:
-            found = await self._leaders.find_all(listed, Leader)
+        if among or not tool.open:
+            found = await self._leaders.find_all(among or tool.leaders.entries, Leader)
         else:
             found = [*await self._leaders.list()]
         possible = [each for each in found if each and each.is_active and tool.accepts(each.id)]
@@ -144,8 +149,8 @@ class Invocations(PackageClient):
         `DEFAULT_OUTCOME_BYTES`, or as many as the tool asks for, if nothing else is said. The
         requester consents to the tool as it is given here. Raises `tool_not_active`, `no_leader`,
         `too_expensive`, `inputs_too_large`, `outcome_limit_too_large`, `outcome_limit_too_small`
-        or, if the tool or a price was changed at the same moment, `tool_changed` or
-        `wrong_payment`.
+        or, if something was changed at the same moment, `tool_changed`,
+        `settings_changed` or `wrong_payment`.
         """
         if not tool.is_active:
             raise NotNowError(
@@ -156,7 +161,8 @@ class Invocations(PackageClient):
         named = await self.leaders_for(tool, leaders)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
-        cost_mist = await self.quote(tool, inputs, max_outcome_bytes)
+        settings, ports = await self._leaders.settings(), ports_of(inputs)
+        cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise NotNowError(
                 "too_expensive",
@@ -167,9 +173,10 @@ class Invocations(PackageClient):
         add_request(
             builder,
             self.deployment,
+            settings,
             tool,
             named,
-            ports_of(inputs),
+            inputs=ports,
             max_outcome_bytes=max_outcome_bytes,
             payment_mist=cost_mist,
         )
@@ -331,19 +338,11 @@ class Invocations(PackageClient):
         event. With a `budget` in MIST it is not simulated first.
 
         Raises `not_responsible`, `not_worker`, `leader_suspended`, `too_early`,
-        `outcome_too_large`, `not_signed` or `wrong_signature`.
+        `outcome_too_large`, `not_signed`, `wrong_key` or `wrong_signature`.
         """
         builder = TransactionBuilder()
-        signed = [
-            place
-            for place, each in outcomes.items()
-            if isinstance(each, Answer) and each.signature is not None
-        ]
-        found = await self.find_all(signed, Invocation)
-        tools = {place: each.tool for place, each in zip(signed, found, strict=True) if each}
         for invocation, outcome in outcomes.items():
-            tool = tools.get(invocation)
-            add_outcome(builder, self.deployment, invocation, leader, outcome, tool=tool)
+            add_outcome(builder, self.deployment, invocation, leader, outcome)
         return await self.send(builder, budget=budget)
 
     @property

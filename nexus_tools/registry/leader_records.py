@@ -17,6 +17,7 @@ from nexus_tools.package.move.invocation import (
 )
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.sui.address import Address
+from nexus_tools.tool import FailureReason
 
 RECENT_CHECKPOINTS = 100_000
 """How far back records are read to choose: some hours on a network that makes four a second."""
@@ -28,8 +29,10 @@ MAX_NAMED = 2
 class LeaderRecord(Struct, frozen=True):
     """What a leader did with the invocations that named it.
 
-    It missed those that expired, and those that a leader after it closed. `latency_ms` is the
-    median time from request to answer; None if it settled nothing.
+    It missed those that expired, and those that a leader after it closed. Failures for inputs that
+    do not fit are their requesters' and not counted. `latency_ms` is the median time from request
+    to answer; None if it settled nothing. A record is cheap to make with tools of one's own, so it
+    is weak evidence.
     """
 
     settled: int = 0
@@ -65,6 +68,8 @@ async def read_records(
             case InvocationExpired() as expired:
                 missed.update(expired.leaders)
                 named.pop(expired.invocation, None)
+            case InvocationFailed(reason=FailureReason.INPUT_INVALID) as closed:
+                named.pop(closed.invocation, None)
             case InvocationSettled() | InvocationFailed() as closed:
                 (settled if isinstance(closed, InvocationSettled) else failed)[closed.leader] += 1
                 request = named.pop(closed.invocation, None)

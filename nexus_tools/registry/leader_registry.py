@@ -186,19 +186,11 @@ class LeaderRegistry(PackageClient):
         return await self._call_as_owner(calls.offer, leader, to)
 
     async def accept(self, leader: Address) -> Sent:
-        """Take over a leader that was offered; workers and keys of the former owner are removed.
+        """Take over a leader that was offered: the wallet is its only worker, and it has no keys.
 
         Raises `not_offered`.
         """
-        found = await self.get(leader)
-        builder, package = TransactionBuilder(), self.deployment.package
-        calls.accept(builder, package, leader)
-        for worker in found.workers.entries:
-            if worker != self.client.address:
-                calls.remove_worker(builder, package, leader, worker)
-        for key in found.keys.keys:
-            calls.remove_key(builder, package, leader, key)
-        return await self.send(builder)
+        return await self.call(calls.accept, leader, (self.client.address,))
 
     # --- Admin
 
@@ -209,7 +201,8 @@ class LeaderRegistry(PackageClient):
         """
         await self._require_admin()
         to = (self._registry, self.deployment.admin)
-        return await self.call(leader_registry.configure, *to, *astuple(settings))
+        # The chain counts the revision.
+        return await self.call(leader_registry.configure, *to, *astuple(settings)[:-1])
 
     async def propose_slash(
         self, leader: Address, amount_mist: int, reason: str, evidence: bytes

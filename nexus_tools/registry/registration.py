@@ -84,7 +84,7 @@ def registrations_to_send(
 
     Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
     `timeout_out_of_range`, `onchain_not_accepted`, `collateral_too_small`, `delay_too_long`,
-    `price_too_high`, `leader_needed`, `key_needed`, `not_accepting`, `name_taken`,
+    `price_too_high`, `open_to_all`, `key_needed`, `not_accepting`, `name_taken`,
     `definition_differs`, `tool_not_active`.
     """
     missing = []
@@ -237,7 +237,7 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     check_terms(settings, locked_mist, registration.delay_ms(settings), str(fqn))
     check_price(registration.price_mist, locked_mist, fqn)
     if registration.price_mist and not registration.leaders:
-        raise leader_needed(fqn)
+        raise open_to_all(fqn)
     if registration.requires_signed_outcome and not registration.keys:
         raise ValidationError(
             "key_needed",
@@ -246,11 +246,11 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
         )
 
 
-def leader_needed(fqn: ToolFqn | str) -> ValidationError:
-    """The error for a tool that is to have a price and lists no leader."""
+def open_to_all(fqn: ToolFqn | str) -> ValidationError:
+    """The error for a tool that is to have a price and is open to all leaders."""
     return ValidationError(
-        "leader_needed",
-        f"{fqn} is to have a price, and lists no leader: it gives its answer before it is paid",
+        "open_to_all",
+        f"{fqn} is to have a price, and is open to all leaders: it gives answers before it is paid",
         hint="name leaders that you trust: `nexus-tools leader list` shows the record of each",
     )
 

@@ -6,7 +6,7 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.package import Deployment
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move.tool import Tool
-from nexus_tools.registry.registration import check_price, leader_needed
+from nexus_tools.registry.registration import check_price, open_to_all
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition
@@ -31,7 +31,7 @@ class ToolChanges:
         return any(value is not None for value in of_owner)
 
     def check(self, tool: Tool) -> None:
-        """Raises `nothing_to_update`, `price_too_high`, `leader_needed`, `key_needed`.
+        """Raises `nothing_to_update`, `price_too_high`, `open_to_all`, `key_needed`.
 
         And as `ToolDefinition.parse`: the chain takes any text as a URL, and leaders would refuse
         to call it.
@@ -49,8 +49,8 @@ class ToolChanges:
             ToolDefinition.parse(tool.definition.document() | changed)
         if self.price_mist is not None and not tool.collateral.is_claimed:
             check_price(self.price_mist, tool.collateral.required_mist, tool.fqn)
-        if self.price_mist and not tool.leaders.entries:
-            raise leader_needed(tool.fqn)
+        if self.price_mist and tool.open:
+            raise open_to_all(tool.fqn)
         if self.requires_signed_outcome and not tool.keys.keys:
             raise ValidationError(
                 "key_needed",

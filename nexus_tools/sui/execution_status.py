@@ -24,8 +24,8 @@ from nexus_tools.sui.bcs import (
     u64,
     unit_enum,
     vector,
-    write_uleb128,
 )
+from nexus_tools.uleb128 import write_uleb128
 
 
 class MoveLocation(Struct, frozen=True):

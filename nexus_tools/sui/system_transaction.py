@@ -23,11 +23,11 @@ from nexus_tools.sui.bcs import (
     u64,
     vector,
     wrapper,
-    write_uleb128,
 )
 from nexus_tools.sui.digest import DIGEST, Digest
 from nexus_tools.sui.object import OBJECT_DATA, OWNER, MoveObject, MovePackage, Owner
 from nexus_tools.sui.type_tag import TYPE_TAG
+from nexus_tools.uleb128 import write_uleb128
 
 
 class ChangeEpoch(Struct, frozen=True):

@@ -42,7 +42,7 @@ from nexus_tools.tool.outcome import (
     OutcomeSignature,
     is_error_variant,
 )
-from nexus_tools.tool.ports import encoded_ports
+from nexus_tools.tool.ports import encoded_ports, outcome_bytes
 from nexus_tools.tool.protocol import Problem
 from nexus_tools.tool.schema import (
     MAX_PORTS,
@@ -150,6 +150,7 @@ __all__ = [
     "linear_time",
     "measure",
     "mismatch_error",
+    "outcome_bytes",
     "parse_json",
     "parse_public_key",
     "pattern_mismatches",

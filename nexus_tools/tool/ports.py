@@ -8,9 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nexus_tools.errors import ValidationError
+from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schema import MAX_PORTS
 from nexus_tools.tool.strict_json import canonical_json
 from nexus_tools.uleb128 import encoded_uleb128
+
+MAX_NAME_BYTES = 100
+"""The longest name of a port, as `value::ports` has it."""
 
 # An argument on Sui has 16 384 bytes at most, three of them for its length.
 _MAX_CHUNK_BYTES = 16_381
@@ -34,17 +38,22 @@ def encoded_ports(document: Mapping[str, Any]) -> bytes:
             hint="put values that belong together into one JSON object",
         )
     for name in document:
-        if not name.isascii() or not name:
+        if not name.isascii() or not 0 < len(name) <= MAX_NAME_BYTES:
             raise ValidationError(
                 "port_name_invalid",
                 f"{name[:80]!r} is not a port name",
-                hint="a port name is a letter a-z, then a-z, 0-9 and underscores",
+                hint="a port name is a letter a-z, then a-z, 0-9 and underscores, 100 at most",
             )
     entries = (
         _sized(name.encode("ascii")) + _value(canonical_json(document[name]))
         for name in sorted(document)
     )
     return encoded_uleb128(len(document)) + b"".join(entries)
+
+
+def outcome_bytes(answer: Answer) -> int:
+    """The bytes of an answer that count against `max_outcome_bytes`. Raises as `encoded_ports`."""
+    return len(answer.variant) + len(encoded_ports(answer.ports))
 
 
 def encoded_text(text: str) -> bytes:

@@ -90,6 +90,7 @@ class Problem(Enum):
     DIGEST_WRONG = ("digest_wrong", HTTPStatus.UNAUTHORIZED)
     KEY_UNKNOWN = ("key_unknown", HTTPStatus.UNAUTHORIZED)
     LEADER_NOT_ACCEPTED = ("leader_not_accepted", HTTPStatus.FORBIDDEN)
+    ANSWERS_UNPAID = ("answers_unpaid", HTTPStatus.FORBIDDEN)
     CALL_NOT_AUTHORIZED = ("call_not_authorized", HTTPStatus.FORBIDDEN)
     TOOL_UNKNOWN = ("tool_unknown", HTTPStatus.NOT_FOUND)
     BODY_TIMED_OUT = ("body_timed_out", HTTPStatus.REQUEST_TIMEOUT)
@@ -99,6 +100,7 @@ class Problem(Enum):
     ENCODING_UNSUPPORTED = ("encoding_unsupported", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     JSON_INVALID = ("json_invalid", HTTPStatus.UNPROCESSABLE_ENTITY)
     INPUT_INVALID = ("input_invalid", HTTPStatus.UNPROCESSABLE_ENTITY)
+    OUTPUT_TOO_LARGE = ("output_too_large", HTTPStatus.UNPROCESSABLE_ENTITY)
     KEY_REUSED = ("key_reused", HTTPStatus.UNPROCESSABLE_ENTITY)
     BUSY = ("busy", HTTPStatus.TOO_MANY_REQUESTS)
     TOOL_BROKE = ("tool_broke", HTTPStatus.INTERNAL_SERVER_ERROR)
@@ -141,8 +143,10 @@ def failure_reason(status: int, code: str = "") -> FailureReason:
 
     `code` is the problem document's. A server that follows the draft of `Idempotency-Key` to the
     letter refuses a key that somebody else has used with another body, by the same 422 as it does
-    an input: that says nothing about the input.
+    an input: that says nothing about the input, nor does an answer that is not paid for.
     """
     if code == Problem.KEY_REUSED.code:
         return FailureReason.HTTP_ERROR
+    if code == Problem.OUTPUT_TOO_LARGE.code:
+        return FailureReason.OUTPUT_TOO_LARGE
     return _REASONS.get(status, FailureReason.HTTP_ERROR)

@@ -1,13 +1,17 @@
 """The tool's signature of an answer to an invocation, which the chain verifies when it is settled.
 
 A response's signature ends with the Leader, who reads the response; this one goes on: with it the
-chain believes that the answer is the tool's, whoever the leader is. It does not say for which
-inputs: a leader that sends others than the invocation's gets an honest answer to them.
+chain believes that the answer is the tool's, whoever the leader is. It says for which inputs, too:
+a leader that sends others than the invocation's gets an honest answer, and cannot settle with it.
+
+The tool has the inputs as JSON, and signs them as `encoded_ports` writes them. Who requests can
+write them on chain in other ways: a Leader does not call a tool for those.
 """
 
 import re
 from collections.abc import Collection, Mapping
 from hashlib import blake2b
+from typing import Any
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import protocol
@@ -24,28 +28,33 @@ _ID = re.compile(r"0x([0-9a-f]{64})")
 _OK = 200
 
 
-def outcome_message(invocation: bytes, answer: Answer) -> bytes:
+def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer) -> bytes:
     """What is signed, as the Move function `invocation::signed_outcome` has it.
 
-    `nexus_tools::outcome`, the 32 bytes of the invocation's id, the variant in BCS, and the
-    BLAKE2b-256 digest of the ports in BCS. Raises as `encoded_ports`.
+    `nexus_tools::outcome`, the 32 bytes of the invocation's id, the BLAKE2b-256 digest of the
+    inputs in BCS, the variant in BCS, and that digest of the ports. Raises as `encoded_ports`.
     """
-    digest = blake2b(encoded_ports(answer.ports), digest_size=32).digest()
-    return _DOMAIN + invocation + encoded_text(answer.variant) + digest
+    asked, answered = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
+    return _DOMAIN + invocation + asked + encoded_text(answer.variant) + answered
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=32).digest()
 
 
 def outcome_header(
-    identity: Identity, status: int, body: bytes, request: Mapping[str, str]
+    identity: Identity, status: int, body: bytes, request: Mapping[str, str], *, asked: bytes
 ) -> dict[str, str]:
     """The header that signs the answer in a response; none for what is no answer on chain.
 
-    That is a problem, or a request whose invocation is no id of Sui.
+    That is a problem, or a request whose invocation is no id of Sui. `asked` is the body of the
+    request.
     """
     invocation = _ID.fullmatch(request.get(_INVOCATION, ""))
     if status != _OK or invocation is None:
         return {}
     try:
-        message = outcome_message(bytes.fromhex(invocation[1]), _answer(body))
+        message = outcome_message(bytes.fromhex(invocation[1]), _object(asked), _answer(body))
     except ValidationError:
         return {}
     signature = written_bytes(identity.key.private.sign(message))
@@ -57,12 +66,19 @@ def _answer(body: bytes) -> Answer:
 
     Raises `json_invalid` for what is none.
     """
-    document = parse_json(body)
-    if isinstance(document, dict) and len(document) == 1:
+    document = _object(body)
+    if len(document) == 1:
         ((variant, ports),) = document.items()
         if isinstance(ports, dict):
             return Answer(variant, ports)
     raise ValidationError("json_invalid", "it is no variant with its ports")
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    document = parse_json(body)
+    if isinstance(document, dict):
+        return document
+    raise ValidationError("json_invalid", "it is no JSON object")
 
 
 def read_outcome_signature(
@@ -70,23 +86,26 @@ def read_outcome_signature(
     headers: Mapping[str, str],
     request: Mapping[str, str],
     keys: Collection[bytes],
-) -> OutcomeSignature | None:
-    """The signature that a response has of its answer, verified; None if there is none.
+    *,
+    asked: bytes,
+) -> OutcomeSignature:
+    """The signature that a response has of its answer, verified to be that of one of `keys`.
 
-    Both have the names of headers in lower case. `keys` may be empty: then it is any key's that
-    names itself the tool's. Raises `MalformedError`.
+    `asked` is the body of the request. Both have the names of headers in lower case. Raises
+    `MalformedError`.
     """
     field = headers.get(_HEADER)
     if not field:
-        return None
+        raise MalformedError("the answer is not signed for the chain")
     signature, parameters = read_bytes_item(field)
     found = parse_key_id(str(parameters.get("keyid", "")))
     invocation = _ID.fullmatch(request[_INVOCATION])
     if found is None or invocation is None:
         raise MalformedError(f"{protocol.OUTCOME_SIGNATURE_HEADER} names no key or no invocation")
     signer, key = found
-    if signer != request[protocol.TOOL_HEADER.lower()] or (keys and key not in keys):
+    if signer != request[protocol.TOOL_HEADER.lower()] or key not in keys:
         raise MalformedError("the outcome is signed with a key that the tool does not have")
-    if not verifies(key, signature, outcome_message(bytes.fromhex(invocation[1]), answer)):
+    message = outcome_message(bytes.fromhex(invocation[1]), _object(asked), answer)
+    if not verifies(key, signature, message):
         raise MalformedError("the signature of the outcome is not that of this answer")
     return OutcomeSignature(key, signature)

@@ -78,12 +78,16 @@ READ_HEADERS = frozenset((*COVERED[2:], _INPUT, _SIGNATURE))
 
 
 class RefusedSignatureError(Exception):
-    """A message is not signed as it should be: why, for programs and for people."""
+    """A message is not signed as it should be: why, for programs and for people.
 
-    def __init__(self, problem: Problem, detail: str) -> None:
+    `unknown` is the signer, if it or its key is in no list.
+    """
+
+    def __init__(self, problem: Problem, detail: str, unknown: str = "") -> None:
         super().__init__(detail)
         self.problem = problem
         self.detail = detail
+        self.unknown = unknown
 
 
 class SignedRequest(NamedTuple):
@@ -207,9 +211,11 @@ def _known_key(given: SignatureInput, leaders: Keys) -> tuple[str, bytes]:
     signer, key = _key_of(given)
     known = leaders(signer)
     if known is None:
-        raise _refused(Problem.LEADER_NOT_ACCEPTED, f"this tool does not accept {signer}")
+        detail = f"this tool does not accept {signer}"
+        raise RefusedSignatureError(Problem.LEADER_NOT_ACCEPTED, detail, unknown=signer)
     if key not in known:
-        raise _refused(Problem.KEY_UNKNOWN, f"{signer} has no such key now")
+        detail = f"{signer} has no such key now"
+        raise RefusedSignatureError(Problem.KEY_UNKNOWN, detail, unknown=signer)
     return signer, key
 
 
@@ -230,13 +236,20 @@ def _of_request(each: Component, url: str, method: str, headers: Mapping[str, st
 
 
 def sign_response(
-    identity: Identity, status: int, body: bytes, request: Mapping[str, str], now_s: float
+    identity: Identity,
+    status: int,
+    body: bytes,
+    request: Mapping[str, str],
+    *,
+    asked: bytes,
+    now_s: float,
 ) -> dict[str, str]:
-    """The headers that make a response signed; `request` are the headers of its signed request.
+    """The headers that make a response signed.
 
-    An answer to an invocation is signed as it goes on chain, too: see `signed_outcome`.
+    `request` are the headers of its signed request, `asked` is the body of that. An answer to an
+    invocation is signed as it goes on chain, too: see `signed_outcome`.
     """
-    outcome = outcome_header(identity, status, body, request)
+    outcome = outcome_header(identity, status, body, request, asked=asked)
     text = f'{_response_components(outcome)};created={int(now_s)};keyid="{identity.key_id}"'
     digest = content_digest(body)
     of_request = [f'"{name}";req: {request[name]}' for name in _OF_REQUEST]
@@ -283,13 +296,15 @@ def check_answer(
     headers: Mapping[str, str],
     request: Mapping[str, str],
     keys: Collection[bytes],
-) -> OutcomeSignature | None:
-    """The tool's signature of an answer for the chain, verified; None if the response has none.
+    *,
+    asked: bytes,
+) -> OutcomeSignature:
+    """The signature that a response has of its answer for the chain, by one of the tool's `keys`.
 
-    `keys` are those of the tool as far as they are known. Raises `RefusedSignatureError`.
+    `asked` is the body of the request. Raises `RefusedSignatureError`.
     """
     try:
-        return read_outcome_signature(answer, headers, request, keys)
+        return read_outcome_signature(answer, headers, request, keys, asked=asked)
     except MalformedError as error:
         raise _refused(Problem.SIGNATURE_INVALID, str(error)) from error
 

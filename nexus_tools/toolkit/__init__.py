@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nexus_tools.toolkit.recent import RecentInvocations
     from nexus_tools.toolkit.server import ToolServer
     from nexus_tools.toolkit.signatures import SignatureMode, Signatures
+    from nexus_tools.toolkit.taken_answers import TakenAnswers
 
 __all__ = [
     "Authorize",
@@ -45,6 +46,7 @@ __all__ = [
     "Signatures",
     "SqliteNonces",
     "Status",
+    "TakenAnswers",
     "Tool",
     "ToolServer",
     "Variant",
@@ -68,5 +70,6 @@ __getattr__ = late_names(
         "recent": ("RecentInvocations",),
         "server": ("ToolServer",),
         "signatures": ("SignatureMode", "Signatures"),
+        "taken_answers": ("TakenAnswers",),
     },
 )

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.logs import get_logger
-from nexus_tools.tool import Problem, parse_json, protocol
+from nexus_tools.tool import Answer, Problem, outcome_bytes, parse_json, protocol
 from nexus_tools.toolkit.authors_code import traceback_of
 from nexus_tools.toolkit.recent import RecentInvocations
 from nexus_tools.toolkit.request import (
@@ -140,7 +140,10 @@ class InvokeEndpoint:
             if head.tool is not None and head.tool != self._name_bytes:
                 raise self._unknown_tool()
             if self.gate is not None:
-                admitted = self.gate.admit(scope)
+                try:
+                    admitted = self.gate.admit(scope)
+                except ProblemError as problem:
+                    admitted = await self.gate.admit_again(scope, problem)
                 head = head.of_leader(admitted.request.signer if admitted else None)
             limits = self._slots.limits
             check_length(head.content_length, limits.max_body_bytes)
@@ -163,7 +166,7 @@ class InvokeEndpoint:
         except ClientGoneError:
             return
         if signed is not None:
-            response = signed.sign(response)
+            response = signed.finish(response, body, head.call.deadline)
         start, content = response.messages()
         await send(start)
         await send(content)
@@ -215,6 +218,8 @@ class InvokeEndpoint:
             limited = self._time_limit.start()
             try:
                 with limited:
+                    if self.gate is not None:
+                        await self.gate.authorize(head.call)
                     await self._tool.check_authorized(head.call)
                     answer = await self._tool.answer(arguments)
             except NotAuthorizedError as error:
@@ -231,7 +236,12 @@ class InvokeEndpoint:
             variant=answer.variant,
             ms=round((perf_counter() - began) * 1_000),
         )
-        return Response.of_answer(answer)
+        response = Response.of_answer(answer)
+        limit = head.call.max_outcome_bytes
+        # In few answers each character takes two bytes on chain: nearly none has to be measured.
+        if limit is not None and 2 * len(response.body) > limit:
+            return _within(limit, answer, response)
+        return response
 
     def _broken(self, error: Exception, head: InvokeHead, *, timed_out: bool) -> Response:
         """The response when the tool is too slow or breaks; the cause stays in the server's log."""
@@ -247,3 +257,18 @@ class InvokeEndpoint:
         )
         detail = "the tool broke; its operator finds the cause in the log"
         return ProblemError(problem, detail).response()
+
+
+def _within(limit: int, answer: Answer, response: Response) -> Response:
+    """The response, unless its answer could not be settled: then the tool would work for nothing.
+
+    Which leader fails the invocation for that is no matter of its own choice.
+    """
+    try:
+        size = outcome_bytes(answer)
+    except ValidationError as error:
+        return ProblemError(Problem.OUTPUT_TOO_LARGE, error.message).response()
+    if size <= limit:
+        return response
+    detail = f"the answer has {size} bytes, {limit} are paid for"
+    return ProblemError(Problem.OUTPUT_TOO_LARGE, detail).response()

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import time
 from typing import Protocol
 
-from nexus_tools.errors import UsageError
+from nexus_tools.toolkit.state_file import open_state
 
 MAX_PER_SIGNER = 200_000
 """As many requests in the minute or so for which each is good: about 40 MB for one signer."""
@@ -79,7 +79,7 @@ class MemoryNonces:
 class SqliteNonces:
     """In a file that the processes of a server share, and that outlives them.
 
-    The bound holds for each process. Raises `nonces_unusable` if the file cannot be used.
+    The bound holds for each process. Raises `state_unusable`.
     """
 
     since_s = 0.0
@@ -87,17 +87,7 @@ class SqliteNonces:
     def __init__(self, path: Path, max_per_signer: int = MAX_PER_SIGNER) -> None:
         self._own = MemoryNonces(max_per_signer)
         self._forgotten_at = 0.0
-        try:
-            path.touch(mode=0o600)
-            # One statement at a time, each by itself; the loop's thread need not have opened it.
-            self._file = sqlite3.connect(path, 10.0, isolation_level=None, check_same_thread=False)
-            self._file.executescript(_SCHEMA)
-        except (OSError, sqlite3.Error) as error:
-            raise UsageError(
-                "nonces_unusable",
-                f"{path} cannot keep which requests were taken: {error}",
-                hint="name a file in a folder that the server may write to",
-            ) from None
+        self._file = open_state(path, _SCHEMA)
 
     def take(self, signer: str, nonce: str, until_s: int, now_s: float) -> bool:
         """As `Nonces` has it; a file that cannot be written to has no room."""
@@ -119,11 +109,7 @@ class SqliteNonces:
             self._file.execute("DELETE FROM taken WHERE until_s < ?", (int(now_s) - _MARGIN_S,))
 
 
-# Nothing is lost when a process ends; when the machine does, what it took last may be. Processes
-# that begin together wait for each other longer than a request may.
 _SCHEMA = """
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = OFF;
     CREATE TABLE IF NOT EXISTS taken (
         signer TEXT NOT NULL,
         nonce TEXT NOT NULL,
@@ -131,6 +117,5 @@ _SCHEMA = """
         PRIMARY KEY (signer, nonce)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS taken_until ON taken (until_s);
-    PRAGMA busy_timeout = 1000;
 """
 _TAKE = "INSERT OR IGNORE INTO taken VALUES (?, ?, ?)"

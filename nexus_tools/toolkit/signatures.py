@@ -1,8 +1,10 @@
 """Whether a server takes signed tool calls, whose, and how it signs what it responds with."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+from http import HTTPStatus
 from time import time
 from typing import NamedTuple
 
@@ -26,6 +28,8 @@ from nexus_tools.tool import (
 )
 from nexus_tools.toolkit.nonces import MemoryNonces, Nonces, NoncesFullError
 from nexus_tools.toolkit.response import ProblemError, Response
+from nexus_tools.toolkit.taken_answers import TakenAnswers
+from nexus_tools.toolkit.tool import Call, NotReadyError
 
 # ASGI has the names of headers in lower case, as bytes.
 _NAMES = {name.encode(): name for name in READ_HEADERS}
@@ -37,6 +41,8 @@ _LISTS = {
 }
 # RFC 9110 wants it beside a 401.
 _CHALLENGE = (b"www-authenticate", b"Signature")
+_DIGEST = protocol.CONTENT_DIGEST_HEADER.lower()
+_INVOCATION = protocol.INVOCATION_HEADER.lower()
 
 
 class SignatureMode(StrEnum):
@@ -55,14 +61,22 @@ class SignatureMode(StrEnum):
 class Signatures:
     """What a server does about signatures: `leaders` are whom it accepts, with their keys of now.
 
-    `key` signs its responses to signed calls, as each tool's. `nonces` are shared by all processes
-    of one server, see `SqliteNonces`. `clock` gives seconds since 1970.
+    They are those of all tools, or of each by its FQN. `look_again` is awaited with a signer that
+    is not known, or has another key, before it is refused, and may raise `NotReadyError`.
+    `authorize` is awaited with the FQN and each signed call, and may raise that, too, or
+    `NotAuthorizedError`. `key` signs responses to signed calls, as each tool's. `nonces` are shared
+    by all processes of one server, see `SqliteNonces`, as are the `answers` by which leaders are
+    refused where signatures are required: elsewhere a leader can call as anybody. `clock` gives
+    seconds since 1970.
     """
 
     mode: SignatureMode | str = SignatureMode.REQUIRED
-    leaders: Keys = field(default_factory=lambda: KnownKeys({}))
+    leaders: Keys | Mapping[str, Keys] = field(default_factory=lambda: KnownKeys({}))
     key: SigningKey | None = None
     nonces: Nonces = field(default_factory=MemoryNonces)
+    answers: TakenAnswers = field(default_factory=TakenAnswers)
+    look_again: Callable[[str], Awaitable[None]] | None = None
+    authorize: Callable[[str, Call], Awaitable[None]] | None = None
     clock: Callable[[], float] = time
 
 
@@ -72,6 +86,7 @@ class SignedCall(NamedTuple):
     gate: "SignatureGate"
     request: SignedRequest
     headers: dict[str, str]
+    arrived_s: float
 
     def take(self, body: bytes) -> None:
         """Take the whole call, once and never again. Raises `ProblemError`."""
@@ -88,19 +103,47 @@ class SignedCall(NamedTuple):
             raise ProblemError(Problem.BUSY, str(error), headers=_SOON) from error
         if not is_new:
             raise _problem(Problem.SIGNATURE_REPLAYED, "this very request was here before")
+        if self.gate.is_required:
+            invocation, digest = self.headers[_INVOCATION], self.headers[_DIGEST]
+            if not signatures.answers.begin(request.signer, invocation, digest, now_s):
+                detail = "this leader has called with another body for the same invocation"
+                raise ProblemError(Problem.KEY_REUSED, detail)
 
-    def sign(self, response: Response) -> Response:
-        """The response, signed with the tool's key if it has one."""
-        identity = self.gate.identity
+    def finish(self, response: Response, asked: bytes, deadline: datetime | None) -> Response:
+        """The response to the body `asked`, signed with the tool's key if it has one.
+
+        Where signatures are required, a leader takes an answer in time or not at all: it counts.
+        """
+        identity, signatures = self.gate.identity, self.gate.signatures
+        now_s = signatures.clock()
+        if self.gate.is_required:
+            if deadline is not None and self._is_late(now_s, deadline):
+                detail = f"the answer came after {protocol.DEADLINE_HEADER}"
+                response = ProblemError(Problem.TIMED_OUT, detail).response()
+            is_answer = response.status == HTTPStatus.OK
+            leader, invocation = self.request.signer, self.headers[_INVOCATION]
+            signatures.answers.end(leader, invocation, answered=is_answer)
         if identity is None:
             return response
-        now_s = self.gate.signatures.clock()
-        signed = sign_response(identity, response.status, response.body, self.headers, now_s)
+        to = (response.status, response.body, self.headers)
+        signed = sign_response(identity, *to, asked=asked, now_s=now_s)
         added = tuple((name.encode(), value.encode()) for name, value in signed.items())
         return response._replace(headers=(*response.headers, *added))
 
+    def _is_late(self, now_s: float, deadline: datetime) -> bool:
+        """Whether the leader waits no more: by its own clock it gave so much time."""
+        return now_s - self.arrived_s > deadline.timestamp() - self.request.created_s
+
 
 _SOON = ((b"retry-after", b"1"),)
+
+
+class _UnknownSignerError(ProblemError):
+    """The signer or its key is in no list, which may be behind: whoever can looks again."""
+
+    def __init__(self, error: RefusedSignatureError) -> None:
+        super().__init__(error.problem, error.detail, headers=_challenge(error.problem))
+        self.signer = error.unknown
 
 
 class SignatureGate:
@@ -111,8 +154,11 @@ class SignatureGate:
 
     def __init__(self, signatures: Signatures, tool: str, root_url: str) -> None:
         self.signatures = signatures
+        self.tool = tool
         self.identity = Identity(tool, signatures.key) if signatures.key else None
-        self._is_required = signatures.mode == SignatureMode.REQUIRED
+        self.is_required = signatures.mode == SignatureMode.REQUIRED
+        leaders = signatures.leaders
+        self._leaders = leaders[tool] if isinstance(leaders, Mapping) else leaders
         self._root_url = root_url
 
     def admit(self, scope: Scope) -> SignedCall | None:
@@ -121,20 +167,45 @@ class SignatureGate:
         Raises `ProblemError`.
         """
         headers, repeated = _read(scope["headers"])
-        if not self._is_required and not is_signed(headers):
+        if not self.is_required and not is_signed(headers):
             return None
         if repeated:
             raise _problem(Problem.SIGNATURE_MALFORMED, f"{repeated} is there twice")
-        url, leaders, now_s = self._url(scope), self.signatures.leaders, self.signatures.clock()
+        url, now_s = self._url(scope), self.signatures.clock()
         try:
-            request = check_request(url, scope["method"], headers, leaders, now_s)
+            request = check_request(url, scope["method"], headers, self._leaders, now_s)
         except RefusedSignatureError as error:
+            if error.unknown:
+                raise _UnknownSignerError(error) from error
             raise _problem(error.problem, error.detail) from error
+        if self.is_required and (why := self.signatures.answers.refusal(request.signer)):
+            raise ProblemError(Problem.ANSWERS_UNPAID, why)
         if request.created_s < int(self.signatures.nonces.since_s):
             # The process before this one may have taken it.
             detail = "it was signed before this server began: sign it anew"
             raise ProblemError(Problem.NOT_READY, detail, headers=_SOON)
-        return SignedCall(self, request, headers)
+        return SignedCall(self, request, headers, now_s)
+
+    async def admit_again(self, scope: Scope, refused: ProblemError) -> SignedCall | None:
+        """The same, once somebody has looked whether the signer has the key since.
+
+        Raises as `admit`, and `refused` if there is nothing to look for.
+        """
+        if not isinstance(refused, _UnknownSignerError) or self.signatures.look_again is None:
+            raise refused
+        try:
+            await self.signatures.look_again(refused.signer)
+        except NotReadyError as error:
+            raise ProblemError(Problem.NOT_READY, str(error), headers=_SOON) from error
+        return self.admit(scope)
+
+    async def authorize(self, call: Call) -> None:
+        """Ask whoever knows of the invocation of a signed call.
+
+        Raises `NotAuthorizedError` or `NotReadyError`.
+        """
+        if call.leader is not None and self.signatures.authorize is not None:
+            await self.signatures.authorize(self.tool, call)
 
     def _url(self, scope: Scope) -> str:
         """Where the call came to, by what the server knows of itself and not by its headers."""
@@ -184,5 +255,8 @@ def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
 
 
 def _problem(problem: Problem, detail: str) -> ProblemError:
-    is_challenge = problem.status == Problem.SIGNATURE_MISSING.status
-    return ProblemError(problem, detail, headers=(_CHALLENGE,) if is_challenge else ())
+    return ProblemError(problem, detail, headers=_challenge(problem))
+
+
+def _challenge(problem: Problem) -> tuple[tuple[bytes, bytes], ...]:
+    return (_CHALLENGE,) if problem.status == HTTPStatus.UNAUTHORIZED else ()

@@ -6,8 +6,17 @@ import pytest
 from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
-from nexus_tools.client import Balance, GasSource, KeyPair, Patience, SuiClient
+from nexus_tools.client import (
+    Balance,
+    GasSource,
+    KeyPair,
+    Patience,
+    SuiClient,
+    explains_refusal,
+)
 from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
+from nexus_tools.package import Publisher, load_package
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import is_coin_reservation, reserved_amount
 from nexus_tools.sui.builder import TransactionBuilder
@@ -15,6 +24,7 @@ from nexus_tools.sui.digest import transaction_digest
 from nexus_tools.sui.expiration import NoExpiration, ValidDuring
 from nexus_tools.sui.transaction import TRANSACTION_DATA
 from nexus_tools.sui.type_tag import SUI
+from nexus_tools.tool import Answer
 
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
 MIST = 1_000_000_000
@@ -170,8 +180,9 @@ async def test_too_little_in_both_is_said_before_anything_is_signed(client, give
 
 async def test_a_failure_takes_the_gas_alone(client, give):
     give(client.address, MIST // 1000, balance=MIST)
-    builder = pay(1)
-    builder.split_coins(builder.split_coins(builder.gas, [1])[0], [2])
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [1])[0]
+    builder.transfer_objects([coin, builder.split_coins(coin, [2])[0]], CAROL)
     assert await code_of(client.execute(builder, budget=BUDGET)) == "insufficient_coin_balance"
     lost = MIST + MIST // 1000 - await client.balance(client.address)
     assert COMPUTATION <= lost < BUDGET
@@ -196,6 +207,24 @@ async def test_after_some_epochs_the_epoch_is_read_again(client, give, localnet)
         localnet.advance_epoch()
     await client.execute(pay(1))
     assert await client.balance(CAROL) == 2
+
+
+async def test_a_wallet_without_a_coin_publishes_registers_and_requests(client, give, define):
+    give(client.address, balance=50 * MIST)
+    deployment = (await Publisher(client).publish(load_package())).deployment
+    leaders = LeaderRegistry(client, deployment)
+    tools, invocations = ToolRegistry(client, deployment), Invocations(client, deployment)
+    _, leader = await leaders.register("lee", activate=True)
+    fqn = "xyz.example.math.add@1"
+    await tools.register(Registration(define(fqn), price_mist=MIST // 10, leaders=(leader,)))
+    tool = await tools.get(fqn)
+    _, invocation = await invocations.request(tool, {"a": 2, "b": 40})
+    await invocations.close(leader, {invocation: Answer("ok", {"result": 42})})
+    await invocations.delete(invocation)
+    await tools.unregister(fqn)
+    parts = await client.balance_parts(client.address)
+    assert parts.in_coins == 0
+    assert 50 * MIST - (await leaders.get(leader)).collateral.balance_mist > parts.in_address > 0
 
 
 # --- What it costs to know
@@ -329,6 +358,8 @@ async def test_coins_do_not_help_where_the_address_balance_pays_alone(client, gi
         await client.execute(read_clock(), budget=BUDGET, gas=GasSource.ADDRESS_BALANCE)
     assert caught.value.code == "not_enough_sui"
     assert caught.value.details["lacking_mist"] == 1
+    transfer = f"nexus-tools wallet transfer {client.address} 0.001 --deposit"
+    assert transfer in caught.value.hint
 
 
 async def test_a_balance_that_shrank_meanwhile_is_told_of(client, give):
@@ -421,3 +452,20 @@ async def test_gas_from_an_address_balance_is_refused_where_there_is_none(client
     assert caught.value.details == {"protocol_version": 105}
     assert "version 105" in caught.value.message
     assert caught.value.hint
+
+
+async def aborting(client, module):
+    """What a deposit comes to: an abort of the framework, as `raise_for_status` tells it."""
+    details = {"package": str(SUI_FRAMEWORK), "module": module, "function": "add_impl"}
+    async with explains_refusal(client.connection, ()):
+        raise RefusedOnChainError("move_abort", "it aborts", details=details)
+
+
+@pytest.mark.usefixtures("without_address_balances")
+async def test_a_deposit_is_refused_in_words_where_there_is_none(client):
+    assert await code_of(aborting(client, "funds_accumulator")) == "address_balances_off"
+    assert await code_of(aborting(client, "coin")) == "move_abort"
+
+
+async def test_where_there_are_some_an_abort_is_an_abort(client):
+    assert await code_of(aborting(client, "funds_accumulator")) == "move_abort"

@@ -201,7 +201,7 @@ async def test_calls_of_the_old_version_are_refused_in_words_after_the_migration
     tools, leader, chain, migrated
 ):
     with pytest.raises(UsageError, match="The package was upgraded") as caught:
-        await tools.update(ADD, price_mist=1)
+        await tools.update(ADD, timeout_ms=6_000)
     assert caught.value.code == "wrong_version"
     with pytest.raises(UsageError, match="newest version"):
         await LeaderRegistry(leader, chain.deployment).register("late")

@@ -20,7 +20,7 @@ INPUTS = {"a": 1, "b": 2}
 ANSWER = Answer("ok", {"result": 3})
 ANSWER_BYTES = 13  # as counted in test_invocations
 PRICE = 500  # of `priced_tool`
-FAIL_FEE = 1_000 * 1_000 + 450_000
+FAIL_FEE = 1_000 * 1_000 + 520_000
 SETTLE_FEE, INPUT_BYTE, OUTCOME_BYTE = FAIL_FEE + 2_000_000, 100, 7_600
 WINDOW = 5_000 + 15_000
 DAY = 86_400_000
@@ -252,12 +252,16 @@ async def test_a_suspended_leader_closes_nothing_until_it_tops_up(
 # --- Signed answers
 
 
-def signed_by(key, invocation, answer, signs=None):
+def digest(ports):
+    return blake2b(Ports.bcs.encode(ports_of(ports)), digest_size=32).digest()
+
+
+def signed_by(key, invocation, answer, *, signs=None, inputs=INPUTS):
     """The answer with the signature that `invocation::signed_outcome` asks for, made by hand."""
-    ports = Ports.bcs.encode(ports_of((signs or answer).ports))
     variant = answer.variant.encode()
-    message = b"nexus_tools::outcome" + invocation + bytes([len(variant)]) + variant
-    signature = key.sign(message + blake2b(ports, digest_size=32).digest())
+    message = b"nexus_tools::outcome" + invocation + digest(inputs)
+    message += bytes([len(variant)]) + variant + digest((signs or answer).ports)
+    signature = key.sign(message)
     public = key.public_key().public_bytes_raw()
     return Answer(answer.variant, answer.ports, OutcomeSignature(public, signature))
 
@@ -301,8 +305,8 @@ async def test_the_message_that_a_tool_signs_is_that_of_the_chain(
     )
     calls.invocation.signed_outcome(builder, package, place, "ok", ports)
     (message,) = (await user.inspect(builder)).results[-1]
-    # Its length before it: 20 bytes of words, 32 of the id, "ok" with its length, 32 of the digest.
-    assert message[0] == len(message) - 1 == 20 + 32 + 3 + 32
+    # Its length before it: 20 bytes of words, 32 of the id, "ok" with its length, two digests.
+    assert message[0] == len(message) - 1 == 20 + 32 + 32 + 3 + 32
     signature = signed_by(tool_key, place, ANSWER).signature
     tool_key.public_key().verify(signature.signature, message[1:])
 
@@ -317,34 +321,41 @@ async def test_without_the_tools_signature_there_is_no_answer(
     await closing.close(active_leader, {place: Failure(FailureReason.OUTPUT_INVALID, "")})
 
 
-@pytest.mark.parametrize("wrong", ["answer", "invocation", "key"])
+@pytest.mark.parametrize("wrong", ["answer", "invocation", "inputs"])
 async def test_a_leader_cannot_invent_what_a_tool_signed(
     invocations, closing, signing_tool, active_leader, tool_key, wrong
 ):
     _, place = await invocations.request(signing_tool, INPUTS)
-    key = Ed25519PrivateKey.from_private_bytes(bytes(32)) if wrong == "key" else tool_key
     over = Address.of(0xDEAD) if wrong == "invocation" else place
     signs = Answer("ok", {"result": 4}) if wrong == "answer" else ANSWER
+    inputs = {"a": 1, "b": 3} if wrong == "inputs" else INPUTS
+    answer = signed_by(tool_key, over, ANSWER, signs=signs, inputs=inputs)
     with pytest.raises(ValidationError) as caught:
-        await closing.close(active_leader, {place: signed_by(key, over, ANSWER, signs)})
+        await closing.close(active_leader, {place: answer})
     assert caught.value.code == "wrong_signature"
 
 
-async def test_a_key_that_was_removed_signs_nothing(
+async def test_the_keys_of_the_moment_of_the_request_sign(
     invocations, registry, closing, signing_tool, active_leader, tool_key
 ):
-    _, place = await invocations.request(signing_tool, INPUTS)
-    await registry.add_key(ADD, bytes(32))
+    _, before = await invocations.request(signing_tool, INPUTS)
+    next_key = Ed25519PrivateKey.from_private_bytes(bytes(32))
+    await registry.add_key(ADD, next_key.public_key().public_bytes_raw())
     await registry.remove_key(ADD, tool_key.public_key().public_bytes_raw())
-    with pytest.raises(ValidationError) as caught:
-        await closing.close(active_leader, {place: signed_by(tool_key, place, ANSWER)})
-    assert caught.value.code == "wrong_signature"
+    _, after = await invocations.request(signing_tool, INPUTS)
+    for place, former, latter in ((before, next_key, tool_key), (after, tool_key, next_key)):
+        with pytest.raises(ValidationError) as caught:
+            await closing.close(active_leader, {place: signed_by(former, place, ANSWER)})
+        assert caught.value.code == "wrong_key"
+        await closing.close(active_leader, {place: signed_by(latter, place, ANSWER)})
 
 
-async def test_a_tool_that_asks_for_no_signature_may_sign(
+async def test_an_answer_that_nobody_has_to_sign_is_settled_without_its_signature(
     invocations, registry, closing, priced_tool, active_leader, tool_key
 ):
     await registry.add_key(ADD, tool_key.public_key().public_bytes_raw())
     _, place = await invocations.request(priced_tool, INPUTS)
-    await closing.close(active_leader, {place: signed_by(tool_key, place, ANSWER)})
-    assert await invocations.outcome(place) == ANSWER
+    with pytest.raises(ValidationError) as caught:
+        await closing.close(active_leader, {place: signed_by(tool_key, place, ANSWER)})
+    assert caught.value.code == "wrong_key"
+    await closing.close(active_leader, {place: ANSWER})

@@ -35,7 +35,7 @@ INPUTS = {"a": 1, "b": 2}
 ANSWER = Answer("ok", {"result": 3})
 PRICE = 500  # of `priced_tool`
 # The settings that the package begins with, at the localnet's reference gas price of 1 000 MIST.
-SETTLE_FEE, INPUT_BYTE, OUTCOME_BYTE = 1_000 * 1_000 + 450_000 + 2_000_000, 100, 7_600
+SETTLE_FEE, INPUT_BYTE, OUTCOME_BYTE = 1_000 * 1_000 + 520_000 + 2_000_000, 100, 7_600
 WINDOW = 5_000 + 15_000
 DAY = 86_400_000
 SUI = 1_000_000_000
@@ -78,7 +78,7 @@ async def test_an_invocation_costs_what_the_quote_says_in_python_and_move(
 async def test_the_quote_follows_the_price_of_gas(invocations, priced_tool):
     settings = await LeaderRegistry(invocations.client, invocations.deployment).settings()
     cheap, dear = (quote_mist(settings, priced_tool, 0, 0, price) for price in (500, 1_500))
-    assert (cheap, dear) == (PRICE + 2_950_000, PRICE + 3_950_000)
+    assert (cheap, dear) == (PRICE + 3_020_000, PRICE + 4_020_000)
 
 
 async def test_an_invocation_is_not_paid_beyond_the_limit_that_was_set(invocations, priced_tool):
@@ -135,21 +135,26 @@ async def test_every_kind_of_value_is_kept_on_chain_as_it_was_given(
     builder = TransactionBuilder()
     cost_mist = quote_mist(settings, priced_tool, inputs.size(), 0, await user.gas_price())
     terms = {"max_outcome_bytes": 0, "payment_mist": cost_mist}
-    add_request(builder, chain.deployment, priced_tool, [active_leader], inputs, **terms)
+    named = (settings, priced_tool, [active_leader])
+    add_request(builder, chain.deployment, *named, inputs=inputs, **terms)
     sent = await invocations.send(builder)
     [invocation] = sent.created_of("invocation", "Invocation")
     assert (await invocations.get(invocation)).inputs == inputs
 
 
 @pytest.mark.parametrize("count", [0, 3])
-async def test_an_invocation_names_one_leader_or_two(priced_tool, active_leader, chain, count):
+async def test_an_invocation_names_one_leader_or_two(
+    priced_tool, leaders, active_leader, chain, count
+):
+    settings = await leaders.settings()
     with pytest.raises(UsageError) as caught:
         add_request(
             TransactionBuilder(),
             chain.deployment,
+            settings,
             priced_tool,
             [active_leader] * count,
-            ports_of({}),
+            inputs=ports_of({}),
             max_outcome_bytes=0,
             payment_mist=1,
         )
@@ -194,16 +199,36 @@ async def test_a_tool_that_was_changed_since_it_was_looked_at_is_not_called(
     assert caught.value.code == "tool_changed"
 
 
-async def test_a_payment_that_is_not_the_quote_is_refused(
-    invocations, priced_tool, active_leader, chain
+async def test_settings_that_were_changed_since_they_were_looked_at_bind_no_requester(
+    invocations, priced_tool, leaders, leader_admins, active_leader
 ):
+    seen = await leaders.settings()
+    cost_mist = await invocations.quote(priced_tool, INPUTS, 100)
+    # The sum stays, and more of it would be kept.
+    dearer = replace(seen, settle_margin_mist=seen.settle_margin_mist + 100 * 1_000)
+    changed = replace(dearer, fee_per_outcome_byte_mist=seen.fee_per_outcome_byte_mist - 1_000)
+    await leader_admins.configure(changed)
+    assert await invocations.quote(priced_tool, INPUTS, 100) == cost_mist
+    builder = TransactionBuilder()
+    terms = {"max_outcome_bytes": 100, "payment_mist": cost_mist}
+    named = (seen, priced_tool, [active_leader])
+    add_request(builder, invocations.deployment, *named, inputs=ports_of(INPUTS), **terms)
+    with pytest.raises(NotNowError) as caught:
+        await invocations.send(builder)
+    assert caught.value.code == "settings_changed"
+
+
+async def test_a_payment_that_is_not_the_quote_is_refused(
+    invocations, priced_tool, leaders, active_leader, chain
+):
+    named = (await leaders.settings(), priced_tool, [active_leader])
     builder = TransactionBuilder()
     terms = {"max_outcome_bytes": 0, "payment_mist": PRICE + SETTLE_FEE + INPUT_BYTE}
-    add_request(builder, chain.deployment, priced_tool, [active_leader], ports_of({}), **terms)
+    add_request(builder, chain.deployment, *named, inputs=ports_of({}), **terms)
     await invocations.rehearsal().send(builder)
     builder = TransactionBuilder()
     terms["payment_mist"] += 1
-    add_request(builder, chain.deployment, priced_tool, [active_leader], ports_of({}), **terms)
+    add_request(builder, chain.deployment, *named, inputs=ports_of({}), **terms)
     with pytest.raises(NotNowError) as caught:
         await invocations.send(builder)
     assert caught.value.code == "wrong_payment"
@@ -264,6 +289,15 @@ async def test_a_tool_that_lists_leaders_is_called_by_those_alone(
     assert caught.value.code == "no_leader"
 
 
+async def test_a_tool_whose_last_leader_was_removed_is_called_by_nobody(
+    invocations, priced_tool, registry, active_leader
+):
+    await registry.remove_leader(ADD, active_leader)
+    with pytest.raises(NotNowError) as caught:
+        await invocations.leaders_for(await registry.get(ADD))
+    assert caught.value.code == "no_leader"
+
+
 async def test_of_a_list_of_ones_own_the_first_two_that_are_active_are_named(
     invocations, added, registry, leaders, active_leader, second_leader
 ):
@@ -306,7 +340,9 @@ async def _request_by(invocations, tool, *leaders):
     builder = TransactionBuilder()
     cost_mist = await invocations.quote(tool, INPUTS, 100)
     terms = {"max_outcome_bytes": 100, "payment_mist": cost_mist}
-    add_request(builder, invocations.deployment, tool, leaders, ports_of(INPUTS), **terms)
+    settings = await LeaderRegistry(invocations.client, invocations.deployment).settings()
+    named = (settings, tool, leaders)
+    add_request(builder, invocations.deployment, *named, inputs=ports_of(INPUTS), **terms)
     return await invocations.send(builder)
 
 

@@ -92,6 +92,14 @@ async def test_a_record_can_begin_behind_a_cursor(
     assert await read_records(invocations, cursor) == {active_leader: LeaderRecord(settled=1)}
 
 
+async def test_inputs_that_do_not_fit_are_no_failure_of_the_leader(
+    invocations, closing, request_by, active_leader
+):
+    place = await request_by(active_leader)
+    await closing.close(active_leader, {place: Failure(FailureReason.INPUT_INVALID, "")})
+    assert await read_records(invocations) == {}
+
+
 async def test_a_deleted_invocation_counts_as_before(
     invocations, closing, request_by, active_leader
 ):

@@ -179,10 +179,10 @@ async def test_a_timeout_outside_the_registrys_bounds_is_refused_in_words(regist
 # --- Terms
 
 
-async def test_a_price_needs_a_leader_that_the_tool_trusts(registry, define):
+async def test_a_tool_with_a_price_lists_leaders_that_it_trusts(registry, define):
     with pytest.raises(ValidationError) as caught:
         await registry.register(Registration(define(), price_mist=1))
-    assert caught.value.code == "leader_needed"
+    assert caught.value.code == "open_to_all"
 
 
 async def test_answers_that_are_to_be_signed_need_a_key(registry, define):

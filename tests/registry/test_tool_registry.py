@@ -212,27 +212,32 @@ async def test_an_update_to_what_is_no_definition_is_refused(registry, priced_to
 # --- Leaders and keys
 
 
-async def test_a_tool_with_a_price_lists_a_leader(registry, priced_tool, active_leader):
+async def test_a_tool_with_a_price_is_not_open_to_all(registry, priced_tool):
+    with pytest.raises(ValidationError) as caught:
+        await registry.open_to_all(ADD)
+    assert caught.value.code == "open_to_all"
     await registry.update(ADD, price_mist=0)
-    await registry.remove_leader(ADD, active_leader)
+    await registry.open_to_all(ADD)
+    assert (await registry.get(ADD)).leaders.entries == ()
     with pytest.raises(ValidationError) as caught:
         await registry.update(ADD, price_mist=1)
-    assert caught.value.code == "leader_needed"
-    await registry.add_leader(ADD, active_leader)
-    await registry.update(ADD, price_mist=1)
-    with pytest.raises(ValidationError) as caught:
-        await registry.remove_leader(ADD, active_leader)
-    assert caught.value.code == "leader_needed"
+    assert caught.value.code == "open_to_all"
 
 
-async def test_a_tool_without_leaders_accepts_any_and_with_leaders_those_alone(
-    registry, added, active_leader
-):
+async def test_an_open_tool_accepts_any_leader_until_it_lists_one(registry, added, active_leader):
     stranger = Address.of(0xDEAD)
     assert (await registry.get(ADD)).accepts(stranger)
     await registry.add_leader(ADD, active_leader)
     tool = await registry.get(ADD)
     assert (tool.accepts(active_leader), tool.accepts(stranger)) == (True, False)
+
+
+async def test_a_tool_whose_last_leader_was_removed_accepts_none(
+    registry, priced_tool, active_leader
+):
+    await registry.remove_leader(ADD, active_leader)
+    tool = await registry.get(ADD)
+    assert (tool.open, tool.accepts(active_leader)) == (False, False)
 
 
 @pytest.mark.usefixtures("added")
@@ -321,8 +326,9 @@ async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
 @pytest.mark.usefixtures("added")
 async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, owner, chain):
     await registry.unregister(ADD)
-    chain.net.advance_clock(7 * DAY)
+    chain.net.advance_clock(6 * DAY)
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
+    chain.net.advance_clock(DAY)
     before = await owner.balance(owner.address)
     sent = await registry.claim(ADD)
     assert await owner.balance(owner.address) == before + 3 * SUI // 4 - sent.cost.net
@@ -334,7 +340,7 @@ async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, own
 @pytest.mark.usefixtures("added")
 async def test_a_void_slash_is_not_pending(registry, admins, admin, chain):
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
-    chain.net.advance_clock(10 * DAY)
+    chain.net.advance_clock(4 * DAY)
     assert (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms()) is None
     with pytest.raises(NotNowError) as caught:
         await admins.execute_slash(ADD)

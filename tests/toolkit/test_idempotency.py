@@ -53,7 +53,7 @@ async def test_a_key_that_is_running_is_409(gate):
 
 @pytest.mark.parametrize(
     ("body", "headers"),
-    [({"number": 1}, {}), ({"number": 2}, {"nexus-max-outcome-bytes": "1"})],
+    [({"number": 1}, {}), ({"number": 2}, {"nexus-max-outcome-bytes": "100"})],
     ids=["body", "size"],
 )
 async def test_a_stranger_who_asks_first_with_the_key_of_another_takes_nothing(gate, body, headers):

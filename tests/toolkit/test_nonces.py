@@ -88,7 +88,7 @@ def test_a_file_outlives_its_process_and_is_for_its_owner_alone(tmp_path):
 def test_a_file_that_cannot_be_written_takes_nothing(tmp_path):
     with pytest.raises(UsageError) as refused:
         SqliteNonces(tmp_path / "missing" / "nonces.sqlite")
-    assert refused.value.code == "nonces_unusable"
+    assert refused.value.code == "state_unusable"
     nonces = SqliteNonces(tmp_path / "nonces.sqlite")
     nonces.close()
     with pytest.raises(NoncesFullError):

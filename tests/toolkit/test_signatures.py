@@ -317,8 +317,9 @@ async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_cha
         responses = [await post(http, headers) for headers in (first, second)]
     for response, request in zip(responses, (first, second), strict=True):
         check_response(200, response.content, response.headers, request, keys)
-        answer = check_answer(Answer("ok", {"result": 3}), response.headers, request, keys)
-        assert answer.key == TOOL_KEY.public_key
+        answer = Answer("ok", {"result": 3})
+        signature = check_answer(answer, response.headers, request, keys, asked=BODY)
+        assert signature.key == TOOL_KEY.public_key
 
 
 @pytest.mark.parametrize("mode", ["off", "optional"])
@@ -329,6 +330,43 @@ async def test_who_did_not_sign_gets_no_signature(add, mode):
 
 
 # --- Keys that change
+
+
+@pytest.mark.parametrize(
+    ("found", "status"), [({KEY.public_key}, 200), ({OTHER_KEY.public_key}, 401), (None, 403)]
+)
+async def test_a_key_that_is_not_known_is_looked_for_once_before_it_is_refused(add, found, status):
+    known, looked_for = {}, []
+
+    async def look_again(signer):
+        looked_for.append(signer)
+        known[signer] = found
+
+    async with client(server([add], leaders=known.get, look_again=look_again)) as http:
+        assert (await post(http, signed())).status_code == status
+    assert looked_for == [LEADER]
+
+
+async def test_nothing_is_looked_for_where_the_key_is_known(add):
+    async def look_again(signer):
+        raise AssertionError(signer)
+
+    async with client(server([add], look_again=look_again)) as http:
+        assert (await post(http, signed())).status_code == 200
+        assert_refused(await post(http, signed(now_s=1.0)), 401, "signature_expired")
+
+
+async def test_each_tool_may_accept_leaders_of_its_own(add, gate):
+    gate.opened.set()
+    fqn = str(gate.tool.fqn)
+    path = f"/{fqn}/invoke"
+    leaders = {ADD: LEADERS, fqn: KnownKeys({OTHER: [OTHER_KEY.public_key]})}
+    async with client(server([add, gate.tool], leaders=leaders)) as http:
+        assert (await post(http, signed())).status_code == 200
+        refused = await post(http, signed(path=path, fqn=fqn), path)
+        assert_refused(refused, 403, "leader_not_accepted")
+        other = signed(OTHER_KEY, OTHER, path=path, fqn=fqn, body=b"{}")
+        assert (await post(http, other, path, b"{}")).status_code == 200
 
 
 async def test_a_rotation_under_load_loses_no_request(add):

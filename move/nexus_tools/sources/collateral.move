@@ -5,10 +5,10 @@
 /// what is locked already.
 ///
 /// The admin may slash it, in two steps too: a slash is proposed, with a reason and the digest of
-/// the evidence, and executed from 3 days later on, or cancelled. What is slashed is burnt: nobody
-/// earns from it. All proposals together, whatever became of them, come to half of what was locked
-/// at most, until it is locked anew. A pending slash suspends nothing and holds back its amount
-/// alone: the rest is claimed as if there were none.
+/// the evidence, and executed on the 4th day, or cancelled. What is slashed is burnt: nobody earns
+/// from it. It comes to half of what was locked at most, until its owner locks it anew or tops it
+/// up. A pending slash suspends nothing and holds back its amount alone: the rest is claimed as if
+/// there were none.
 ///
 /// A `Collateral` can be neither copied nor dropped: a timer never outlives the SUI that it was
 /// started for. Once all of it is claimed, it is empty until it is locked anew.
@@ -42,7 +42,7 @@ const ESlashPending: u64 = 5;
 const ENoSlashPending: u64 = 6;
 /// A slash takes at least 1 MIST and no more than there is.
 const EWrongSlash: u64 = 7;
-/// All slashes that were proposed since the collateral was locked would come to more than half.
+/// All that was slashed since the collateral was locked or topped up would come to more than half.
 const ESlashTooLarge: u64 = 8;
 /// A reason has 1 to 500 bytes.
 const EInvalidReason: u64 = 9;
@@ -58,6 +58,8 @@ const EDelayTooLong: u64 = 13;
 const EClaimed: u64 = 14;
 /// The collateral was not claimed: there is nothing to re-register.
 const ENotClaimed: u64 = 15;
+/// The unregister delay is over: no slash can be proposed any more.
+const EDelayOver: u64 = 16;
 
 // === Constants ===
 
@@ -71,8 +73,11 @@ const MIN_DELAY_MS: u64 = HOUR_MS;
 const MAX_DELAY_MS: u64 = 7 * DAY_MS;
 /// How long its owner and everybody else can look at a proposed slash before it is executed.
 const NOTICE_MS: u64 = 3 * DAY_MS;
-/// How long a slash can be executed after that. Then it is void, and holds back nothing.
-const EXECUTABLE_MS: u64 = 7 * DAY_MS;
+/// How long a slash can be executed after that. Then it is void, and holds back nothing: 4 days after
+/// the last moment at which it can be proposed, which is when the delay ends, an owner has all that
+/// is its own. So who unregisters within 3 days of the proposal of an upgrade has left before the
+/// 14th day, on which it can be executed, whatever the admin does.
+const EXECUTABLE_MS: u64 = DAY_MS;
 const MAX_REASON_BYTES: u64 = 500;
 const DIGEST_BYTES: u64 = 32;
 /// Where SUI goes to be burnt: SUI has no function for it, and nobody has the key of this address.
@@ -149,8 +154,8 @@ public struct Collateral has store {
     /// How long it stays locked once its owner is unregistered.
     delay_ms: u64,
     unregistered_at_ms: Option<u64>,
-    /// All slashes that were proposed since it was locked.
-    proposed_mist: u64,
+    /// What was slashed since it was locked or topped up.
+    slashed_mist: u64,
     /// The slash that was proposed last, unless it was executed or cancelled.
     slash: Option<Slash>,
 }
@@ -187,6 +192,11 @@ public fun claimable_at_ms(self: &Collateral): u64 {
     *self.unregistered_at_ms.borrow() + self.delay_ms
 }
 
+/// Whether its owner is unregistered, and the delay over.
+public fun is_claimable(self: &Collateral, clock: &Clock): bool {
+    self.unregistered_at_ms.is_some_and!(|at_ms| clock.timestamp_ms() >= *at_ms + self.delay_ms)
+}
+
 /// What a pending slash keeps from being claimed.
 public fun held_back_mist(self: &Collateral, clock: &Clock): u64 {
     if (self.has_pending_slash(clock)) self.slash.borrow().amount_mist else 0
@@ -197,9 +207,9 @@ public fun has_pending_slash(self: &Collateral, clock: &Clock): bool {
     self.slash.is_some_and!(|slash| clock.timestamp_ms() < slash.void_at_ms())
 }
 
-/// What may still be proposed to be slashed until the collateral is locked anew.
+/// What may still be slashed until the collateral is locked anew or topped up.
 public fun slashable_mist(self: &Collateral): u64 {
-    (self.required_mist / 2 - self.proposed_mist).min(self.balance.value())
+    (self.required_mist / 2 - self.slashed_mist).min(self.balance.value())
 }
 
 /// Whether the timer runs.
@@ -235,7 +245,7 @@ public(package) fun none(): Collateral {
         required_mist: 0,
         delay_ms: 0,
         unregistered_at_ms: option::none(),
-        proposed_mist: 0,
+        slashed_mist: 0,
         slash: option::none(),
     }
 }
@@ -258,7 +268,7 @@ public(package) fun lock(
     self.balance.join(coin.into_balance());
     self.required_mist = amount_mist;
     self.delay_ms = delay_ms;
-    self.proposed_mist = 0;
+    self.slashed_mist = 0;
     let locked_at_ms = clock.timestamp_ms();
     event::emit(CollateralLocked { object, amount_mist, delay_ms, locked_at_ms });
 }
@@ -284,7 +294,8 @@ public(package) fun cancel_unregister(self: &mut Collateral, object: ID) {
 /// `EDelayNotOver` or `EHeldBack`.
 public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx: &TxContext) {
     self.assert_locked();
-    assert!(clock.timestamp_ms() >= self.claimable_at_ms(), EDelayNotOver);
+    assert!(self.is_unregistered(), ENotUnregistered);
+    assert!(self.is_claimable(clock), EDelayNotOver);
     let held_back_mist = self.held_back_mist(clock);
     let balance_mist = self.balance.value();
     assert!(held_back_mist == 0 || balance_mist > held_back_mist, EHeldBack);
@@ -292,6 +303,7 @@ public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx:
     payment::pay(self.balance.split(amount_mist), ctx.sender());
     if (held_back_mist == 0) {
         self.required_mist = 0;
+        self.slashed_mist = 0;
         self.unregistered_at_ms = option::none();
         self.slash = option::none();
     };
@@ -304,11 +316,12 @@ public(package) fun top_up(self: &mut Collateral, object: ID, coin: Coin<SUI>) {
     let amount_mist = coin.value();
     assert!(amount_mist == self.shortfall_mist(), EWrongTopUp);
     self.balance.join(coin.into_balance());
+    self.slashed_mist = 0;
     event::emit(CollateralToppedUp { object, amount_mist });
 }
 
 /// Proposes to burn `amount_mist`. Aborts with `EWrongSlash`, `EInvalidReason`, `EInvalidEvidence`,
-/// `ESlashPending` or `ESlashTooLarge`.
+/// `EDelayOver`, `ESlashPending` or `ESlashTooLarge`.
 public(package) fun propose_slash(
     self: &mut Collateral,
     object: ID,
@@ -320,10 +333,10 @@ public(package) fun propose_slash(
     assert!(amount_mist > 0 && amount_mist <= self.balance.value(), EWrongSlash);
     assert!(!reason.is_empty() && reason.length() <= MAX_REASON_BYTES, EInvalidReason);
     assert!(evidence.length() == DIGEST_BYTES, EInvalidEvidence);
+    assert!(!self.is_claimable(clock), EDelayOver);
     assert!(!self.has_pending_slash(clock), ESlashPending);
     assert!(amount_mist <= self.slashable_mist(), ESlashTooLarge);
     let slash = Slash { amount_mist, reason, evidence, proposed_at_ms: clock.timestamp_ms() };
-    self.proposed_mist = self.proposed_mist + amount_mist;
     self.slash = option::some(slash);
     let (due_at_ms, void_at_ms) = (slash.due_at_ms(), slash.void_at_ms());
     event::emit(SlashProposed { object, amount_mist, reason, evidence, due_at_ms, void_at_ms });
@@ -335,6 +348,7 @@ public(package) fun execute_slash(self: &mut Collateral, object: ID, clock: &Clo
     assert!(clock.timestamp_ms() >= slash.due_at_ms(), ENotDue);
     let Slash { amount_mist, reason, evidence, .. } = slash;
     payment::pay(self.balance.split(amount_mist), NOBODY);
+    self.slashed_mist = self.slashed_mist + amount_mist;
     let remaining_mist = self.balance.value();
     event::emit(Slashed { object, amount_mist, remaining_mist, reason, evidence });
 }

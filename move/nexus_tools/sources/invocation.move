@@ -1,7 +1,6 @@
 /// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
-/// Its requester names a leader for it, or two: the tool lists whom it accepts, so nobody is part
-/// of an invocation who was not chosen by both sides. Leader number i, counted from 0, may close it
+/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i, counted from 0, may close it
 /// once i windows have passed since the request: by `settle` with the tool's answer or by `fail`
 /// with the reason why there is none. When as many windows have passed as there are leaders, nobody
 /// may, and anyone may close it by `expire`. A closed invocation never changes again.
@@ -9,7 +8,7 @@
 /// `settle` pays the tool and the leader, `fail` the leader alone, and what is not spent goes back
 /// to the requester at once: a closed invocation holds no money. A fee goes to the worker that
 /// sent the transaction. Terms are fixed by the request: a tool that is changed, unregistered or
-/// suspended afterwards changes nothing. `expire` and `delete` depend on no version of the package
+/// suspended afterwards changes nothing, not even the keys that have to sign its answer. `expire` and `delete` depend on no version of the package
 /// and on no setting: what was prepaid is never locked in.
 module nexus_tools::invocation;
 
@@ -18,12 +17,14 @@ use nexus_tools::leader_registry::LeaderRegistry;
 use nexus_tools::payment;
 use nexus_tools::tool::Tool;
 use nexus_tools::value::Ports;
+use nexus_tools::version;
 use std::ascii;
 use std::bcs;
 use std::string::String;
 use sui::balance::Balance;
 use sui::clock::Clock;
 use sui::coin::Coin;
+use sui::ed25519;
 use sui::event;
 use sui::hash;
 use sui::sui::SUI;
@@ -34,52 +35,56 @@ use sui::sui::SUI;
 const EToolNotActive: u64 = 0;
 /// The tool was changed since: look at it again.
 const EToolChanged: u64 = 1;
+/// The settings were changed since: look at them again.
+const ESettingsChanged: u64 = 2;
 /// The tool does not list this leader: name one that it lists.
-const ELeaderNotAccepted: u64 = 2;
+const ELeaderNotAccepted: u64 = 3;
 /// The leader takes no invocations: name another one.
-const ELeaderNotActive: u64 = 3;
+const ELeaderNotActive: u64 = 4;
 /// The same leader is named twice.
-const ESameLeader: u64 = 4;
+const ESameLeader: u64 = 5;
 /// The inputs are larger than the registry's `max_ports_bytes`: use remote values.
-const EInputsTooLarge: u64 = 5;
+const EInputsTooLarge: u64 = 6;
 /// `max_outcome_bytes` is larger than the registry's `max_ports_bytes`.
-const EOutcomeLimitTooLarge: u64 = 6;
+const EOutcomeLimitTooLarge: u64 = 7;
 /// `max_outcome_bytes` is smaller than the tool's `min_outcome_bytes`.
-const EOutcomeLimitTooSmall: u64 = 7;
+const EOutcomeLimitTooSmall: u64 = 8;
 /// The tool's answers have to be signed, and it has no key.
-const EToolWithoutKey: u64 = 8;
+const EToolWithoutKey: u64 = 9;
 /// The coin is not exactly what the invocation costs: see `quote`.
-const EWrongPayment: u64 = 9;
+const EWrongPayment: u64 = 10;
 /// The invocation is closed already: settled, failed or expired.
-const EClosed: u64 = 10;
+const EClosed: u64 = 11;
 /// The leader is not responsible for this invocation.
-const ENotResponsible: u64 = 11;
+const ENotResponsible: u64 = 12;
 /// The sender is no worker of the leader.
-const ENotWorker: u64 = 12;
+const ENotWorker: u64 = 13;
 /// The leader is suspended: top up its collateral.
-const ELeaderSuspended: u64 = 13;
+const ELeaderSuspended: u64 = 14;
 /// The leader's window has not begun: a leader before it may still close the invocation.
-const ETooEarly: u64 = 14;
+const ETooEarly: u64 = 15;
 /// The windows are not over: a leader may still close the invocation.
-const ENotExpired: u64 = 15;
+const ENotExpired: u64 = 16;
 /// The outcome is larger than `max_outcome_bytes`: fail with the reason `output_too_large`.
-const EOutcomeTooLarge: u64 = 16;
+const EOutcomeTooLarge: u64 = 17;
 /// The answer has to be signed by the tool: use `settle_signed`.
-const ENotSigned: u64 = 17;
-/// The tool is not the one that is invoked.
-const EWrongTool: u64 = 18;
-/// The signature is none of this tool's over this answer to this invocation.
-const EWrongSignature: u64 = 19;
+const ENotSigned: u64 = 18;
+/// The key is none that the tool had when it was requested.
+const EWrongKey: u64 = 19;
+/// The signature is none by this key of this answer to these inputs of this invocation.
+const EWrongSignature: u64 = 20;
+/// The invocation was requested from a newer version of the package: close it with that one.
+const EWrongVersion: u64 = 21;
 /// The reason is none of the reasons for which an invocation fails.
-const EUnknownReason: u64 = 20;
+const EUnknownReason: u64 = 22;
 /// The detail is longer than 200 bytes: shorten it.
-const EDetailTooLong: u64 = 21;
+const EDetailTooLong: u64 = 23;
 /// Only the requester deletes the invocation.
-const ENotRequester: u64 = 22;
+const ENotRequester: u64 = 24;
 /// The invocation is not closed: it can be deleted once it is settled, failed or expired.
-const ENotClosed: u64 = 23;
+const ENotClosed: u64 = 25;
 /// The invocation is not settled: it has no answer.
-const ENotSettled: u64 = 24;
+const ENotSettled: u64 = 26;
 
 // === Constants ===
 
@@ -119,6 +124,7 @@ public struct InvocationRequested has copy, drop {
     payment_mist: u64,
     max_outcome_bytes: u64,
     requires_signed_outcome: bool,
+    tool_revision: u64,
 }
 
 /// A leader closed an invocation with the tool's answer.
@@ -194,8 +200,12 @@ public struct Invocation has key {
     /// What the leader gets besides for each byte of the outcome.
     fee_per_outcome_byte_mist: u64,
     max_outcome_bytes: u64,
-    /// Whether it is settled only with the tool's signature of the answer.
-    requires_signed_outcome: bool,
+    /// The keys of the tool of which one has to sign the answer; with none, nobody has to.
+    signers: vector<vector<u8>>,
+    /// The revision of the tool that the requester looked at.
+    tool_revision: u64,
+    /// The version of the package that it was requested from: that one closes it, or a later one.
+    version: u64,
     /// What is prepaid, until the invocation is closed.
     payment: Balance<SUI>,
     state: State,
@@ -212,15 +222,16 @@ public enum State has copy, drop, store {
 // === Public functions ===
 
 /// Requests an invocation of `tool` by one leader and returns its id; the invocation is shared.
-/// `revision` is that of the tool as the requester looked at it, and the `payment` is exactly the
-/// `quote`: so nothing is called and no price is paid to which the requester did not consent. Aborts
-/// with `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
+/// The revisions are those of settings and tool as the requester looked at them, and the `payment`
+/// is exactly the `quote`: so nothing is paid or kept to which the requester did not consent. Aborts
+/// with `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
 /// `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
 /// `EWrongPayment` or `leader_registry::ENotAccepting`.
 public fun request(
     registry: &LeaderRegistry,
+    settings_revision: u64,
     tool: &Tool,
-    revision: u64,
+    tool_revision: u64,
     leader: &Leader,
     inputs: Ports,
     max_outcome_bytes: u64,
@@ -229,15 +240,27 @@ public fun request(
     ctx: &mut TxContext,
 ): ID {
     let leaders = vector[accepted(tool, leader)];
-    share(registry, tool, revision, leaders, inputs, max_outcome_bytes, payment, clock, ctx)
+    share(
+        registry,
+        settings_revision,
+        tool,
+        tool_revision,
+        leaders,
+        inputs,
+        max_outcome_bytes,
+        payment,
+        clock,
+        ctx,
+    )
 }
 
 /// Requests an invocation by a leader and a second one, which may close it when the first one's
 /// window is over. Aborts with `ESameLeader`, and as `request` does.
 public fun request_with_backup(
     registry: &LeaderRegistry,
+    settings_revision: u64,
     tool: &Tool,
-    revision: u64,
+    tool_revision: u64,
     leader: &Leader,
     backup: &Leader,
     inputs: Ports,
@@ -248,7 +271,18 @@ public fun request_with_backup(
 ): ID {
     let leaders = vector[accepted(tool, leader), accepted(tool, backup)];
     assert!(leaders[0] != leaders[1], ESameLeader);
-    share(registry, tool, revision, leaders, inputs, max_outcome_bytes, payment, clock, ctx)
+    share(
+        registry,
+        settings_revision,
+        tool,
+        tool_revision,
+        leaders,
+        inputs,
+        max_outcome_bytes,
+        payment,
+        clock,
+        ctx,
+    )
 }
 
 /// Records the tool's answer, pays the tool and the sender, who is a worker of the leader, and
@@ -259,24 +293,21 @@ public fun request_with_backup(
 public fun settle(
     self: &mut Invocation,
     leader: &Leader,
-    registry: &LeaderRegistry,
     variant: ascii::String,
     ports: Ports,
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    assert!(!self.requires_signed_outcome, ENotSigned);
-    self.settle_answer(leader, registry, variant, ports, clock, ctx)
+    assert!(!self.requires_signed_outcome(), ENotSigned);
+    self.settle_answer(leader, variant, ports, clock, ctx)
 }
 
-/// Settles with the tool's Ed25519 signature of the answer by one of the keys that it has at
-/// present. What is signed is `signed_outcome`. Aborts with `EWrongTool` or `EWrongSignature`, and
-/// as `settle` does.
+/// Settles with the tool's Ed25519 signature of the answer, by one of the keys that it had when the
+/// invocation was requested. What is signed is `signed_outcome`. Aborts with `EWrongKey` or
+/// `EWrongSignature`, and as `settle` does.
 public fun settle_signed(
     self: &mut Invocation,
     leader: &Leader,
-    registry: &LeaderRegistry,
-    tool: &Tool,
     variant: ascii::String,
     ports: Ports,
     key: vector<u8>,
@@ -284,10 +315,10 @@ public fun settle_signed(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    assert!(object::id(tool) == self.tool, EWrongTool);
-    let message = signed_outcome(object::id(self), &variant, &ports);
-    assert!(tool.keys().verify(&key, &signature, &message), EWrongSignature);
-    self.settle_answer(leader, registry, variant, ports, clock, ctx)
+    assert!(self.signers.contains(&key), EWrongKey);
+    let message = self.signed_outcome(&variant, &ports);
+    assert!(ed25519::ed25519_verify(&signature, &key, &message), EWrongSignature);
+    self.settle_answer(leader, variant, ports, clock, ctx)
 }
 
 /// Records why there is no answer, pays the sender, who is a worker of the leader, and refunds the
@@ -297,7 +328,6 @@ public fun settle_signed(
 public fun fail(
     self: &mut Invocation,
     leader: &Leader,
-    registry: &LeaderRegistry,
     reason: ascii::String,
     detail: String,
     clock: &Clock,
@@ -306,7 +336,7 @@ public fun fail(
     let reasons = REASONS;
     assert!(reasons.contains(reason.as_bytes()), EUnknownReason);
     assert!(detail.length() <= MAX_DETAIL_BYTES, EDetailTooLong);
-    if (!self.authorize(leader, registry, clock, ctx)) return false;
+    if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, failed_at_ms) = (object::id(leader), clock.timestamp_ms());
     self.state = State::Failed { reason, leader, failed_at_ms };
     let fee_mist = self.fail_fee_mist;
@@ -373,11 +403,13 @@ public fun quote(
         + settings.fee_per_outcome_byte_mist() * max_outcome_bytes
 }
 
-/// What a tool signs to answer an invocation: `nexus_tools::outcome`, the 32 bytes of the
-/// invocation's id, the variant in BCS, and the BLAKE2b-256 digest of the ports in BCS.
-public fun signed_outcome(invocation: ID, variant: &ascii::String, ports: &Ports): vector<u8> {
+/// What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its id, the
+/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. So the
+/// tool knows what it was asked: a leader that asks something else has no signature to settle with.
+public fun signed_outcome(self: &Invocation, variant: &ascii::String, ports: &Ports): vector<u8> {
     let mut message = SIGNED_OUTCOME;
-    message.append(invocation.to_bytes());
+    message.append(object::id(self).to_bytes());
+    message.append(hash::blake2b256(&bcs::to_bytes(&self.inputs)));
     message.append(bcs::to_bytes(variant));
     message.append(hash::blake2b256(&bcs::to_bytes(ports)));
     message
@@ -393,6 +425,12 @@ public fun is_closed(self: &Invocation): bool { &self.state != &State::Requested
 
 /// The tool that is invoked.
 public fun tool(self: &Invocation): ID { self.tool }
+
+/// What the tool is given.
+public fun inputs(self: &Invocation): &Ports { &self.inputs }
+
+/// Whether it is settled only with the tool's signature of the answer.
+public fun requires_signed_outcome(self: &Invocation): bool { !self.signers.is_empty() }
 
 /// Who requested the invocation.
 public fun requester(self: &Invocation): address { self.requester }
@@ -431,8 +469,9 @@ fun accepted(tool: &Tool, leader: &Leader): ID {
 
 fun share(
     registry: &LeaderRegistry,
+    settings_revision: u64,
     tool: &Tool,
-    revision: u64,
+    tool_revision: u64,
     leaders: vector<ID>,
     inputs: Ports,
     max_outcome_bytes: u64,
@@ -444,13 +483,15 @@ fun share(
     registry.check_accepting();
     let settings = registry.settings();
     let input_bytes = inputs.size();
+    assert!(settings.revision() == settings_revision, ESettingsChanged);
     assert!(tool.is_active(), EToolNotActive);
-    assert!(tool.revision() == revision, EToolChanged);
+    assert!(tool.revision() == tool_revision, EToolChanged);
     assert!(input_bytes <= settings.max_ports_bytes(), EInputsTooLarge);
     assert!(max_outcome_bytes <= settings.max_ports_bytes(), EOutcomeLimitTooLarge);
     assert!(max_outcome_bytes >= tool.min_outcome_bytes(), EOutcomeLimitTooSmall);
     let requires_signed_outcome = tool.requires_signed_outcome();
-    assert!(!requires_signed_outcome || !tool.keys().is_empty(), EToolWithoutKey);
+    let signers = if (requires_signed_outcome) *tool.keys().keys() else vector[];
+    assert!(!requires_signed_outcome || !signers.is_empty(), EToolWithoutKey);
     let payment_mist = quote(registry, tool, input_bytes, max_outcome_bytes, ctx);
     assert!(payment.value() == payment_mist, EWrongPayment);
     let uid = object::new(ctx);
@@ -471,7 +512,9 @@ fun share(
         fail_fee_mist: settings.fail_fee_mist(input_bytes, ctx),
         fee_per_outcome_byte_mist: settings.fee_per_outcome_byte_mist(),
         max_outcome_bytes,
-        requires_signed_outcome,
+        signers,
+        tool_revision,
+        version: version::number(),
         payment: payment.into_balance(),
         state: State::Requested,
     };
@@ -488,6 +531,7 @@ fun share(
         payment_mist,
         max_outcome_bytes,
         requires_signed_outcome,
+        tool_revision,
     });
     transfer::share_object(invocation);
     id
@@ -498,11 +542,10 @@ fun share(
 fun authorize(
     self: &Invocation,
     leader: &Leader,
-    registry: &LeaderRegistry,
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
-    registry.check_version();
+    assert!(self.version <= version::number(), EWrongVersion);
     let (responsible, i) = self.leaders.index_of(&object::id(leader));
     assert!(responsible, ENotResponsible);
     assert!(leader.is_worker(ctx.sender()), ENotWorker);
@@ -515,7 +558,6 @@ fun authorize(
 fun settle_answer(
     self: &mut Invocation,
     leader: &Leader,
-    registry: &LeaderRegistry,
     variant: ascii::String,
     ports: Ports,
     clock: &Clock,
@@ -523,7 +565,7 @@ fun settle_answer(
 ): bool {
     let outcome_bytes = variant.length() + ports.size();
     assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
-    if (!self.authorize(leader, registry, clock, ctx)) return false;
+    if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, settled_at_ms) = (object::id(leader), clock.timestamp_ms());
     self.state = State::Settled { variant, ports, leader, settled_at_ms };
     let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;

@@ -4,8 +4,6 @@
 /// remove the old one.
 module nexus_tools::keys;
 
-use sui::ed25519;
-
 // === Errors ===
 
 /// A public key of Ed25519 has 32 bytes.
@@ -25,7 +23,7 @@ const MAX_KEYS: u64 = 4;
 // === Structs ===
 
 /// Up to four public keys.
-public struct Keys has store {
+public struct Keys has copy, drop, store {
     keys: vector<vector<u8>>,
 }
 
@@ -36,16 +34,6 @@ public fun keys(self: &Keys): &vector<vector<u8>> { &self.keys }
 
 /// Whether there is no key.
 public fun is_empty(self: &Keys): bool { self.keys.is_empty() }
-
-/// Whether `key` is one of the keys, and signed the message.
-public fun verify(
-    self: &Keys,
-    key: &vector<u8>,
-    signature: &vector<u8>,
-    message: &vector<u8>,
-): bool {
-    self.keys.contains(key) && ed25519::ed25519_verify(signature, key, message)
-}
 
 // === Package functions ===
 

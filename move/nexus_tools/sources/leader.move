@@ -67,6 +67,12 @@ public struct LeaderWorkerChanged has copy, drop {
     valid: bool,
 }
 
+/// A leader has another owner, workers of its own and no keys.
+public struct LeaderHandedOver has copy, drop {
+    leader: ID,
+    workers: vector<address>,
+}
+
 /// A key began or ceased to be valid for a leader's signatures.
 public struct LeaderKeyChanged has copy, drop {
     leader: ID,
@@ -254,11 +260,14 @@ public fun offer(self: &mut Leader, offered: Option<address>, ctx: &TxContext) {
     self.owner.offer(leader, offered, ctx);
 }
 
-/// Makes the sender the owner. Workers and keys stay as they were: look at them, and remove what
-/// is not yours in the same transaction. Aborts with `owner::ENotOffered`.
-public fun accept(self: &mut Leader, ctx: &TxContext) {
+/// Makes the sender the owner, with workers of its own and without keys: what the former owner added
+/// is gone, whenever it was added. Aborts with `owner::ENotOffered`, and as `roster::of` does.
+public fun accept(self: &mut Leader, workers: vector<address>, ctx: &TxContext) {
     let leader = object::id(self);
     self.owner.accept(leader, ctx);
+    self.workers = roster::of(workers);
+    self.keys = keys::none();
+    event::emit(LeaderHandedOver { leader, workers });
 }
 
 // === Public functions: admin ===

@@ -25,7 +25,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MIN_GRACE_MS: u64 = 5_000;
 const MAX_GRACE_MS: u64 = 60_000;
 /// Bounds of the fees. A fee is for the gas that closing takes, whatever gas costs that day.
-const MAX_FEE_GAS_UNITS: u64 = 10_000;
+const MAX_FEE_GAS_UNITS: u64 = 5_000;
 const MAX_FEE_STORAGE_MIST: u64 = 10_000_000;
 const MAX_SETTLE_MARGIN_MIST: u64 = 10_000_000;
 const MAX_FEE_PER_BYTE_MIST: u64 = 100_000;
@@ -68,6 +68,9 @@ public struct LeaderSettings has copy, drop, store {
     grace_ms: u64,
     /// The most bytes of an invocation's inputs, and the most of its outcome.
     max_ports_bytes: u64,
+    /// How often they were set. A requester names the revision that it looked at: the sum that it
+    /// pays would not tell how much of it is refunded.
+    revision: u64,
 }
 
 /// The shared registry, of which there is one.
@@ -90,12 +93,13 @@ fun init(ctx: &mut TxContext) {
             collateral_mist: 10_000_000_000,
             unregister_delay_ms: 7 * DAY_MS,
             fee_gas_units: 1_000,
-            fee_storage_mist: 450_000,
+            fee_storage_mist: 520_000,
             settle_margin_mist: 2_000_000,
             fee_per_input_byte_mist: 100,
             fee_per_outcome_byte_mist: 7_600,
             grace_ms: 15_000,
             max_ports_bytes: 65_536,
+            revision: 0,
         },
         length: 0,
     });
@@ -141,6 +145,7 @@ public fun configure(
         fee_per_outcome_byte_mist,
         grace_ms,
         max_ports_bytes,
+        revision: self.settings.revision + 1,
     };
     self.settings = settings;
     event::emit(LeaderSettingsChanged { settings });
@@ -196,6 +201,9 @@ public fun grace_ms(self: &LeaderSettings): u64 { self.grace_ms }
 
 /// The most bytes of an invocation's inputs, and the most of its outcome.
 public fun max_ports_bytes(self: &LeaderSettings): u64 { self.max_ports_bytes }
+
+/// How often the settings were set.
+public fun revision(self: &LeaderSettings): u64 { self.revision }
 
 // === Package functions ===
 

@@ -36,7 +36,7 @@ public fun offer(self: &mut Name, offered: Option<address>, ctx: &TxContext) {
 }
 
 /// Makes the sender the owner of the name. Payouts, operators, leaders and keys of its tools stay
-/// as they were: look at them, and set them in the same transaction. Aborts with
+/// as they were: `tool::take_over` each of them in the same transaction. Aborts with
 /// `owner::ENotOffered`.
 public fun accept(self: &mut Name, ctx: &TxContext) {
     let name = object::id(self);

@@ -39,6 +39,9 @@ public struct Version has store {
 /// The version of this package, for a new registry.
 public(package) fun current(): Version { Version { number: VERSION } }
 
+/// The number of this version of the package.
+public(package) fun number(): u64 { VERSION }
+
 /// Aborts with `EWrongVersion` if the registry belongs to another version than this package.
 public(package) fun check(self: &Version) {
     assert!(self.number == VERSION, EWrongVersion);

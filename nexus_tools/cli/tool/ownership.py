@@ -7,6 +7,7 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import Output, Session, asked, carry_out, report, writes
 from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ async def offer(session: Session, name: str, who: str | None, *, cancel: bool) -
     All versions of it pass on, once WHO accepts. Until then everything stays as it is, and --cancel
     takes the offer back.
     """
+    _check_name(name)
     to = offered_address(session, who, cancel=cancel)
     async with session.nexus() as nexus:
         versions = await nexus.tools.versions(name)
@@ -59,6 +61,7 @@ async def accept(session: Session, name: str) -> None:
     URLs, prices and leaders stay. In the same transaction you become the payout of each version,
     and operators and keys of the former owner are removed.
     """
+    _check_name(name)
     async with session.nexus() as nexus:
         found = await nexus.tools.name(name)
         versions = await nexus.tools.versions(name)
@@ -78,6 +81,17 @@ async def accept(session: Session, name: str) -> None:
         if not session.dry_run:
             _warn(session.output, await nexus.tools.versions(name), session.own_address())
     report(session.output, sent, done, {"name": name, "versions": list(map(_document, versions))})
+
+
+def _check_name(name: str) -> None:
+    """Raises `name_expected` for the FQN of one version."""
+    unversioned, is_fqn, _ = name.partition("@")
+    if is_fqn:
+        raise UsageError(
+            "name_expected",
+            f"{name} is one version, and all versions of a name have one owner",
+            hint=f"name {unversioned}",
+        )
 
 
 def _document(tool: "Tool") -> dict[str, Any]:

@@ -6,10 +6,9 @@ over. The delay is fixed when the collateral is locked, so no later change of se
 is locked already.
 
 The admin may slash it, in two steps too: a slash is proposed, with a reason and the digest of the
-evidence, and executed from 3 days later on, or cancelled. What is slashed is burnt: nobody earns
-from it. All proposals together, whatever became of them, come to half of what was locked at most,
-until it is locked anew. A pending slash suspends nothing and holds back its amount alone: the rest
-is claimed as if there were none.
+evidence, and executed on the 4th day, or cancelled. What is slashed is burnt: nobody earns from it.
+It comes to half of what was locked at most, until its owner locks it anew or tops it up. A pending
+slash suspends nothing and holds back its amount alone: the rest is claimed as if there were none.
 
 A `Collateral` can be neither copied nor dropped: a timer never outlives the SUI that it was started
 for. Once all of it is claimed, it is empty until it is locked anew.
@@ -63,7 +62,8 @@ EWrongSlash = MoveError(
 )
 ESlashTooLarge = MoveError(
     "ESlashTooLarge",
-    "All slashes that were proposed since the collateral was locked would come to more than half.",
+    "All that was slashed since the collateral was locked or topped up would come to more than "
+    "half.",
     8,
 )
 EInvalidReason = MoveError("EInvalidReason", "A reason has 1 to 500 bytes.", 9)
@@ -80,6 +80,9 @@ EDelayTooLong = MoveError(
 EClaimed = MoveError("EClaimed", "The collateral was claimed: re-register first.", 14)
 ENotClaimed = MoveError(
     "ENotClaimed", "The collateral was not claimed: there is nothing to re-register.", 15
+)
+EDelayOver = MoveError(
+    "EDelayOver", "The unregister delay is over: no slash can be proposed any more.", 16
 )
 ERRORS: tuple[MoveError, ...] = (
     EAlreadyUnregistered,
@@ -98,6 +101,7 @@ ERRORS: tuple[MoveError, ...] = (
     EDelayTooLong,
     EClaimed,
     ENotClaimed,
+    EDelayOver,
 )
 
 
@@ -227,8 +231,8 @@ class Collateral(_CollateralView, MoveStruct, frozen=True):
     delay_ms: int
     """How long it stays locked once its owner is unregistered."""
     unregistered_at_ms: int | None
-    proposed_mist: int
-    """All slashes that were proposed since it was locked."""
+    slashed_mist: int
+    """What was slashed since it was locked or topped up."""
     slash: Slash | None
     """The slash that was proposed last, unless it was executed or cancelled."""
 
@@ -325,6 +329,16 @@ def claimable_at_ms(builder: TransactionBuilder, package: Package, collateral: A
     return builder.move_call(package.id, "collateral", "claimable_at_ms", [collateral])
 
 
+def is_claimable(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
+    """Whether its owner is unregistered, and the delay over.
+
+    Returns `bool`.
+    """
+    return builder.move_call(
+        package.id, "collateral", "is_claimable", [collateral, _inputs.read(builder, _inputs.CLOCK)]
+    )
+
+
 def held_back_mist(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
     """What a pending slash keeps from being claimed.
 
@@ -354,7 +368,7 @@ def has_pending_slash(
 
 
 def slashable_mist(builder: TransactionBuilder, package: Package, collateral: Argument) -> Result:
-    """What may still be proposed to be slashed until the collateral is locked anew.
+    """What may still be slashed until the collateral is locked anew or topped up.
 
     Returns `u64`.
     """

@@ -18,7 +18,6 @@ from nexus_tools.bindings.runtime import (
     TransactionBuilder,
 )
 from nexus_tools.bindings.runtime import codecs as _bcs
-from nexus_tools.bindings.runtime import inputs as _inputs
 
 EInvalidKey = MoveError("EInvalidKey", "A public key of Ed25519 has 32 bytes.", 0)
 EKeyTaken = MoveError("EKeyTaken", "The key is there already.", 1)
@@ -54,28 +53,3 @@ def is_empty(builder: TransactionBuilder, package: Package, keys: Argument) -> R
     Returns `bool`.
     """
     return builder.move_call(package.id, "keys", "is_empty", [keys])
-
-
-def verify(
-    builder: TransactionBuilder,
-    package: Package,
-    keys: Argument,
-    key: bytes | Argument,
-    signature: bytes | Argument,
-    message: bytes | Argument,
-) -> Result:
-    """Whether `key` is one of the keys, and signed the message.
-
-    Returns `bool`.
-    """
-    return builder.move_call(
-        package.id,
-        "keys",
-        "verify",
-        [
-            keys,
-            _inputs.data(builder, key),
-            _inputs.data(builder, signature),
-            _inputs.data(builder, message),
-        ],
-    )

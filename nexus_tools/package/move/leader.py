@@ -98,6 +98,18 @@ class LeaderWorkerChanged(MoveStruct, frozen=True):
     )
 
 
+class LeaderHandedOver(MoveStruct, frozen=True):
+    """A leader has another owner, workers of its own and no keys."""
+
+    leader: Address
+    workers: tuple[Address, ...]
+
+    move_name = "leader::LeaderHandedOver"
+    bcs: ClassVar[_bcs.Codec[LeaderHandedOver]] = _bcs.late(
+        lambda: _bcs.struct(LeaderHandedOver, _bcs.address, _bcs.vector(_bcs.address))
+    )
+
+
 class LeaderKeyChanged(MoveStruct, frozen=True):
     """A key began or ceased to be valid for a leader's signatures."""
 
@@ -150,7 +162,11 @@ class Leader(_LeaderView, MoveStruct, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    LeaderRegistered | LeaderActivityChanged | LeaderWorkerChanged | LeaderKeyChanged
+    LeaderRegistered
+    | LeaderActivityChanged
+    | LeaderWorkerChanged
+    | LeaderHandedOver
+    | LeaderKeyChanged
 )
 
 
@@ -405,13 +421,25 @@ def offer(
     )
 
 
-def accept(builder: TransactionBuilder, package: Package, leader: ObjectInput) -> None:
-    """Makes the sender the owner.
-
-    Workers and keys stay as they were: look at them, and remove what is not yours in the same
-    transaction. Aborts with `owner::ENotOffered`.
+def accept(
+    builder: TransactionBuilder,
+    package: Package,
+    leader: ObjectInput,
+    workers: Sequence[Address] | Argument,
+) -> None:
+    """Makes the sender the owner, with workers of its own and without keys: what the former
+    owner added is gone, whenever it was added. Aborts with `owner::ENotOffered`, and as
+    `roster::of` does.
     """
-    builder.move_call(package.id, "leader", "accept", [_inputs.changed(builder, leader)])
+    builder.move_call(
+        package.id,
+        "leader",
+        "accept",
+        [
+            _inputs.changed(builder, leader),
+            _inputs.pure(builder, _bcs.vector(_bcs.address), workers),
+        ],
+    )
 
 
 def propose_slash(

@@ -78,12 +78,19 @@ class LeaderSettings(MoveStruct, frozen=True):
     """
     max_ports_bytes: int
     """The most bytes of an invocation's inputs, and the most of its outcome."""
+    revision: int
+    """How often they were set.
+
+    A requester names the revision that it looked at: the sum that it pays would not tell how much
+    of it is refunded.
+    """
 
     move_name = "leader_registry::LeaderSettings"
     bcs: ClassVar[_bcs.Codec[LeaderSettings]] = _bcs.late(
         lambda: _bcs.struct(
             LeaderSettings,
             _bcs.boolean,
+            _bcs.u64,
             _bcs.u64,
             _bcs.u64,
             _bcs.u64,
@@ -309,3 +316,11 @@ def max_ports_bytes(
     Returns `u64`.
     """
     return builder.move_call(package.id, "leader_registry", "max_ports_bytes", [leader_settings])
+
+
+def revision(builder: TransactionBuilder, package: Package, leader_settings: Argument) -> Result:
+    """How often the settings were set.
+
+    Returns `u64`.
+    """
+    return builder.move_call(package.id, "leader_registry", "revision", [leader_settings])

@@ -72,8 +72,8 @@ def offer(
 def accept(builder: TransactionBuilder, package: Package, name: ObjectInput) -> None:
     """Makes the sender the owner of the name.
 
-    Payouts, operators, leaders and keys of its tools stay as they were: look at them, and set them
-    in the same transaction. Aborts with `owner::ENotOffered`.
+    Payouts, operators, leaders and keys of its tools stay as they were: `tool::take_over` each of
+    them in the same transaction. Aborts with `owner::ENotOffered`.
     """
     builder.move_call(package.id, "name", "accept", [_inputs.changed(builder, name)])
 

@@ -17,8 +17,9 @@ The state of a tool follows from its collateral:
 | unregistered | its timer runs      | active or suspended (cancel), claimed  |
 | claimed      | none                | active (`re_register`)                 |
 
-Only an active tool takes new invocations. A tool that asks for a price lists the leaders that may
-be named for it: it gives its answer to them before it is paid. Keys of the tool sign its answers.
+Only an active tool takes new invocations. It is open to all leaders, or lists those that may be
+named for it: with a price it lists them, as it gives its answer before it is paid. Keys of the tool
+sign its answers.
 
 What leads out (`unregister`, `claim`) and what takes a right away (`remove_operator`,
 `remove_leader`, `remove_key`) depends on no version of the package and on no setting: nobody can
@@ -69,9 +70,9 @@ ENotOperator = MoveError(
 EPriceTooHigh = MoveError(
     "EPriceTooHigh", "The price is more than half of the collateral: lower it, or lock more.", 5
 )
-ELeaderNeeded = MoveError(
-    "ELeaderNeeded",
-    "A tool with a price lists at least one leader: add one, or set the price to 0.",
+EOpenToAll = MoveError(
+    "EOpenToAll",
+    "A tool that is open to all leaders has no price: list leaders, or set the price to 0.",
     6,
 )
 EKeyNeeded = MoveError("EKeyNeeded", "A tool whose answers are signed has a key: add one first.", 7)
@@ -82,7 +83,7 @@ ERRORS: tuple[MoveError, ...] = (
     EWrongName,
     ENotOperator,
     EPriceTooHigh,
-    ELeaderNeeded,
+    EOpenToAll,
     EKeyNeeded,
 )
 
@@ -192,6 +193,34 @@ class ToolLeaderChanged(MoveStruct, frozen=True):
     )
 
 
+class ToolOpened(MoveStruct, frozen=True):
+    """Any leader may be named in invocations of a tool."""
+
+    tool: Address
+    fqn: str
+
+    move_name = "tool::ToolOpened"
+    bcs: ClassVar[_bcs.Codec[ToolOpened]] = _bcs.late(
+        lambda: _bcs.struct(ToolOpened, _bcs.address, _bcs.string)
+    )
+
+
+class ToolTakenOver(MoveStruct, frozen=True):
+    """A tool was taken over by a new owner of its name: it has no operators and no keys."""
+
+    tool: Address
+    fqn: str
+    payout: Address
+    leaders: tuple[Address, ...]
+
+    move_name = "tool::ToolTakenOver"
+    bcs: ClassVar[_bcs.Codec[ToolTakenOver]] = _bcs.late(
+        lambda: _bcs.struct(
+            ToolTakenOver, _bcs.address, _bcs.string, _bcs.address, _bcs.vector(_bcs.address)
+        )
+    )
+
+
 class ToolKeyChanged(MoveStruct, frozen=True):
     """A key began or ceased to be valid for a tool's signatures."""
 
@@ -237,8 +266,10 @@ class Tool(_ToolView, MoveStruct, frozen=True):
     """
     operators: _roster.Roster[Address]
     """Who may set URL, timeout and price, besides the owner."""
+    open: bool
+    """Whether any leader may be named in invocations of the tool."""
     leaders: _roster.Roster[Address]
-    """The leaders that may be named in invocations of the tool; with none, any leader."""
+    """The leaders that may be named if it is not open."""
     keys: _keys.Keys
     """What signs the tool's responses."""
     collateral: _collateral.Collateral
@@ -259,6 +290,7 @@ class Tool(_ToolView, MoveStruct, frozen=True):
             _bcs.u64,
             _bcs.address,
             _roster.Roster.bcs(_bcs.address),
+            _bcs.boolean,
             _roster.Roster.bcs(_bcs.address),
             _keys.Keys.bcs,
             _collateral.Collateral.bcs,
@@ -269,7 +301,13 @@ class Tool(_ToolView, MoveStruct, frozen=True):
 
 
 AnyEvent: TypeAlias = (
-    ToolRegistered | ToolUpdated | ToolOperatorChanged | ToolLeaderChanged | ToolKeyChanged
+    ToolRegistered
+    | ToolUpdated
+    | ToolOperatorChanged
+    | ToolLeaderChanged
+    | ToolOpened
+    | ToolTakenOver
+    | ToolKeyChanged
 )
 
 
@@ -318,11 +356,11 @@ def register_version(
     price_mist: int | Argument,
     leaders: Sequence[Address] | Argument,
 ) -> Result:
-    """Registers a further version of a name.
+    """Registers a further version of a name, open to all leaders if it lists none.
 
     What the tool earns is paid to the sender. More than the least collateral may be locked, and the
     owner consents to an unregister delay of `max_delay_ms` at most. Aborts with `owner::ENotOwner`,
-    `EWrongName`, `EFqnTaken`, `EPriceTooHigh`, `ELeaderNeeded`, `ESchemaTooLarge`,
+    `EWrongName`, `EFqnTaken`, `EPriceTooHigh`, `EOpenToAll`, `ESchemaTooLarge`,
     `ETimeoutOutOfRange`, `tool_registry::ENotAccepting`, and as `roster::of` and `collateral::lock`
     do.
 
@@ -526,8 +564,8 @@ def update_price(
 ) -> None:
     """Sets the price of invocations to come.
 
-    An operator may. Aborts with `ENotOperator`, `EWrongName`, `ELeaderNeeded`, or with
-    `EPriceTooHigh` unless the collateral is claimed.
+    An operator may. Aborts with `ENotOperator`, `EWrongName`, `EOpenToAll`, or with `EPriceTooHigh`
+    unless the collateral is claimed.
     """
     builder.move_call(
         package.id,
@@ -650,10 +688,9 @@ def add_leader(
     registry: ObjectInput,
     leader: Address | Argument,
 ) -> None:
-    """Lists one more leader that may be named in invocations to come.
-
-    Whether there is such a leader is not looked at: who is none cannot be named. Aborts with
-    `owner::ENotOwner`, `EWrongName`, and as `roster::add` does.
+    """Lists one more leader that may be named in invocations to come; a tool that was open is
+    not any more. Whether there is such a leader is not looked at: who is none cannot be
+    named. Aborts with `owner::ENotOwner`, `EWrongName`, and as `roster::add` does.
     """
     builder.move_call(
         package.id,
@@ -677,8 +714,8 @@ def remove_leader(
 ) -> None:
     """Takes a leader off the list, for invocations to come.
 
-    An operator may. Aborts with `ENotOperator`, `EWrongName`, `roster::ENotListed` or
-    `ELeaderNeeded`.
+    Without the last one nobody can be named. An operator may. Aborts with `ENotOperator`,
+    `EWrongName` or `roster::ENotListed`.
     """
     builder.move_call(
         package.id,
@@ -688,6 +725,29 @@ def remove_leader(
             _inputs.changed(builder, tool),
             _inputs.read(builder, name),
             _inputs.pure(builder, _bcs.address, leader),
+        ],
+    )
+
+
+def open_to_all(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+) -> None:
+    """Lets any leader be named in invocations to come; the list is empty then.
+
+    Aborts with `owner::ENotOwner`, `EWrongName` or `EOpenToAll`.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "open_to_all",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
         ],
     )
 
@@ -781,6 +841,32 @@ def remove_key(
         "tool",
         "remove_key",
         [_inputs.changed(builder, tool), _inputs.read(builder, name), _inputs.data(builder, key)],
+    )
+
+
+def take_over(
+    builder: TransactionBuilder,
+    package: Package,
+    tool: ObjectInput,
+    name: ObjectInput,
+    registry: ObjectInput,
+    leaders: Sequence[Address] | Argument,
+) -> None:
+    """Takes over what came with a name, in the transaction in which it is accepted: there are no
+    operators and no keys any more, whenever the former owner added them, answers need not be
+    signed, the sender is paid, and `leaders` are listed, in place of the former ones. Aborts
+    with `owner::ENotOwner` or `EWrongName`, and as `roster::of` does.
+    """
+    builder.move_call(
+        package.id,
+        "tool",
+        "take_over",
+        [
+            _inputs.changed(builder, tool),
+            _inputs.read(builder, name),
+            _inputs.read(builder, registry),
+            _inputs.pure(builder, _bcs.vector(_bcs.address), leaders),
+        ],
     )
 
 

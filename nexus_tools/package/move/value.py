@@ -34,7 +34,10 @@ ETooManyPorts = MoveError(
     "There are more than 32 ports: put values that belong together into one JSON object.",
     2,
 )
-ERRORS: tuple[MoveError, ...] = (ELengthMismatch, EDuplicatePort, ETooManyPorts)
+ENameTooLong = MoveError(
+    "ENameTooLong", "The name of a port is longer than 100 bytes: shorten it.", 3
+)
+ERRORS: tuple[MoveError, ...] = (ELengthMismatch, EDuplicatePort, ETooManyPorts, ENameTooLong)
 
 
 class Ports(_PortsView, MoveStruct, frozen=True):
@@ -175,7 +178,7 @@ def ports(
 ) -> Result:
     """The ports `names` with the `values` at the same places.
 
-    Aborts with `ELengthMismatch`, `ETooManyPorts` or `EDuplicatePort`.
+    Aborts with `ELengthMismatch`, `ETooManyPorts`, `ENameTooLong` or `EDuplicatePort`.
 
     Returns `Ports`.
     """

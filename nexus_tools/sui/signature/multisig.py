@@ -19,7 +19,6 @@ from nexus_tools.sui.bcs import (
     struct,
     u16,
     vector,
-    write_uleb128,
 )
 from nexus_tools.sui.signature.key_signature import (
     DOES_NOT_VERIFY,
@@ -39,6 +38,7 @@ from nexus_tools.sui.signature.multisig_public_key import (
 from nexus_tools.sui.signature.passkey import Passkey
 from nexus_tools.sui.signature.scheme import SignatureScheme, malformed, rejected
 from nexus_tools.sui.signature.zklogin import not_supported
+from nexus_tools.uleb128 import write_uleb128
 
 _CURVE_NAMES = {
     SignatureScheme.ED25519: "ed25519",

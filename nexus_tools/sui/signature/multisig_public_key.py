@@ -17,10 +17,10 @@ from nexus_tools.sui.bcs import (
     u8,
     u16,
     vector,
-    write_uleb128,
 )
 from nexus_tools.sui.digest import blake2b256
 from nexus_tools.sui.signature.scheme import PUBLIC_KEY_LENGTHS, SignatureScheme, key_address
+from nexus_tools.uleb128 import write_uleb128
 
 MAX_MEMBERS = 10
 

@@ -101,7 +101,7 @@ def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_bef
     address = str(stranger.wallet.signer().address)
     author.json("tool", "operators", "add", registered, "0xabc", "--yes")
     author.json("tool", "key", "add", registered, key, "--yes")
-    assert author.fails("tool", "offer", registered, address, "--yes") == (3, "name_unknown")
+    assert author.fails("tool", "offer", registered, address, "--yes") == (2, "name_expected")
     author.json("tool", "offer", name, address, "--yes")
     assert show(author, registered)["offered"] == address
     asked = stranger.run("tool", "accept", name)

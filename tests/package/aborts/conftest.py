@@ -116,12 +116,20 @@ class World:
         self.do(calls.invocation.settle, invocation, leader or self.leader_id, "ok", ports)
         return sender or self.leader
 
-    def request(self, *, leader=None, revision=0, inputs=None, max_outcome_bytes=10):
+    def request(
+        self,
+        *,
+        settings_revision=0,
+        leader=None,
+        revision=0,
+        inputs=None,
+        max_outcome_bytes=10,
+    ):
         """Request by one leader, and pay one MIST."""
         ports = self.ports(inputs or {"a": 1})
         terms = (ports, max_outcome_bytes, self.coin(1))
-        leader = leader or self.leader_id
-        self.do(calls.invocation.request, self.tool, revision, leader, *terms)
+        asked = (settings_revision, self.tool, revision, leader or self.leader_id)
+        self.do(calls.invocation.request, *asked, *terms)
         return self.user
 
     async def assert_aborts(self, sender, module, name):

@@ -7,6 +7,7 @@ reason: calls are made without the checks that the services make beforehand.
 import pytest
 
 from nexus_tools.package import move as calls
+from nexus_tools.registry import Invocations
 from nexus_tools.tool import Answer, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
@@ -43,6 +44,11 @@ async def request_an_older_revision(world):
     return world.request()
 
 
+@reaches("invocation", "ESettingsChanged")
+async def request_under_older_settings(world):
+    return world.request(settings_revision=1)
+
+
 @reaches("invocation", "ELeaderNotAccepted")
 async def request_by_a_leader_that_is_not_listed(world):
     _, other = await world.leaders.register("second", activate=True)
@@ -59,7 +65,7 @@ async def request_by_a_leader_that_rests(world):
 async def request_by_one_leader_twice(world):
     terms = (world.ports({"a": 1}), 10, world.coin(1))
     leaders = (world.leader_id, world.leader_id)
-    world.do(calls.invocation.request_with_backup, world.tool, 0, *leaders, *terms)
+    world.do(calls.invocation.request_with_backup, 0, world.tool, 0, *leaders, *terms)
     return world.user
 
 
@@ -151,21 +157,27 @@ async def settle_without_the_signature_that_is_asked_for(world):
     return world.settle(await requested_of_signing(world))
 
 
-def settle_signed(world, invocation, tool):
-    answer = ("ok", world.ports(ANSWER.ports), KEY, bytes(64))
-    world.do(calls.invocation.settle_signed, invocation, world.leader_id, tool, *answer)
+def settle_signed(world, invocation, key=KEY):
+    answer = ("ok", world.ports(ANSWER.ports), key, bytes(64))
+    world.do(calls.invocation.settle_signed, invocation, world.leader_id, *answer)
     return world.leader
 
 
-@reaches("invocation", "EWrongTool")
-async def settle_with_the_signature_of_another_tool(world):
-    other = await world.tools.register(world.define("xyz.example.math.mul@1"))
-    return settle_signed(world, await requested_of_signing(world), other.tools[0].tool)
+@reaches("invocation", "EWrongKey")
+async def settle_with_a_key_of_ones_own(world):
+    return settle_signed(world, await requested_of_signing(world), key=bytes(32))
 
 
 @reaches("invocation", "EWrongSignature")
 async def settle_with_a_signature_of_zeros(world):
-    return settle_signed(world, await requested_of_signing(world), world.tool)
+    return settle_signed(world, await requested_of_signing(world))
+
+
+@reaches("invocation", "EWrongVersion")
+async def settle_by_an_old_package(world):
+    invocations = Invocations(world.user, await world.upgrade())
+    _, invocation = await invocations.request(await world.tools.get(ADD), {"a": 1, "b": 2})
+    return world.settle(invocation)
 
 
 def fail(world, invocation, reason="timed_out", detail=""):

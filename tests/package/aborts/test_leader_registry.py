@@ -40,7 +40,7 @@ async def migrate_leaders_without_upgrade(world):
 @reaches("leader_registry", "EInvalidSettings")
 async def a_delay_of_more_than_a_week(world):
     settings = replace(await world.leaders.settings(), unregister_delay_ms=7 * DAY + 1)
-    world.do(calls.leader_registry.configure, *astuple(settings))
+    world.do(calls.leader_registry.configure, *astuple(settings)[:-1])  # but for the revision
     return world.admin
 
 

@@ -69,12 +69,20 @@ def propose(world, amount=1, reason="it lies", evidence=bytes(32)):
 @reaches("collateral", "EHeldBack")
 async def claim_what_is_held_back(world):
     await world.tools.unregister(ADD)
-    world.net.advance_clock(7 * DAY)
+    world.net.advance_clock(6 * DAY)
     admins = ToolRegistry(world.admin, world.deployment)
     await admins.propose_slash(ADD, SUI // 2, "it lies", bytes(32))
+    world.net.advance_clock(DAY)
     await world.tools.claim(ADD)
     world.do_to_tool(calls.tool.claim)
     return world.owner
+
+
+@reaches("collateral", "EDelayOver")
+async def propose_when_the_delay_is_over(world):
+    await world.tools.unregister(ADD)
+    world.net.advance_clock(7 * DAY)
+    return propose(world)
 
 
 @reaches("collateral", "ESlashPending")
@@ -136,6 +144,12 @@ async def a_name_without_value(world):
 async def a_name_twice(world):
     values = [world.do(calls.value.inline, b"1") for _ in range(2)]
     world.do(calls.value.ports, ["a", "a"], values)
+    return world.user
+
+
+@reaches("value", "ENameTooLong")
+async def a_port_with_a_name_of_one_byte_too_many(world):
+    world.do(calls.value.ports, ["x" * 101], [world.do(calls.value.inline, b"1")])
     return world.user
 
 
@@ -227,8 +241,8 @@ async def a_price_of_more_than_half_the_collateral(world):
     return registering(world, world.definition(fqn=MATHS), **terms)
 
 
-@reaches("tool", "ELeaderNeeded")
-async def a_price_without_a_leader(world):
+@reaches("tool", "EOpenToAll")
+async def a_price_without_a_list_of_leaders(world):
     return registering(world, world.definition(fqn=MATHS), price=1)
 
 

@@ -1,4 +1,4 @@
-"""Funds: the SUI of one address, in coins and in its address balance, free or paying just now."""
+"""The purse of an address: its SUI in coins and in its address balance, free or paying just now."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
@@ -57,7 +57,7 @@ class Payment(Struct, frozen=True):
         return self.reserved + self.withdrawals
 
 
-class Funds:
+class Purse:
     """The SUI of one address: what is free, and what pays for something now.
 
     Coins are read when they are needed, the address balance when coins do not suffice.
@@ -109,10 +109,10 @@ class Funds:
                 if not coins_are_fresh:
                     await self._refresh_coins()
                     coins_are_fresh = True
-                elif not balance_is_fresh and not (self._was_read and self._is_in_use):
+                elif not balance_is_fresh and not (self._was_read and self._is_in_use(source)):
                     await self._refresh_balance()
                     balance_is_fresh = True
-                elif self._is_in_use:
+                elif self._is_in_use(source):
                     await self._changed.wait()
                     coins_are_fresh, balance_is_fresh = not needs_coins, False
                 else:
@@ -121,6 +121,8 @@ class Funds:
     async def narrow(self, taken: Payment, required: int) -> Payment:
         """Reserve no more of the address balance than `required` MIST take besides the coins."""
         reserved = min(taken.reserved, max(0, required - taken.in_coins))
+        if reserved == taken.reserved:
+            return taken
         async with self._changed:
             self._held -= taken.reserved - reserved
             self._free_balance += taken.reserved - reserved
@@ -165,9 +167,8 @@ class Funds:
             self._free.clear()
             self._knows_coins = False
 
-    @property
-    def _is_in_use(self) -> bool:
-        return bool(self._used or self._held)
+    def _is_in_use(self, source: GasSource) -> bool:
+        return bool(self._held or (self._used and source is GasSource.ANY))
 
     def _choose(
         self, wanted: int, exclude: Collection[Address], withdrawals: int, source: GasSource

@@ -1,0 +1,140 @@
+"""Who gains and who loses: the purses of all parties, before and after what one of them does."""
+
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+
+from nexus_tools.errors import NexusError
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.tool import Answer, Failure, FailureReason
+
+
+@dataclass
+class Round:
+    """What a stretch of time brought each party, in MIST, gas included."""
+
+    before: dict
+    gained: dict = field(default_factory=dict)
+
+    def __getitem__(self, party):
+        return self.gained[party]
+
+
+class Parties:
+    """The admin, the owner of tools, the leader and the user, who requests; and their purses.
+
+    A purse is what an address has in coins and in its address balance. What it has locked as
+    collateral is counted by whoever locks it.
+    """
+
+    PRICE_MIST = 100_000_000
+    INPUTS: ClassVar = {"a": 20, "b": 22}
+    ANSWER = Answer("ok", {"result": 42})
+    FAILURE = Failure(FailureReason.UNREACHABLE, "")
+
+    def __init__(self, chain, clients):
+        self.chain, self.clients = chain, clients
+
+    def address(self, party):
+        return self.clients[party].address
+
+    async def purses(self):
+        return {name: await client.balance(client.address) for name, client in self.clients.items()}
+
+    @asynccontextmanager
+    async def round(self):
+        played = Round(await self.purses())
+        yield played
+        after = await self.purses()
+        played.gained |= {name: after[name] - had for name, had in played.before.items()}
+
+    def tools(self, party="owner"):
+        return ToolRegistry(self.clients[party], self.chain.deployment)
+
+    def leaders(self, party="leader"):
+        return LeaderRegistry(self.clients[party], self.chain.deployment)
+
+    def invocations(self, party="user"):
+        return Invocations(self.clients[party], self.chain.deployment)
+
+    def pass_time(self, milliseconds):
+        self.chain.net.advance_clock(milliseconds)
+
+    def pass_windows(self):
+        """As long as any invocation waits: two windows of 5 + 15 s, and a second."""
+        self.pass_time(41_000)
+
+    async def register_tool(self, definition, *leaders, price_mist=PRICE_MIST, **terms):
+        """A tool of the owner, for these leaders."""
+        wanted = Registration(definition, price_mist=price_mist, leaders=leaders, **terms)
+        await self.tools().register(wanted)
+        return await self.tools().get(definition.fqn)
+
+    async def register_leader(self, party, name):
+        """A leader of a party, active; gives its id."""
+        return (await self.leaders(party).register(name, activate=True))[1]
+
+    async def request(self, tool, party="user", **terms):
+        """An invocation that a party requests; gives its id."""
+        return (await self.invocations(party).request(tool, self.INPUTS, **terms))[1]
+
+    async def settle(self, leader, *invocations, party="leader"):
+        """Settle invocations as a worker of a leader, in one transaction."""
+        outcomes = dict.fromkeys(invocations, self.ANSWER)
+        return await self.invocations(party).close(leader, outcomes)
+
+    async def fail(self, leader, *invocations, party="leader"):
+        """Fail them likewise."""
+        outcomes = dict.fromkeys(invocations, self.FAILURE)
+        return await self.invocations(party).close(leader, outcomes)
+
+
+@pytest.fixture
+def parties(chain, admin, owner, leader, user):
+    return Parties(chain, {"admin": admin, "owner": owner, "leader": leader, "user": user})
+
+
+@pytest.fixture
+async def tool(parties, define, active_leader):
+    """A tool of the owner that costs 0.1 SUI, for `active_leader` alone."""
+    return await parties.register_tool(define(), active_leader)
+
+
+@pytest.fixture
+def refused():
+    """What is tried inside is refused for this reason, by us or by the chain."""
+
+    @contextmanager
+    def refused(code):
+        with pytest.raises(NexusError) as caught:
+            yield
+        assert caught.value.code == code
+
+    return refused
+
+
+@pytest.fixture
+def told(record_property, request):
+    """Tells what an attacker gained and what it cost others: a line of the table at the end."""
+
+    def tell(profit_mist, damage_mist=0, whose="nobody"):
+        record_property("economics", (request.node.name, profit_mist, damage_mist, whose))
+
+    return tell
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The table of all attacks that were played, with profit and damage in MIST."""
+    rows = [
+        value
+        for report in terminalreporter.stats.get("passed", [])
+        for name, value in report.user_properties
+        if name == "economics"
+    ]
+    if not rows:
+        return
+    terminalreporter.section("who gained, and what it cost whom (MIST)")
+    for name, profit, damage, whose in sorted(map(tuple, rows)):
+        terminalreporter.line(f"{name:92}{profit:>16,}{damage:>16,}  {whose}")
