@@ -10,6 +10,7 @@ from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
 from nexus_tools.lending.mcp.catalogue import CataloguePage, Progress
 from nexus_tools.package import tool_id
+from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.object import Object
@@ -90,7 +91,7 @@ class Offers:
         return [fqn for fqn in named if owners.get(fqn.unversioned) == self._filter.owner]
 
     def _offer(self, value: Object) -> Offer | None:
-        found = FoundTool.of(self._registry.deployment, value)
+        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
         tool = found.tool
         is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
         if is_dear or not tool.is_active or not self._filter.admits(tool):
