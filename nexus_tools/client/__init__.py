@@ -1,6 +1,7 @@
 """Talk to Sui: networks, wallets, reading objects, sending transactions, following events."""
 
 from nexus_tools.client.connection import Connection, Patience
+from nexus_tools.client.epoch import Epoch, read_epoch
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
 from nexus_tools.client.execution_failure import explains_refusal
@@ -47,6 +48,7 @@ __all__ = [
     "CreatedObject",
     "Cursor",
     "DynamicField",
+    "Epoch",
     "EventFilter",
     "EventRecord",
     "Executed",
@@ -76,6 +78,7 @@ __all__ = [
     "how_to_fund",
     "network_and_key",
     "past_events",
+    "read_epoch",
     "request_sui",
     "simulate_transaction",
 ]

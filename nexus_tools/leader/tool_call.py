@@ -11,6 +11,7 @@ from nexus_tools.leader.interfaces import Interfaces
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.tool_lanes import ToolLanes
+from nexus_tools.package import ports_of
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json
@@ -29,7 +30,9 @@ class ToolCall:
     deadline: float
     max_outcome_bytes: int
     keys: tuple[bytes, ...]
-    """The public keys that the tool has on chain."""
+    """The public keys that the tool has on chain, which sign its responses."""
+    signers: tuple[bytes, ...]
+    """Those of which one has to sign the answer; with none, nobody has to."""
     validator: InterfaceValidator
 
 
@@ -73,7 +76,7 @@ class ToolCalls:
         try:
             return await self._call(assignment, invocation, _active(found), deadline)
         except _NoCallError as error:
-            return failure(error.reason, error.detail, assignment.max_outcome_bytes)
+            return failure(error.reason, error.detail)
 
     async def _call(
         self, assignment: Assignment, invocation: Invocation, found: FoundTool, deadline: float
@@ -88,16 +91,22 @@ class ToolCalls:
             self._guard.check_url(definition.url)
         except NotAllowedError as error:
             self._lanes.of(tool.id, tool.fqn).refused(error.message)
-            detail = "leaders do not connect to the URL of the tool"
-            raise _NoCallError(FailureReason.UNREACHABLE, detail) from error
+            detail = "this leader does not connect to the URL of the tool"
+            raise _NoCallError(FailureReason.REFUSED, detail) from error
         try:
             inputs = invocation.inputs.as_json()
             validator.check_input(inputs)
+            is_plain = ports_of(inputs) == invocation.inputs
         except ValidationError as error:
             raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+        if invocation.signers and not is_plain:
+            # The tool signs what it is asked as we write it: its signature would not fit.
+            detail = "the inputs are not in the form in which a tool signs them"
+            raise _NoCallError(FailureReason.INPUT_INVALID, detail)
         body = canonical_json(inputs)
         if len(body) > self._max_request_bytes:
-            raise _NoCallError(FailureReason.INPUT_INVALID, "the inputs are too large")
+            detail = f"this leader sends no more than {self._max_request_bytes} bytes"
+            raise _NoCallError(FailureReason.REFUSED, detail)
         if self._meta is not None:
             problem = await self._meta.problem(tool.id, found.version, definition)
             if problem:
@@ -112,6 +121,7 @@ class ToolCalls:
             deadline=deadline,
             max_outcome_bytes=assignment.max_outcome_bytes,
             keys=tool.keys.keys,
+            signers=invocation.signers,
             validator=validator,
         )
 

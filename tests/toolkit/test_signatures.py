@@ -317,8 +317,9 @@ async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_cha
         responses = [await post(http, headers) for headers in (first, second)]
     for response, request in zip(responses, (first, second), strict=True):
         check_response(200, response.content, response.headers, request, keys)
-        answer = check_answer(Answer("ok", {"result": 3}), response.headers, request, keys)
-        assert answer.key == TOOL_KEY.public_key
+        answer = Answer("ok", {"result": 3})
+        signature = check_answer(answer, response.headers, request, keys, asked=BODY)
+        assert signature.key == TOOL_KEY.public_key
 
 
 @pytest.mark.parametrize("mode", ["off", "optional"])
