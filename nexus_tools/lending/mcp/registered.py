@@ -90,7 +90,7 @@ class Offers:
         return [fqn for fqn in named if owners.get(fqn.unversioned) == self._filter.owner]
 
     def _offer(self, value: Object) -> Offer | None:
-        found = FoundTool.of(self._registry.deployment, value)
+        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
         tool = found.tool
         is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
         if is_dear or not tool.is_active or not self._filter.admits(tool):
