@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from nexus_tools.client import (
     network_and_key,
     request_sui,
 )
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import NotNowError, UsageError
 from nexus_tools.package import (
     Deployment,
     LockDeployment,
@@ -29,9 +29,9 @@ from nexus_tools.package import (
     load_package,
     parse_event,
 )
+from nexus_tools.package.move.leader import Leader as RegisteredLeader
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.registry import (
-    DEFAULT_OUTCOME_BYTES,
     InvocationFailedError,
     Invocations,
     LeaderRegistry,
@@ -143,24 +143,33 @@ class Nexus:
         fqn: ToolFqn | str,
         inputs: Mapping[str, Any],
         *,
-        max_outcome_bytes: int = DEFAULT_OUTCOME_BYTES,
+        leaders: Sequence[Address] = (),
+        max_outcome_bytes: int | None = None,
         max_cost_mist: int | None = None,
     ) -> Answer:
-        """Have a leader call a tool on chain, take the refund, and give the tool's answer.
+        """Have a leader call a tool on chain, delete the invocation, and give the tool's answer.
 
-        Inputs that the tool's schema refuses are not paid for. Raises `InvocationFailedError`,
-        `input_invalid`, `tool_unknown`, `not_closed` if no leader works, and as
-        `Invocations.request`.
+        One or two leaders are named: the first ones of `leaders` that can be, or without it those
+        that `Invocations.leaders_for` draws. Inputs that the tool's schema refuses are not paid
+        for. What no leader closed in time expires: the refund is whole. Whoever cancels it leaves
+        the invocation to `Invocations.mine`. Raises `InvocationFailedError`, `input_invalid`,
+        `tool_unknown`, `not_closed` if no leader works, and as `Invocations.request`.
         """
         tool = await self.tools.get(fqn)
         InterfaceValidator(tool.definition.parse()).check_input(dict(inputs))
         _, invocation = await self.invocations.request(
-            tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost_mist
+            tool,
+            inputs,
+            leaders=leaders,
+            max_outcome_bytes=max_outcome_bytes,
+            max_cost_mist=max_cost_mist,
         )
         try:
             outcome = await self.invocations.wait(invocation)
-        finally:
-            await self.invocations.take_refund(invocation)
+        except NotNowError:
+            await self.invocations.delete(invocation)
+            raise
+        await self.invocations.delete(invocation)
         if isinstance(outcome, Failure):
             raise InvocationFailedError(invocation, outcome)
         return outcome
@@ -229,13 +238,14 @@ class Nexus:
         allow_loopback: bool = False,
         **config: Any,
     ) -> "AsyncIterator[Leader]":
-        """A leader at work until the block ends, under its name and a key of its own.
+        """A leader at work until the block ends, under its name and with a key of its own.
 
-        It is registered if the key has no leader of that name. Unless it was active before, it is
-        deactivated in the end, so that the chain makes it responsible for nothing more. Without a
-        key a new one is made, where a faucet can fund it; without a journal (a SQLite file) it
-        remembers nothing after the block. `config` are further fields of `LeaderConfig`. Raises
-        `key_missing`, `settings_invalid`, and as `Leader.run`.
+        It is the one of that name that the key owns or works for; if there is none, one is
+        registered. The owner's key makes it active, and inactive again in the end unless it was
+        active before, so that no further invocation names it. Without a key one is made, where a
+        faucet can fund it; without a journal (a SQLite file) it remembers nothing after the block.
+        `config` are further fields of `LeaderConfig`. Raises `key_missing`, `not_in_force`,
+        `settings_invalid`, and as `LeaderRegistry.register` and `Leader.run`.
         """
         # Late: the Leader brings an HTTP client and pydantic.
         from nexus_tools.leader import LOOPBACK, Leader, LeaderConfig  # noqa: PLC0415
@@ -250,9 +260,9 @@ class Nexus:
             client = await stack.enter_async_context(SuiClient(self.client.network, signer))
             await _fund(client)
             leaders = LeaderRegistry(client, self.deployment)
-            cap = await stack.enter_async_context(_active_leader(leaders, name))
+            leader_id = await stack.enter_async_context(_active_leader(leaders, name))
             settings = LeaderConfig.load({}, journal=journal, **config)
-            leader = Leader(settings, client, signer, self.deployment, cap)
+            leader = Leader(settings, client, [signer], self.deployment, leader_id)
             await stack.enter_async_context(_running(leader))
             yield leader
 
@@ -302,25 +312,30 @@ def _new_key(network: Network) -> KeyPair:
 
 @asynccontextmanager
 async def _active_leader(leaders: LeaderRegistry, name: str) -> AsyncIterator[Address]:
-    """The time in which the key's leader of that name, or else a new one, is active."""
-    cap, was_active = await _activate(leaders, name)
+    """The time in which the key's leader of that name, registered if need be, is active."""
+    leader, key = await _find_leader(leaders, name), leaders.client.address
+    if leader is None:
+        _, leader_id = await leaders.register(name, activate=True)
+        makes_active = True
+    else:
+        leader_id = leader.id
+        makes_active = leader.owner.owner == key and not leader.accepting
+        if makes_active:
+            await leaders.activate(leader_id)
     try:
-        yield cap
+        yield leader_id
     finally:
-        if not was_active and (await leaders.get(cap)).active:
-            await leaders.deactivate(cap)
+        if makes_active and (await leaders.get(leader_id)).accepting:
+            await leaders.deactivate(leader_id)
 
 
-async def _activate(leaders: LeaderRegistry, name: str) -> tuple[Address, bool]:
-    """The key's leader of that name, and whether it was active already."""
-    for cap in await leaders.caps():
-        found = await leaders.get(cap)
-        if found.record.name == name:
-            if not found.active:
-                await leaders.activate(cap)
-            return cap, found.active
-    _, cap = await leaders.register(name, activate=True)
-    return cap, False
+async def _find_leader(leaders: LeaderRegistry, name: str) -> RegisteredLeader | None:
+    """The leader of that name that the key owns or works for."""
+    key = leaders.client.address
+    for leader in await leaders.list():
+        if leader.name == name and key in (leader.owner.owner, *leader.workers.entries):
+            return leader
+    return None
 
 
 @asynccontextmanager

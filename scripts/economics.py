@@ -48,6 +48,7 @@ SIGNED_BATCHES = (1, 16, 32, 64)
 PROTOCOLS = (105, 140)
 
 _SUI = 1_000_000_000
+_INPUTS = {"a": 20, "b": 22}
 _ANSWER = Answer("ok", {"result": 42})
 _FAILURE = Failure(FailureReason.UNREACHABLE, "x" * 200)
 _PRICED, _FREE, _SIGNED = (
@@ -145,14 +146,14 @@ class _World:
         """So many invocations, requested in transactions of 16."""
         tool = await self.tools.get(f"{name}@1")
         settings = await self.leaders.settings()
-        inputs, found = ports_of({"a": 20, "b": 22}), []
+        inputs, found = ports_of(_INPUTS), []
         bytes_ = inputs.size()
         mist = quote_mist(settings, tool, bytes_, DEFAULT_OUTCOME_BYTES, PRICE)
-        terms = {"max_outcome_bytes": DEFAULT_OUTCOME_BYTES, "payment_mist": mist}
+        terms = {"inputs": inputs, "max_outcome_bytes": DEFAULT_OUTCOME_BYTES, "payment_mist": mist}
         for start in range(0, count, 16):
             builder = TransactionBuilder()
             for _ in range(min(16, count - start)):
-                add_request(builder, self.deployment, settings, tool, [leader], inputs, **terms)
+                add_request(builder, self.deployment, settings, tool, [leader], **terms)
             executed = await self.client.execute(builder)
             found += executed.created_of("invocation", "Invocation")
             if count == 1:
@@ -176,7 +177,7 @@ class _World:
 
     def _signed(self, place: Address, answer: Answer) -> Answer:
         key = self.key.public_key().public_bytes_raw()
-        signature = self.key.sign(outcome_message(bytes(place), answer))
+        signature = self.key.sign(outcome_message(bytes(place), _INPUTS, answer))
         return Answer(answer.variant, answer.ports, OutcomeSignature(key, signature))
 
 
@@ -223,7 +224,7 @@ async def measure(protocol: int) -> Economy:
                 protocol,
                 await world.leaders.settings(),
                 outcome_bytes(_ANSWER),
-                ports_of({"a": 20, "b": 22}).size(),
+                ports_of(_INPUTS).size(),
                 verbs,
                 settling,
                 signed,

@@ -1,8 +1,10 @@
 """Talk to Sui: networks, wallets, reading objects, sending transactions, following events."""
 
 from nexus_tools.client.connection import Connection, Patience
+from nexus_tools.client.epoch import Epoch, read_epoch
 from nexus_tools.client.event_following import follow_events, past_events
 from nexus_tools.client.events import Cursor, EventFilter, EventRecord, Mark, Progress
+from nexus_tools.client.execution_failure import explains_refusal
 from nexus_tools.client.faucet import Gift, faucet_command, how_to_fund, request_sui
 from nexus_tools.client.grpc_errors import UnsupportedByNodeError
 from nexus_tools.client.keys import KeyPair, MultiSigSigner, Signer
@@ -15,8 +17,9 @@ from nexus_tools.client.network import (
     TESTNET,
     Network,
 )
+from nexus_tools.client.purse import MAX_PAYMENT_COINS, GasSource
 from nexus_tools.client.pysui_files import PysuiFiles, network_and_key
-from nexus_tools.client.reads import Coin, DynamicField
+from nexus_tools.client.reads import Balance, Coin, DynamicField
 from nexus_tools.client.sui_client import SuiClient
 from nexus_tools.client.sui_files import SuiFiles
 from nexus_tools.client.transactions import (
@@ -27,7 +30,6 @@ from nexus_tools.client.transactions import (
     simulate_transaction,
 )
 from nexus_tools.client.unbound import UnboundClient
-from nexus_tools.client.unverified_package import explains_refusal
 from nexus_tools.client.wallet import Account, Wallet
 from nexus_tools.sui.signature import MultiSig, MultiSigMember, MultiSigPublicKey
 
@@ -35,18 +37,22 @@ __all__ = [
     "DEVNET",
     "LOCALNET",
     "MAINNET",
+    "MAX_PAYMENT_COINS",
     "NETWORKS",
     "TESTNET",
     "WENT_BACK",
     "Account",
+    "Balance",
     "Coin",
     "Connection",
     "CreatedObject",
     "Cursor",
     "DynamicField",
+    "Epoch",
     "EventFilter",
     "EventRecord",
     "Executed",
+    "GasSource",
     "Gift",
     "KeyPair",
     "Mark",
@@ -72,6 +78,7 @@ __all__ = [
     "how_to_fund",
     "network_and_key",
     "past_events",
+    "read_epoch",
     "request_sui",
     "simulate_transaction",
 ]

@@ -1,11 +1,17 @@
 """Failed transactions in words: what the effects say, and what the node knows of their aborts."""
 
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from nexus_tools.client.address_balances import check_abort
+from nexus_tools.client.connection import Connection
+from nexus_tools.client.unverified_package import explain_unverified
 from nexus_tools.errors import RefusedOnChainError
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionError, ExecutionFailure, MoveAbort
+from nexus_tools.sui.transaction import Command
 
 if TYPE_CHECKING:
     from nexus_tools.bytecode import CleverError
@@ -57,6 +63,24 @@ def raise_for_status(
         hint=_HINTS.get(error.kind, ""),
         details=details,
     )
+
+
+@asynccontextmanager
+async def explains_refusal(
+    connection: Connection, commands: Sequence[Command]
+) -> AsyncGenerator[None, None]:
+    """Where these commands are refused, ask the node for the reason, and say it in the error.
+
+    Raises `address_balances_off` where a deposit is refused because the chain has none.
+    """
+    try:
+        yield
+    except RefusedOnChainError as error:
+        await check_abort(connection, error)
+        explained = await explain_unverified(connection, commands, error)
+        if explained is None:
+            raise
+        raise explained from error
 
 
 def _abort(

@@ -30,8 +30,16 @@ def faucet_command(network: Network, owner: Address, mist: int | None = None) ->
     return f"nexus-tools localnet faucet {owner}{amount} -n {network.name}"
 
 
-def how_to_fund(network: Network, owner: Address, mist: int | None = None) -> str:
-    """What to do for an address that lacks so much at least, as a hint for people."""
+def how_to_fund(
+    network: Network, owner: Address, mist: int | None = None, *, into_balance: bool = False
+) -> str:
+    """What to do for an address that lacks so much at least, as a hint for people.
+
+    Faucets give coins: for its address balance somebody who has coins moves them there.
+    """
+    if into_balance:
+        amount = "AMOUNT" if mist is None else rounded_up(mist)
+        return f"`nexus-tools wallet transfer {owner} {amount} --deposit -n {network.name}` does it"
     command = faucet_command(network, owner, mist)
     if command is not None:
         return f"`{command}` sends it"

@@ -1,11 +1,9 @@
-"""Gas: which coins pay for a transaction, how much it takes from them, and its budget."""
+"""Gas: the budget of a transaction, what it takes from the gas coin, and what it leaves."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable
-
+from nexus_tools.client.purse import Payment
 from nexus_tools.client.reads import Coin
-from nexus_tools.errors import NotNowError
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.bcs import u64
 from nexus_tools.sui.effects import GasCostSummary, ObjectWrite, TransactionEffects
 from nexus_tools.sui.execution_status import Success
@@ -18,15 +16,13 @@ from nexus_tools.sui.transaction import (
     ProgrammableTransaction,
     Pure,
     SplitCoins,
+    TransferObjects,
     arguments_of,
 )
-from nexus_tools.units import sui
+from nexus_tools.sui.type_tag import SUI
 
 MAX_BUDGET_MIST = 50_000_000_000_000
 """The largest gas budget: `max_tx_gas` of the protocol configuration."""
-
-MAX_PAYMENT_COINS = 256
-"""The most coins that pay for one transaction: `max_gas_payment_objects`."""
 
 MIN_BUDGET_UNITS = 2_000
 """The smallest budget, in units at the gas price: `base_tx_cost_fixed`, doubled."""
@@ -72,135 +68,54 @@ def withdrawn(transaction: ProgrammableTransaction) -> int | None:
     return total
 
 
-def what_is_left(
-    effects: TransactionEffects, coins: tuple[Coin, ...], taken: int | None, owner: Address
-) -> tuple[Coin, ...]:
-    """The gas coin after a transaction, with what it holds at least, if that can be told.
+def uses_gas_coin(transaction: ProgrammableTransaction) -> bool:
+    """Whether a command names the gas coin."""
+    gas = GasCoin()
+    return any(gas in arguments_of(command) for command in transaction.commands)
 
-    `taken` is what the commands took from it at most (MIST), as `withdrawn` says.
+
+def gives_gas_coin_away(transaction: ProgrammableTransaction) -> bool:
+    """Whether a command sends the gas coin itself to somebody."""
+    gas = GasCoin()
+    commands = transaction.commands
+    return any(isinstance(each, TransferObjects) and gas in each.objects for each in commands)
+
+
+def withdrawals(transaction: ProgrammableTransaction) -> int:
+    """What the commands may take from the sender's address balance by themselves, in MIST."""
+    inputs = transaction.inputs
+    found = (value for value in inputs if isinstance(value, FundsWithdrawal) and value.type == SUI)
+    return sum(value.amount for value in found)
+
+
+def what_is_left(
+    effects: TransactionEffects, paid: Payment, taken: int | None, owner: Address
+) -> Payment:
+    """What a transaction left of what paid for it, as far as that can be told: so much at least.
+
+    `taken` is what the commands took from the gas coin at most (MIST), as `withdrawn` says. What
+    came into the address balance is not counted: it can be used once a checkpoint has settled it.
     """
+    change = effects.address_balance_change(owner, SUI)
+    coin = _gas_coin_left(effects, paid, taken, owner)
+    return Payment(() if coin is None else (coin,), paid.held + min(0, change))
+
+
+def _gas_coin_left(
+    effects: TransactionEffects, paid: Payment, taken: int | None, owner: Address
+) -> Coin | None:
     if not isinstance(effects.status, Success):
         taken = 0
     if taken is None or effects.gas_object_index is None:
-        return ()
+        return None
     object_id, change = effects.changed_objects[effects.gas_object_index]
     if not isinstance(change.output, ObjectWrite) or change.output.owner != AddressOwner(owner):
-        return ()
+        return None
     reference = ObjectReference(object_id, effects.lamport_version, change.output.digest)
-    total = sum(coin.balance for coin in coins)
-    return (Coin(reference, total - effects.gas_used.net - taken),)
+    # What was reserved went into the coin.
+    return Coin(reference, paid.total - effects.gas_used.net - taken)
 
 
 def _amount(transaction: ProgrammableTransaction, argument: Argument) -> int | None:
     value = transaction.inputs[argument.index] if isinstance(argument, InputArgument) else None
     return u64.decode(value.value) if isinstance(value, Pure) else None
-
-
-class GasCoins:
-    """The SUI coins of one address: those that are free, and those that pay for something now."""
-
-    def __init__(self, read: Callable[[], Awaitable[tuple[Coin, ...]]]) -> None:
-        self._read = read
-        self._free: dict[Address, Coin] = {}
-        self._used: set[Address] = set()
-        self._changed = asyncio.Condition()
-
-    async def take(
-        self, required: int, wanted: int = 0, exclude: Collection[Address] = ()
-    ) -> tuple[Coin, ...]:
-        """Coins with `required` MIST at least, and `wanted` if there is as much; largest first.
-
-        Waits for coins that are in use. Raises `not_enough_sui`.
-        """
-        fresh = False
-        async with self._changed:
-            while True:
-                coins = self._choose(max(required, wanted), exclude)
-                if sum(coin.balance for coin in coins) >= required and coins:
-                    return self._mark(coins)
-                # First with what is known, then with what the node has now, then when coins come
-                # back.
-                if not fresh:
-                    await self._refresh()
-                    fresh = True
-                elif self._used:
-                    await self._changed.wait()
-                    fresh = False
-                else:
-                    raise not_enough(required, sum(coin.balance for coin in coins))
-
-    async def give_back(self, taken: Iterable[Coin], left: Iterable[Coin]) -> None:
-        """End the use of coins; `left` is what is known to have become of them."""
-        async with self._changed:
-            self._used.difference_update(coin.reference.object_id for coin in taken)
-            self._free.update((coin.reference.object_id, coin) for coin in left)
-            self._changed.notify_all()
-
-    async def forget(self, object_ids: Iterable[Address]) -> None:
-        """Coins that were changed as inputs of a transaction: read them again when needed."""
-        async with self._changed:
-            for object_id in object_ids:
-                self._free.pop(object_id, None)
-
-    async def forget_all(self) -> None:
-        """Somebody else spends them, too: read all that are free again when needed."""
-        async with self._changed:
-            self._free.clear()
-
-    def _choose(self, wanted: int, exclude: Collection[Address]) -> list[Coin]:
-        coins: list[Coin] = []
-        total = 0
-        for coin in sorted(self._free.values(), key=lambda coin: -coin.balance):
-            if (total >= wanted and coins) or len(coins) == MAX_PAYMENT_COINS:
-                break
-            if coin.reference.object_id not in exclude:
-                coins.append(coin)
-                total += coin.balance
-        return coins
-
-    def _mark(self, coins: list[Coin]) -> tuple[Coin, ...]:
-        for coin in coins:
-            del self._free[coin.reference.object_id]
-            self._used.add(coin.reference.object_id)
-        return tuple(coins)
-
-    async def _refresh(self) -> None:
-        known = self._free
-        self._free = {}
-        for coin in await self._read():
-            key = coin.reference.object_id
-            if key not in self._used:
-                self._free[key] = _newer(known.get(key), coin)
-
-
-def _newer(known: Coin | None, read: Coin) -> Coin:
-    """A node may lag behind what it has executed for us."""
-    if known is not None and known.reference.version > read.reference.version:
-        return known
-    return read
-
-
-def not_enough(required: int, available: int, budget: int = 0) -> NotNowError:
-    """What the wallet has, needs and lacks; of that, `budget` is for gas if it is known."""
-    for_gas = f", of which {sui(budget)} are for gas at most" if budget else ""
-    return NotNowError(
-        "not_enough_sui",
-        f"the wallet has {sui(available)} free, and {sui(required)} are needed{for_gas}:"
-        f" {sui(required - available)} are lacking",
-        details={
-            "required_mist": required,
-            "available_mist": available,
-            "lacking_mist": required - available,
-        },
-    )
-
-
-def not_enough_for_gas(available: int, taken: int) -> NotNowError:
-    """What the wallet has besides what the commands take is too little."""
-    left = available - taken
-    return NotNowError(
-        "not_enough_sui",
-        f"the wallet has {sui(available)} free, {sui(taken)} are needed besides gas, and for gas"
-        f" {sui(left)} are not enough",
-        details={"required_mist": taken, "available_mist": available, "left_for_gas_mist": left},
-    )

@@ -28,6 +28,18 @@ class Coin(Struct, frozen=True):
     balance: int
 
 
+class Balance(Struct, frozen=True):
+    """What an address has of a coin type, in coins and in its address balance: MIST, for SUI."""
+
+    in_coins: int
+    in_address: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.in_coins + self.in_address
+
+
 class DynamicField(Struct, frozen=True):
     """A field of an object: the BCS bytes of its key and value, with their types.
 
@@ -133,12 +145,14 @@ def coin_of(value: Object) -> Coin:
     return Coin(value.reference(), coin_balance(value))
 
 
-async def read_balance(connection: Connection, owner: Address, coin_type: TypeTag) -> int:
-    """What the coins and the address balance of an address hold together."""
+async def read_balance(connection: Connection, owner: Address, coin_type: TypeTag) -> Balance:
+    """What the coins and the address balance of an address hold."""
     response = await connection.call(
         "StateService/GetBalance", owner=str(owner), coin_type=str(coin_type)
     )
-    return int(response.balance.balance)
+    # A node without address balances tells the sum alone.
+    total, in_address = int(response.balance.balance), int(response.balance.address_balance)
+    return Balance(total - in_address, in_address)
 
 
 async def read_dynamic_fields(connection: Connection, parent: Address) -> tuple[DynamicField, ...]:

@@ -1,48 +1,63 @@
 """Sending the transactions of one signer.
 
-One after another, or as many at a time as there are gas coins; those that name the same owned
-object always wait for each other, because its version changes with each of them.
+One after another, or as many at a time as there are gas coins; those that the address balance pays
+for alone do not wait for coins. Those that name the same owned object always wait for each other,
+because its version changes with each of them.
 """
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from itertools import count
 from typing import TypeVar
 
 from msgspec import Struct
 
+from nexus_tools.client.address_balances import check_address_balances
 from nexus_tools.client.connection import Connection
+from nexus_tools.client.epoch import Epoch, KnownEpoch
+from nexus_tools.client.execution_failure import explains_refusal
 from nexus_tools.client.faucet import how_to_fund
 from nexus_tools.client.gas import (
     MAX_BUDGET_MIST,
     MIN_BUDGET_UNITS,
     ROOMY_BUDGET_MIST,
     TIGHT_BUDGET_MIST,
-    GasCoins,
     budget_for,
-    not_enough,
-    not_enough_for_gas,
+    gives_gas_coin_away,
+    uses_gas_coin,
     what_is_left,
+    withdrawals,
     withdrawn,
 )
 from nexus_tools.client.keys import Signer
-from nexus_tools.client.reads import Coin, read_coins, read_objects
+from nexus_tools.client.purse import (
+    EVERYTHING,
+    GasSource,
+    Payment,
+    Purse,
+    not_enough,
+    not_enough_for_gas,
+)
+from nexus_tools.client.reads import read_balance, read_coins, read_objects
 from nexus_tools.client.resolution import KnownObjects, owned_ids, resolve
 from nexus_tools.client.transactions import (
     Executed,
     Simulated,
     execute_transaction,
-    read_gas_price,
+    read_chain_id,
     read_transaction,
     simulate_transaction,
 )
-from nexus_tools.client.unverified_package import explains_refusal
-from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError
+from nexus_tools.errors import NotFoundError, NotNowError, RefusedOnChainError, UsageError
 from nexus_tools.sui.address import Address
+from nexus_tools.sui.address_balance import CoinReservation
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.effects import TransactionEffects
 from nexus_tools.sui.execution_status import ErrorKind, Success
-from nexus_tools.sui.expiration import NoExpiration
+from nexus_tools.sui.expiration import Expiration, NoExpiration, ValidDuring
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.transaction import (
     GasData,
@@ -52,12 +67,13 @@ from nexus_tools.sui.transaction import (
     ReceivingObject,
     TransactionData,
 )
+from nexus_tools.sui.type_tag import SUI
 
 T = TypeVar("T")
 
 _ATTEMPTS = 3
 _MAX_COINS_READ = 1_000
-_PRICE_IS_GOOD_FOR_S = 600.0
+_NONCES = 2**32
 
 
 class _StaleVersionError(Exception):
@@ -73,26 +89,27 @@ class _Draft(Struct, frozen=True):
 
     kind: ProgrammableTransaction
     references: tuple[ObjectReference, ...]
-    price: int
+    epoch: Epoch
     withdrawn: int | None
+    source: GasSource
 
 
-def _check_wallet(draft: _Draft, coins: tuple[Coin, ...], simulated: Simulated) -> None:
-    """Raise `not_enough_sui` if the coins do not have the gas budget besides what commands take.
+def _check_wallet(draft: _Draft, payment: Payment, simulated: Simulated) -> None:
+    """Raise `not_enough_sui` if a payment does not have the gas budget besides what commands take.
 
     The simulation had all that was left as its budget; with a larger one, the chain would execute
     the transaction until a command finds too little in the gas coin, and take the gas.
     """
-    available = sum(coin.balance for coin in coins)
+    available = payment.total
     withdrawn = draft.withdrawn or 0
     status = simulated.effects.status
-    is_bounded_by_wallet = available - withdrawn < MAX_BUDGET_MIST
+    is_bounded = available - withdrawn < MAX_BUDGET_MIST
     if isinstance(status, Success):
-        budget = budget_for(simulated.cost, draft.price)
+        budget = budget_for(simulated.cost, draft.epoch.gas_price)
         if available < withdrawn + budget:
-            raise not_enough(withdrawn + budget, available, budget)
-    elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded_by_wallet:
-        raise not_enough_for_gas(available, withdrawn)
+            raise not_enough(withdrawn + budget, available, budget, draft.source)
+    elif status.error.kind is ErrorKind.INSUFFICIENT_GAS and is_bounded:
+        raise not_enough_for_gas(available, withdrawn, draft.source)
 
 
 class Sender:
@@ -106,91 +123,106 @@ class Sender:
         self._signer = signer
         self._slots = asyncio.Semaphore(parallel)
         self._roomy = ROOMY_BUDGET_MIST if parallel == 1 else TIGHT_BUDGET_MIST
-        self._coins = GasCoins(
-            lambda: read_coins(connection, signer.address, limit=_MAX_COINS_READ)
+        self._purse = Purse(
+            lambda: read_coins(connection, signer.address, limit=_MAX_COINS_READ),
+            lambda: read_balance(connection, signer.address, SUI),
         )
         self._busy: set[Address] = set()
         self._released = asyncio.Condition()
-        self._price: int | None = None
-        self._price_read_at = 0.0
+        self._epoch = KnownEpoch(connection)
+        self._chain: Digest | None = None
+        self._nonces = count(secrets.randbelow(_NONCES))
 
-    async def execute(self, builder: TransactionBuilder, budget: int | None) -> Executed:
+    async def execute(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> Executed:
         """Send a transaction; raises as `SuiClient.execute` does."""
         async with explains_refusal(self._connection, builder.commands):
-            return await self._with_fresh_versions(lambda: self._attempt(builder, budget))
+            return await self._try(source, lambda: self._attempt(builder, budget, source))
 
-    async def simulate(self, builder: TransactionBuilder) -> Simulated:
+    async def simulate(self, builder: TransactionBuilder, source: GasSource) -> Simulated:
         """What the transaction would do if it were sent now."""
-        return await self._with_fresh_versions(lambda: self._attempt_simulation(builder))
+        return await self._try(source, lambda: self._attempt_simulation(builder, source))
 
-    async def build(self, builder: TransactionBuilder, budget: int | None) -> TransactionData:
+    async def build(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> TransactionData:
         """The transaction as it would be sent now; raises as `SuiClient.execute` does."""
-        return await self._with_fresh_versions(lambda: self._attempt_build(builder, budget))
+        return await self._try(source, lambda: self._attempt_build(builder, budget, source))
 
     async def learn(self, effects: TransactionEffects) -> None:
-        """Know what became of a transaction that was not sent here: coins may be spent by it."""
+        """Know what became of a transaction that was not sent here: money may be spent by it."""
         self._known.learn_effects(effects)
-        await self._coins.forget(object_id for object_id, _ in effects.changed_objects)
+        spent = max(0, -effects.address_balance_change(self._signer.address, SUI))
+        await self._purse.forget((object_id for object_id, _ in effects.changed_objects), spent)
 
-    async def _with_fresh_versions(self, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Try again, with the versions of today, while it fails because of old ones."""
-        async with self._slots:
+    async def _try(self, source: GasSource, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Try again, with what is true today, while it fails because of something old."""
+        async with self._slots if source is GasSource.ANY else nullcontext():
             for left in reversed(range(_ATTEMPTS)):
                 try:
                     return await attempt()
                 except NotNowError as error:
-                    self._say_how_to_fund(error)
-                    raise
+                    if error.code != "not_enough_sui":
+                        raise
+                    if not left or not await self._purse.read_balance_again():
+                        await self._say_how_to_fund(error, source)
+                        raise
                 except _StaleVersionError as stale:
                     if not left:
                         raise stale.refusal from None
         raise AssertionError("at least one attempt is made")
 
-    def _say_how_to_fund(self, error: NotNowError) -> None:
-        if error.code == "not_enough_sui":
-            network, lacking = self._connection.network, error.details.get("lacking_mist")
-            error.hint = how_to_fund(network, self._signer.address, lacking)
+    async def _say_how_to_fund(self, error: NotNowError, source: GasSource) -> None:
+        into_balance = source is GasSource.ADDRESS_BALANCE
+        if into_balance:
+            await check_address_balances(self._connection)
+        network, lacking = self._connection.network, error.details.get("lacking_mist")
+        error.hint = how_to_fund(network, self._signer.address, lacking, into_balance=into_balance)
 
-    async def _attempt_simulation(self, builder: TransactionBuilder) -> Simulated:
+    async def _attempt_simulation(
+        self, builder: TransactionBuilder, source: GasSource
+    ) -> Simulated:
         arguments = await self._resolve(builder)
-        draft = await self._draft(builder, arguments)
-        coins = await self._take(draft, None, arguments)
-        left: tuple[Coin, ...] = coins
+        draft = await self._draft(builder, arguments, source)
+        payment = left = await self._take(draft, None, arguments)
         try:
-            return await self._rehearse(draft, coins)
-        except (RefusedOnChainError, NotFoundError) as error:
-            left = ()
-            raise await self._reason(draft, coins, error) from error
-        finally:
-            await self._coins.give_back(coins, left)
-
-    async def _attempt_build(
-        self, builder: TransactionBuilder, budget: int | None
-    ) -> TransactionData:
-        arguments = await self._resolve(builder)
-        draft = await self._draft(builder, arguments)
-        coins = await self._take(draft, budget, arguments)
-        try:
-            return self._data(draft, coins, budget or await self._budget(draft, coins))
-        except (RefusedOnChainError, NotFoundError) as error:
-            if "grpc_status" in error.details:
-                raise await self._reason(draft, coins, error) from error
+            return await self._rehearse(draft, payment)
+        except _StaleVersionError:
+            left = Payment(reserved=payment.held)
             raise
         finally:
-            await self._coins.give_back(coins, ())  # whoever signs it may spend them at any time
+            await self._purse.give_back(payment, left)
 
-    async def _attempt(self, builder: TransactionBuilder, budget: int | None) -> Executed:
+    async def _attempt_build(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> TransactionData:
+        arguments = await self._resolve(builder)
+        draft = await self._draft(builder, arguments, source)
+        payment = await self._take(draft, budget, arguments)
+        try:
+            payment, budget = await self._priced(draft, payment, budget)
+            return await self._data(draft, payment, budget)
+        finally:
+            # Whoever signs it may spend the coins at any time.
+            await self._purse.give_back(payment, Payment(reserved=payment.held))
+
+    async def _attempt(
+        self, builder: TransactionBuilder, budget: int | None, source: GasSource
+    ) -> Executed:
         arguments = await self._resolve(builder)
         async with self._reserved(owned_ids(arguments)):
             arguments = await self._resolve(builder)  # waiting may have made them old
-            draft = await self._draft(builder, arguments)
-            coins = await self._take(draft, budget, arguments)
-            left: tuple[Coin, ...] = ()
+            draft = await self._draft(builder, arguments, source)
+            payment = await self._take(draft, budget, arguments)
+            left = Payment()
             try:
-                executed = await self._send(draft, coins, budget)
-                left = what_is_left(executed.effects, coins, draft.withdrawn, self._signer.address)
-            except RefusedOnChainError:
-                left = coins  # nothing was executed
+                payment, budget = await self._priced(draft, payment, budget)
+                executed = await self._send(draft, payment, budget)
+                taken, owner = draft.withdrawn, self._signer.address
+                left = what_is_left(executed.effects, payment, taken, owner)
+            except (RefusedOnChainError, NotNowError):
+                left = payment  # nothing was executed
                 raise
             except _StaleVersionError:
                 raise
@@ -198,8 +230,8 @@ class Sender:
                 self._known.forget(arguments)  # it may have been executed all the same
                 raise
             finally:
-                await self._coins.give_back(coins, left)
-            await self._coins.forget(arguments)
+                await self._purse.give_back(payment, left)
+            await self._purse.forget(arguments)
         executed.raise_for_status()
         return executed
 
@@ -209,104 +241,125 @@ class Sender:
         return await resolve(self._connection, self._known, builder, self._signer.address)
 
     async def _draft(
-        self, builder: TransactionBuilder, arguments: dict[Address, ObjectArgument]
+        self,
+        builder: TransactionBuilder,
+        arguments: dict[Address, ObjectArgument],
+        source: GasSource,
     ) -> _Draft:
-        price = await self._gas_price()
+        epoch = await self._epoch.get()
         kind = builder.finish(arguments)
+        if source is GasSource.ADDRESS_BALANCE and uses_gas_coin(kind):
+            raise UsageError(
+                "gas_coin_used",
+                "the commands use the gas coin, and there is none where the address balance pays",
+                hint="take what they need by `builder.withdrawal`, or let coins pay",
+            )
         references = tuple(
             value.reference
             for value in kind.inputs
             if isinstance(value, OwnedObject | ReceivingObject)
         )
-        return _Draft(kind, references, price, withdrawn(kind))
-
-    async def _gas_price(self) -> int:
-        """The reference price, which changes once in an epoch: read now and then."""
-        now = asyncio.get_running_loop().time()
-        if self._price is None or now - self._price_read_at > _PRICE_IS_GOOD_FOR_S:
-            self._price = await read_gas_price(self._connection)
-            self._price_read_at = now
-        return self._price
+        return _Draft(kind, references, epoch, withdrawn(kind), source)
 
     async def _take(
         self, draft: _Draft, budget: int | None, inputs: Collection[Address]
-    ) -> tuple[Coin, ...]:
+    ) -> Payment:
         taken = draft.withdrawn or 0
-        required = taken + (budget or MIN_BUDGET_UNITS * draft.price)
         wanted = taken + (budget or self._roomy)
+        if gives_gas_coin_away(draft.kind):
+            wanted = EVERYTHING
         # One that is an input, of this transaction or of another that is under way, cannot pay for
         # it: the version that it has now ends there.
         named = (reference.object_id for reference in draft.references)
-        exclude = {*inputs, *named, *self._busy}
-        return await self._coins.take(required, wanted, exclude)
+        return await self._purse.take(
+            taken + (budget or MIN_BUDGET_UNITS * draft.epoch.gas_price),
+            wanted,
+            exclude={*inputs, *named, *self._busy},
+            withdrawals=withdrawals(draft.kind),
+            source=draft.source,
+        )
 
-    def _data(self, draft: _Draft, coins: tuple[Coin, ...], budget: int) -> TransactionData:
-        address = self._signer.address
-        payment = tuple(coin.reference for coin in coins)
-        gas = GasData(payment, address, draft.price, budget)
-        return TransactionData(draft.kind, address, gas, NoExpiration())
+    async def _priced(
+        self, draft: _Draft, payment: Payment, budget: int | None
+    ) -> tuple[Payment, int]:
+        """What pays, and the gas budget. Raises `RefusedOnChainError` if it would fail."""
+        if not budget:
+            simulated = await self._rehearse(draft, payment)
+            simulated.raise_for_status()
+            budget = budget_for(simulated.cost, draft.epoch.gas_price)
+        if draft.withdrawn is not None:
+            payment = await self._purse.narrow(payment, draft.withdrawn + budget)
+        return payment, budget
+
+    async def _data(self, draft: _Draft, payment: Payment, budget: int) -> TransactionData:
+        address, epoch = self._signer.address, draft.epoch
+        references = [coin.reference for coin in payment.coins]
+        expiration: Expiration = NoExpiration()
+        if payment.reserved:
+            chain = await self._chain_id()
+            nonce = next(self._nonces) % _NONCES
+            last = epoch.number + 1
+            # Without coins, nothing but the nonce tells two transactions apart.
+            expiration = ValidDuring(epoch.number, last, None, None, chain, nonce)
+            if draft.source is GasSource.ANY:
+                reservation = CoinReservation.of(address, SUI, payment.reserved, epoch.number)
+                references.append(reservation.reference(chain))
+        gas = GasData(tuple(references), address, epoch.gas_price, budget)
+        return TransactionData(draft.kind, address, gas, expiration)
+
+    async def _chain_id(self) -> Digest:
+        if self._chain is None:
+            known = self._connection.chain_id
+            self._chain = Digest.parse(known or await read_chain_id(self._connection))
+        return self._chain
 
     # --- Sending
 
-    async def _send(self, draft: _Draft, coins: tuple[Coin, ...], budget: int | None) -> Executed:
-        data: TransactionData | None = None
+    async def _send(self, draft: _Draft, payment: Payment, budget: int) -> Executed:
+        data = await self._data(draft, payment, budget)
         try:
-            data = self._data(draft, coins, budget or await self._budget(draft, coins))
             executed = await self._submit(data)
         except (RefusedOnChainError, NotFoundError) as error:
-            if "grpc_status" in error.details:
-                return await self._after_refusal(draft, coins, data, error)
-            raise
+            # The node may have executed it all the same.
+            found = await read_transaction(self._connection, data.digest())
+            if found is None:
+                raise await self._reason(draft, payment, error) from error
+            executed = found
         self._known.learn_effects(executed.effects)
         return executed
 
-    async def _budget(self, draft: _Draft, coins: tuple[Coin, ...]) -> int:
-        """What the transaction needs. Raises `RefusedOnChainError` if it would fail."""
-        simulated = await self._rehearse(draft, coins)
-        simulated.raise_for_status()
-        return budget_for(simulated.cost, draft.price)
-
-    async def _rehearse(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
-        simulated = await self._simulate(draft, coins)
-        _check_wallet(draft, coins, simulated)
+    async def _rehearse(self, draft: _Draft, payment: Payment) -> Simulated:
+        try:
+            simulated = await self._simulate(draft, payment)
+        except (RefusedOnChainError, NotFoundError) as error:
+            raise await self._reason(draft, payment, error) from error
+        _check_wallet(draft, payment, simulated)
         return simulated
 
-    async def _simulate(self, draft: _Draft, coins: tuple[Coin, ...]) -> Simulated:
-        total = sum(coin.balance for coin in coins)
+    async def _simulate(self, draft: _Draft, payment: Payment) -> Simulated:
+        total = payment.total
         budget = min(MAX_BUDGET_MIST, total - (draft.withdrawn or 0))
         if draft.withdrawn is None:
             budget = min(budget, total // 2)  # Move code may take the other half from the coin
-        return await simulate_transaction(self._connection, self._data(draft, coins, budget))
+        data = await self._data(draft, payment, budget)
+        return await simulate_transaction(self._connection, data)
 
     async def _submit(self, data: TransactionData) -> Executed:
         encoded = data.encode()
         signature = self._signer.sign(encoded)
         return await execute_transaction(self._connection, encoded, signature)
 
-    async def _after_refusal(
-        self,
-        draft: _Draft,
-        coins: tuple[Coin, ...],
-        data: TransactionData | None,
-        error: Exception,
-    ) -> Executed:
-        """What to make of a refusal: the node may have executed it, or versions may be old."""
-        if data is not None:
-            executed = await read_transaction(self._connection, data.digest())
-            if executed is not None:
-                self._known.learn_effects(executed.effects)
-                return executed
-        raise await self._reason(draft, coins, error) from error
-
-    async def _reason(
-        self, draft: _Draft, coins: tuple[Coin, ...], refusal: Exception
-    ) -> Exception:
-        """The refusal, or that versions or the gas price are old, which is then known."""
-        references = [*draft.references, *(coin.reference for coin in coins)]
-        self._price = None
-        if await self._any_stale(references) or draft.price != await self._gas_price():
+    async def _reason(self, draft: _Draft, payment: Payment, refusal: Exception) -> Exception:
+        """The refusal, or that versions, the epoch or a balance are old, which are then known."""
+        references = [*draft.references, *(coin.reference for coin in payment.coins)]
+        epoch = await self._epoch.read_again()
+        is_old = epoch.gas_price != draft.epoch.gas_price
+        if payment.reserved:
+            await self._purse.read_balance_again()
+            is_old = is_old or epoch != draft.epoch or self._purse.is_overdrawn
+        if await self._any_stale(references) or is_old:
             # Of other coins no more is known: who merged ten coins has made nine of them old.
-            await self._coins.forget_all()
+            await self._purse.forget_all()
             return _StaleVersionError(refusal)
         return refusal
 

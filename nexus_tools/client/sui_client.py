@@ -6,11 +6,14 @@ from types import TracebackType
 from typing import Self
 
 from nexus_tools.client.connection import Connection, Patience, check_chain, mask
+from nexus_tools.client.epoch import read_epoch
 from nexus_tools.client.gas import MAX_BUDGET_MIST
 from nexus_tools.client.keys import Signer
 from nexus_tools.client.network import Network
+from nexus_tools.client.purse import GasSource
 from nexus_tools.client.reads import (
     BATCH_OBJECTS,
+    Balance,
     Coin,
     DynamicField,
     iterate_owned,
@@ -28,7 +31,7 @@ from nexus_tools.client.transactions import (
     Executed,
     Simulated,
     execute_transaction,
-    read_gas_price,
+    read_chain_id,
     read_transaction,
     simulate_transaction,
 )
@@ -47,7 +50,8 @@ class SuiClient:
     """A connection to one node and, with a signer, the way to send transactions.
 
     Use it in `async with`. `parallel` transactions of the signer are on their way at once, if it
-    has as many gas coins and they name no owned object in common. Every method may raise
+    has as many gas coins and they name no owned object in common; those that the address balance
+    pays for (`gas=GasSource.ADDRESS_BALANCE`) are not counted. Every method may raise
     `UnreachableError`.
     """
 
@@ -94,8 +98,7 @@ class SuiClient:
 
     async def chain_id(self) -> str:
         """The digest of the first checkpoint, in base58: it tells networks apart."""
-        response = await self.connection.call("LedgerService/GetServiceInfo")
-        return str(response.chain_id)
+        return await read_chain_id(self.connection)
 
     async def _check_chain(self) -> None:
         expected = self.network.chain_id
@@ -110,7 +113,7 @@ class SuiClient:
 
     async def gas_price(self) -> int:
         """The reference gas price of this epoch, in MIST per unit."""
-        return await read_gas_price(self.connection)
+        return (await read_epoch(self.connection)).gas_price
 
     async def protocol_version(self) -> int:
         """The version of the protocol that the network follows in this epoch."""
@@ -168,7 +171,11 @@ class SuiClient:
         return await read_package_versions(self.connection, package)
 
     async def balance(self, owner: Address, coin_type: TypeTag = SUI) -> int:
-        """What an address has of a coin type: MIST, for SUI."""
+        """What an address has of a coin type, in coins and address balance: MIST, for SUI."""
+        return (await self.balance_parts(owner, coin_type)).total
+
+    async def balance_parts(self, owner: Address, coin_type: TypeTag = SUI) -> Balance:
+        """How much of it is in coins, and how much in the address balance."""
         return await read_balance(self.connection, owner, coin_type)
 
     async def coins(self, owner: Address, coin_type: TypeTag = SUI) -> tuple[Coin, ...]:
@@ -181,12 +188,14 @@ class SuiClient:
         """An executed transaction, failed ones included; None if the node knows none."""
         return await read_transaction(self.connection, digest)
 
-    async def simulate(self, builder: TransactionBuilder) -> Simulated:
+    async def simulate(
+        self, builder: TransactionBuilder, *, gas: GasSource = GasSource.ANY
+    ) -> Simulated:
         """What `execute` would do now, with the signer's own gas; nothing is signed.
 
         The simulation of a transaction that fails is returned like any other.
         """
-        return await self._require_sender().simulate(builder)
+        return await self._require_sender().simulate(builder, gas)
 
     async def inspect(
         self, builder: TransactionBuilder, sender: Address | None = None
@@ -198,14 +207,25 @@ class SuiClient:
         data = TransactionData(kind, who, gas, NoExpiration())
         return await simulate_transaction(self.connection, data, checks=False)
 
-    async def execute(self, builder: TransactionBuilder, *, budget: int | None = None) -> Executed:
+    async def execute(
+        self,
+        builder: TransactionBuilder,
+        *,
+        budget: int | None = None,
+        gas: GasSource = GasSource.ANY,
+    ) -> Executed:
         """Sign a transaction and have it executed; returns only if it succeeded.
+
+        Coins pay for it, and what they lack comes from the signer's address balance. That pays
+        alone with `GasSource.ADDRESS_BALANCE`, for any number of transactions side by side; they
+        cannot use the gas coin.
 
         Without a `budget` (MIST) it is simulated first: what would fail is never signed. Raises
         `RefusedOnChainError` (see `execution_failure.raise_for_status`) if it fails or would fail,
-        `object_unknown`, `object_not_yours`, `not_enough_sui` or `signer_missing`.
+        `object_unknown`, `object_not_yours`, `not_enough_sui`, `gas_coin_used`,
+        `address_balances_off` or `signer_missing`.
         """
-        return await self._require_sender().execute(builder, budget)
+        return await self._require_sender().execute(builder, budget, gas)
 
     # --- Transactions that go from hand to hand
 
@@ -215,14 +235,17 @@ class SuiClient:
         *,
         budget: int | None = None,
         sender: Address | None = None,
+        gas: GasSource = GasSource.ANY,
     ) -> bytes:
         """The bytes of a transaction with gas, as `execute` would sign them: for others to sign.
 
         The client needs no key for another `sender`, who pays. The bytes hold as long as nothing
-        changes the objects and coins that they name. Raises as `execute`.
+        changes the objects and coins that they name; where the address balance pays, until the end
+        of the next epoch, and as long as it has the sum of the budgets that are under way. Raises
+        as `execute`.
         """
         builds = self._require_sender() if sender is None else self._sender_without_key(sender)
-        return (await builds.build(builder, budget)).encode()
+        return (await builds.build(builder, budget, gas)).encode()
 
     async def execute_transaction(
         self, transaction: bytes | str, signatures: Sequence[bytes | str] = ()

@@ -167,11 +167,10 @@ async def read_transaction(connection: Connection, digest: Digest) -> Executed |
     return _parse_executed(response.transaction)
 
 
-async def read_gas_price(connection: Connection) -> int:
-    """The reference gas price of this epoch, in MIST per unit."""
-    fields = mask("reference_gas_price")
-    response = await connection.call("LedgerService/GetEpoch", read_mask=fields)
-    return int(response.epoch.reference_gas_price)
+async def read_chain_id(connection: Connection) -> str:
+    """The digest of the first checkpoint, in base58: it tells networks apart."""
+    response = await connection.call("LedgerService/GetServiceInfo")
+    return str(response.chain_id)
 
 
 def _transaction(encoded: bytes) -> dict[str, Any]:

@@ -5,8 +5,7 @@ than the network is the usual reason, or a dependency that was published from ot
 those that it was compiled with; whoever compares the two finds the difference.
 """
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,24 +30,13 @@ class _Difference(NamedTuple):
     is_missing: bool
 
 
-@asynccontextmanager
-async def explains_refusal(
-    connection: Connection, commands: Sequence[Command]
-) -> AsyncGenerator[None, None]:
-    """Where these commands are refused, say in the error what is missing or other than it was."""
-    try:
-        yield
-    except RefusedOnChainError as error:
-        explained = await _explain(connection, commands, error)
-        if explained is None:
-            raise
-        raise explained from error
-
-
-async def _explain(
+async def explain_unverified(
     connection: Connection, commands: Sequence[Command], error: RefusedOnChainError
 ) -> RefusedOnChainError | None:
-    """The error with the reason; None if that is another one."""
+    """The refusal of these commands with what is missing or other than it was.
+
+    None if the reason is another one.
+    """
     index = error.details.get("command")
     command = commands[index] if error.code == _REFUSED and index is not None else None
     if not isinstance(command, Publish | Upgrade):

@@ -13,8 +13,9 @@ _LATEST_MS = 2**63 - 1
 class Assignment:
     """An invocation that this leader is responsible for; times are the chain's.
 
-    `place` is 0 for the primary and 1 for the secondary. From `opens_at_ms` on this leader may
-    close it, before `window_ends_at_ms` no later one, and nobody from `expires_at_ms` on.
+    `place` is 0 for the leader that is named first and 1 for its backup. From `opens_at_ms` on
+    this leader may close it, before `window_ends_at_ms` no later one, and nobody from
+    `expires_at_ms` on.
     """
 
     invocation: Address
@@ -26,6 +27,11 @@ class Assignment:
     expires_at_ms: int
     timeout_ms: int
     max_outcome_bytes: int
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no leader has a window behind this one's."""
+        return self.window_ends_at_ms >= self.expires_at_ms
 
     def is_shared_at(self, now_ms: int) -> bool:
         """Whether another leader may have closed it too."""
@@ -45,7 +51,7 @@ def assignment(event: InvocationRequested, leader: Address) -> Assignment | None
     """What a request means for `leader`: Move's `invocation::authorize` seen from here.
 
     The time until it expires is divided among the leaders: of a minute, requested at 0 with two
-    leaders, the primary has 0 to 30 000 ms, the secondary 30 000 to 60 000.
+    leaders, the first has 0 to 30 000 ms, its backup 30 000 to 60 000.
     """
     if leader not in event.leaders:
         return None

@@ -11,12 +11,13 @@ from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.journal import Entry, Journal
+from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.registry import outcome_bytes
-from nexus_tools.tool import Failure, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
 
 _log = get_logger("nexus_tools.leader")
 
@@ -81,12 +82,12 @@ class Carrier:
             outcome = await self._outcome(assignment, invocation.invocation, tool)
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
-        closing = Closing(assignment, outcome, outcome_bytes(outcome), invocation.initial_version)
+        closing = closing_of(assignment, outcome, invocation, tool)
         self._queue.put(closing)
-        return End(await closing.closed, outcome, closing.fee_mist)
+        return End(await closing.closed, closing.outcome, closing.fee_mist)
 
     async def _close(self, assignment: Assignment, closed: Closed) -> End:
-        await self._journal.closed(None, {assignment.invocation: closed}, self._clock.now_ms())
+        await self._journal.closed({assignment.invocation: closed}, self._clock.now_ms())
         return End(closed)
 
     # --- Reading
@@ -129,6 +130,9 @@ class Carrier:
         now_ms = self._clock.now_ms()
         left_ms = assignment.outcome_by_ms(now_ms, self._config.closing_margin_ms) - now_ms
         outcome = await self._call(assignment, invocation, tool, left_ms / 1000)
+        if outcome is None and assignment.is_last:
+            # To say so ends the requester's wait; a leader behind this one could still succeed.
+            outcome = failure(FailureReason.OVERLOADED, _NO_TIME)
         if outcome is None:
             _log.warning("too_late", invocation=str(assignment.invocation))
             return None
@@ -148,4 +152,40 @@ class Carrier:
         if isinstance(call, Failure):
             return call
         await self._journal.called(assignment.invocation)
-        return await self._invoker.invoke(call)
+        outcome = await self._invoker.invoke(call)
+        return _as_required(outcome) if invocation.requires_signed_outcome else _unsigned(outcome)
+
+
+_NO_TIME = "the leader found no time to call the tool in its window"
+_NOT_SIGNED = "the tool promises to sign its answers for the chain, and did not sign this one"
+
+
+def _as_required(outcome: Outcome | None) -> Outcome | None:
+    """What the chain takes where an answer has to be signed.
+
+    Whoever promises signed answers and gives another has given no valid one: it is the tool's
+    failure, like an answer that breaks its schema.
+    """
+    if isinstance(outcome, Answer) and outcome.signature is None:
+        return failure(FailureReason.OUTPUT_INVALID, _NOT_SIGNED)
+    return outcome
+
+
+def _unsigned(outcome: Outcome | None) -> Outcome | None:
+    """What is settled without a signature: nobody has to pay for having it verified."""
+    return Answer(outcome.variant, outcome.ports) if isinstance(outcome, Answer) else outcome
+
+
+def closing_of(
+    assignment: Assignment, outcome: Outcome, invocation: FoundInvocation, tool: FoundTool | None
+) -> Closing:
+    """An outcome as it goes to the chain."""
+    stored = outcome_bytes(outcome) if isinstance(outcome, Answer) else 0
+    return Closing(
+        assignment,
+        outcome,
+        stored,
+        invocation.invocation.inputs.size(),
+        invocation.argument,
+        tool.argument() if tool else None,
+    )

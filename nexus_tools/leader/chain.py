@@ -11,6 +11,7 @@ from nexus_tools.leader.batch_reader import BatchReader
 from nexus_tools.leader.closing import Closed
 from nexus_tools.package import Deployment
 from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.object import Object, Shared
@@ -19,18 +20,36 @@ from nexus_tools.sui.transaction import SharedObject
 
 @dataclass(frozen=True, slots=True)
 class FoundInvocation:
-    """An invocation with the version at which it was shared."""
+    """An invocation, and how a transaction names it that closes it."""
 
     invocation: Invocation
-    initial_version: int
+    argument: SharedObject
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A tool with the version of its object, which changes with every update."""
+    """A tool with the versions of its object: of now, which every update changes, and the first."""
 
     tool: Tool
     version: int
+    initial_version: int
+
+    @classmethod
+    def of(cls, deployment: Deployment, value: Object) -> "FoundTool":
+        """The tool that an object is."""
+        return cls(deployment.decode(value, Tool), value.version, _shared(value).initial_version)
+
+    def argument(self) -> SharedObject:
+        """How a transaction names it that reads its keys."""
+        return SharedObject(self.tool.id, self.initial_version, mutable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLeader:
+    """The leader as it stands on chain, and how transactions name it."""
+
+    leader: Leader
+    argument: SharedObject
 
 
 class Chain:
@@ -77,6 +96,18 @@ class Chain:
         self.seen = height
         self.went_back.set()
 
+    async def leader_itself(self) -> FoundLeader:
+        """The leader as it stands now. Raises `unknown_leader`."""
+        value = await self.client.object(self.leader)
+        if value is None:
+            raise NotFoundError(
+                "unknown_leader",
+                f"there is no leader {self.leader}",
+                hint="`nexus-tools leader list` shows which there are",
+            )
+        found = self.deployment.decode(value, Leader)
+        return FoundLeader(found, _argument(value, mutable=False))
+
     async def leader_registry(self) -> SharedObject:
         """The registry of leaders, as transactions read it. Raises `leader_registry_unknown`."""
         value = await self.client.object(self.deployment.leader_registry)
@@ -86,7 +117,7 @@ class Chain:
                 f"there is no leader registry {self.deployment.leader_registry}",
                 hint="check the deployment and the network",
             )
-        return SharedObject(value.id, value.owner.initial_version, mutable=False)
+        return _argument(value, mutable=False)
 
     async def invocation_and_tool(
         self, invocation: Address, tool: Address
@@ -97,16 +128,12 @@ class Chain:
         await self._doubt((found, found_tool))
         return (
             None if found is None else self._invocation(found),
-            None if found_tool is None else self._tool(found_tool),
+            None if found_tool is None else FoundTool.of(self.deployment, found_tool),
         )
 
     def _invocation(self, value: Object) -> FoundInvocation:
-        assert isinstance(value.owner, Shared)
         found = self.deployment.decode(value, Invocation)
-        return FoundInvocation(found, value.owner.initial_version)
-
-    def _tool(self, value: Object) -> FoundTool:
-        return FoundTool(self.deployment.decode(value, Tool), value.version)
+        return FoundInvocation(found, _argument(value, mutable=True))
 
     async def still_open(self, assignments: Sequence[Assignment]) -> list[Address]:
         """Those of the invocations that are there, and open."""
@@ -139,6 +166,15 @@ class Chain:
             return Closed.ELSEWHERE
         state = self.deployment.decode(value, Invocation).state
         return closed_of(state, self.leader)
+
+
+def _argument(value: Object, *, mutable: bool) -> SharedObject:
+    return SharedObject(value.id, _shared(value).initial_version, mutable=mutable)
+
+
+def _shared(value: Object) -> Shared:
+    assert isinstance(value.owner, Shared)
+    return value.owner
 
 
 def closed_of(state: object, leader: Address) -> Closed | None:

@@ -1,31 +1,35 @@
-"""Closes invocations, several with one transaction; one that cannot be does not stop others.
+"""Closes invocations, several with one transaction, and several transactions side by side.
 
-A transaction fails as a whole. Then the chain is asked what has become of each invocation: those
+An invocation is in one transaction at a time. What was closed meanwhile, or is too late, is passed
+over by the chain, and asked about afterwards. A transaction that fails does so as a whole: those
 that are closed are done with, the one whose command failed waits a little, the others go on. After
 a failed execution transactions are simulated first, so that it costs gas once.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 
+from nexus_tools.bindings.runtime import MoveError
 from nexus_tools.client import Executed, simulate_transaction
-from nexus_tools.errors import NexusError, RefusedOnChainError, UnreachableError
-from nexus_tools.leader.account import Account, TransactionSender
+from nexus_tools.errors import NexusError, NotNowError, RefusedOnChainError, UnreachableError
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
-from nexus_tools.leader.journal import Journal, SignedTransaction
+from nexus_tools.leader.journal import Journal
+from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.transaction_sender import TransactionSender
+from nexus_tools.leader.workers import Worker, Workers
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package import parse_event
-from nexus_tools.package.move.invocation import InvocationFailed, InvocationSettled
+from nexus_tools.package.move import invocation as moves
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.effects import TransactionEffects
-from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure
-from nexus_tools.sui.transaction import SharedObject, TransactionData
+from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure, MoveAbort
+from nexus_tools.sui.transaction import SharedObject
+from nexus_tools.tool import FailureReason
 
 _log = get_logger("nexus_tools.leader")
 
@@ -34,23 +38,23 @@ _MOST_GENEROUS = 16
 
 
 class Closer:
-    """Takes closings from its queue; one transaction is under way at a time."""
+    """Takes closings from its queue while fewer than `max_transactions` are under way."""
 
     def __init__(
         self,
         config: LeaderConfig,
         chain: Chain,
         *,
-        leaders: SharedObject,
-        account: Account,
+        registry: SharedObject,
+        workers: Workers,
         journal: Journal,
         clock: ChainClock,
         metrics: LeaderMetrics,
     ) -> None:
         self._config = config
         self._chain = chain
-        self._leaders = leaders
-        self._account = account
+        self._registry = registry
+        self._workers = workers
         self._journal = journal
         self._clock = clock
         self._metrics = metrics
@@ -61,7 +65,8 @@ class Closer:
         self._wary = False
         self._generosity = 1
         self._most = config.batch_size
-        self._under_way = asyncio.Lock()
+        self._slots = asyncio.Semaphore(config.max_transactions)
+        self._under_way: set[asyncio.Task[None]] = set()
         self.queue = ClosingQueue(config)
         self.troubled = asyncio.Event()
 
@@ -72,54 +77,55 @@ class Closer:
 
     async def run(self) -> None:
         """Close what comes, without end."""
-        while True:
-            closings = await self.queue.take(self._most)
-            async with self._under_way:
-                await self._close(closings)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await self._slots.acquire()
+                closings = await self.queue.take(self._most)
+                task = group.create_task(self._close(closings))
+                self._under_way.add(task)
+                self._metrics.transactions.set(len(self._under_way))
+                task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._under_way.discard(task)
+        self._metrics.transactions.set(len(self._under_way))
+        self._slots.release()
 
     async def rest(self) -> None:
-        """Return when the batch that is under way is dealt with, if there is one."""
-        async with self._under_way:
-            return
-
-    async def recover(self, transactions: Iterable[SignedTransaction]) -> None:
-        """Find out about transactions that an earlier run signed, before anything is signed."""
-        for transaction in transactions:
-            executed = await self._sender.recover(transaction)
-            # The chain tells by the invocations themselves what this one has closed.
-            _log.info("recovered", digest=str(transaction.digest), known=executed is not None)
-            await self._journal.closed(transaction.digest, {}, self._clock.now_ms())
+        """Return when the batches that are under way now are dealt with."""
+        if self._under_way:
+            await asyncio.wait(self._under_way)
 
     # --- One batch
 
-    async def _close(self, closings: list[Closing]) -> None:
+    async def _close(self, held: list[Closing]) -> None:
+        """Deal with closings that are held here, in nobody else's hands, until none is left."""
         try:
-            while closings:
-                closings = await self._try(closings)
+            while held:
+                await self._try(held)
         except NexusError as error:
             if error.code == "journal_failed":
                 raise
             if not isinstance(error, UnreachableError):  # of which the heartbeat tells
                 _log.warning("closing_postponed", code=error.code, error=error.message)
-            await self._postpone(closings, error.message)
+            await self._postpone(held, error.message)
         except Exception as error:  # noqa: BLE001 - the others go on, and the journal has it all
             _log.error("closing_broke", error=in_short(error))
-            await self._postpone(closings, "closing broke, the log says why")
+            await self._postpone(held, "closing broke, the log says why")
 
-    async def _postpone(self, closings: Sequence[Closing], message: str) -> None:
+    async def _postpone(self, held: Sequence[Closing], message: str) -> None:
         """Trouble of the Leader's own is no reason to give up anything.
 
         Fewer at a time find the one, if there is one, that no transaction can close.
         """
         self._note_trouble(message)
-        self._account.forget()
         self._wary = True
         self._most = max(1, self._most // 2)
-        if len(closings) == 1:
-            self._set_back(closings[0])
+        if len(held) == 1:
+            self._set_back(held[0])
             return
         await asyncio.sleep(self._config.trouble_pause_ms / 1000)
-        for closing in closings:
+        for closing in held:
             self.queue.put(closing)
 
     def _note_trouble(self, message: str) -> None:
@@ -128,102 +134,160 @@ class Closer:
         self.troubled.set()
         self._metrics.trouble.labels("closer").inc()
 
-    async def _try(self, closings: list[Closing]) -> list[Closing]:
-        """Close them with one transaction; returns what is to be tried again at once."""
-        closings = await self._still_open(closings)
-        if not closings:
-            self._forget_trouble()
-            return []
-        batch = ClosingBatch(self._chain.deployment, self._leaders, closings)
-        data = await self._draft(batch)
-        if self._wary:
-            effects = await self._simulate(data)
-            if isinstance(effects.status, ExecutionFailure):
-                return await self._after_failure(batch, effects.status)
-        executed = await self._send(self._account.sign(data), closings)
-        if executed is None:
-            raise RefusedOnChainError("closing_refused", "the node refuses the transaction")
-        return await self._after_execution(batch, executed)
-
-    async def _draft(self, batch: ClosingBatch) -> TransactionData:
-        price = await self._account.price()
-        budget = batch.budget_mist(price) * self._generosity
-        await self._account.ensure(budget)
-        return self._account.draft(batch.build(self._account.cap_argument()), budget)
-
-    async def _still_open(self, closings: list[Closing]) -> list[Closing]:
-        """Without those that another leader may have closed, and has."""
+    async def _try(self, held: list[Closing]) -> None:
+        """Close them with one transaction; what is held afterwards is to be tried again at once."""
         now_ms = self._clock.now_ms()
-        if not any(one.setbacks or one.assignment.is_shared_at(now_ms) for one in closings):
-            return closings
-        return await self._drop_closed(closings)
+        if any(one.setbacks or one.assignment.is_shared_at(now_ms) for one in held):
+            await self._drop_closed(held)  # another leader may have closed them
+        if not held:
+            self._forget_trouble()
+            return
+        batch = self._affordable(held)
+        try:
+            async with self._workers.paying(self._budget_mist(batch)) as worker:
+                await self._pay(worker, batch, held)
+        except NotNowError as error:
+            if error.code != "not_enough_sui" or len(held) == 1:
+                raise
+            self._halve(held)
 
-    async def _simulate(self, data: TransactionData) -> TransactionEffects:
-        simulated = await simulate_transaction(self._chain.client.connection, data)
-        return simulated.effects
+    def _affordable(self, held: list[Closing]) -> ClosingBatch:
+        """As many of them as a worker can pay, one at least; the others wait for their turn."""
+        while True:
+            batch = ClosingBatch(
+                self._chain.deployment, self._registry, self._workers.leader.argument, held
+            )
+            if len(held) == 1 or self._budget_mist(batch) <= self._workers.richest_mist:
+                return batch
+            self._halve(held)
 
-    async def _send(
-        self, transaction: SignedTransaction, closings: Sequence[Closing]
-    ) -> Executed | None:
-        invocations = [closing.assignment.invocation for closing in closings]
-        await self._journal.closing(invocations, transaction)
+    def _budget_mist(self, batch: ClosingBatch) -> int:
+        return batch.budget_mist(self._workers.epoch.gas_price) * self._generosity
+
+    async def _pay(self, worker: Worker, batch: ClosingBatch, held: list[Closing]) -> None:
+        """Send a batch as one of the workers."""
+        kind, budget_mist = batch.build(), self._budget_mist(batch)
         started = perf_counter()
-        executed = await self._sender.send(transaction)
+        try:
+            if self._wary:
+                connection = self._chain.client.connection
+                draft = self._workers.draft(worker, kind, budget_mist)
+                status = (await simulate_transaction(connection, draft)).effects.status
+                if isinstance(status, ExecutionFailure):
+                    return await self._after_failure(batch, status, held)
+            executed = await self._sender.send(self._workers.sign(worker, kind, budget_mist))
+        except UnreachableError:
+            raise
+        except NexusError as refusal:
+            return await self._after_refusal(worker, refusal, held)
         self._metrics.closing_seconds.observe(perf_counter() - started)
-        if executed is None:
-            await self._journal.closed(transaction.digest, {}, self._clock.now_ms())
-        else:
-            self._account.learn(executed.effects)
-            self._metrics.gas_mist.inc(executed.cost.net)
-        return executed
-
-    async def _after_execution(self, batch: ClosingBatch, executed: Executed) -> list[Closing]:
+        self._metrics.gas_mist.inc(executed.cost.net)
+        worker.learn(executed)
         status = executed.effects.status
         if isinstance(status, ExecutionFailure):
-            await self._journal.closed(executed.digest, {}, self._clock.now_ms())
-            return await self._after_failure(batch, status)
-        self._succeeded()
-        self._metrics.closing_size.observe(len(batch.closings))
-        closed = {one.assignment.invocation: one.closes_as for one in batch.closings}
-        await self._note_closed(batch.closings, closed, executed)
-        return []
+            return await self._after_failure(batch, status, held)
+        return await self._after_success(executed, held)
 
-    def _succeeded(self) -> None:
+    # --- What was executed
+
+    async def _after_success(self, executed: Executed, held: list[Closing]) -> None:
         self._wary, self._generosity = False, 1
         self._most = min(2 * self._most, self._config.batch_size)
         self._forget_trouble()
+        self._metrics.closing_size.observe(len(held))
+        fees = self._fees_mist(executed)
+        closed: dict[Closing, Closed] = {}
+        for closing in held:
+            closing.fee_mist = fees.get(closing.assignment.invocation)
+            if closing.fee_mist is not None:
+                closed[closing] = closing.closes_as
+        await self._note_closed(held, closed)
+        if held:
+            await self._drop_closed(held)
+        # Others were passed over, too: by a node that is behind, they may look open yet.
+        while held:
+            self._set_back(held.pop())
+
+    def _fees_mist(self, executed: Executed) -> dict[Address, int]:
+        """What a transaction has earned with each invocation that it closed."""
+        deployment = self._chain.deployment
+        events = [parse_event(deployment, event) for event in executed.events]
+        return {
+            event.invocation: event.fee_mist
+            for event in events
+            if isinstance(event, moves.InvocationSettled | moves.InvocationFailed)
+        }
 
     def _forget_trouble(self) -> None:
         self._trouble = ""
         self.troubled.clear()
 
-    # --- What failed
+    # --- What was not
 
-    async def _after_failure(self, batch: ClosingBatch, status: ExecutionFailure) -> list[Closing]:
+    async def _after_refusal(
+        self, worker: Worker, refusal: NexusError, held: list[Closing]
+    ) -> None:
+        """Find out why the node refused a transaction, which nothing has executed.
+
+        An invocation was deleted, an epoch has ended, or the balance was spent by somebody else: it
+        is another transaction without the one, or with what is true now. Raises
+        `closing_refused` if it would be the same again.
+        """
+        before, count = self._workers.epoch, len(held)
+        await self._workers.refresh()
+        await self._drop_closed(held)
+        is_poorer = worker.balance_mist < worker.reserved_mist
+        if len(held) == count and self._workers.epoch == before and not is_poorer:
+            message = f"the node refuses the transaction: {refusal.message}"
+            raise RefusedOnChainError("closing_refused", message)
+
+    async def _after_failure(
+        self, batch: ClosingBatch, status: ExecutionFailure, held: list[Closing]
+    ) -> None:
+        """Find out what of a batch is to blame that failed as a whole."""
         _log.warning("closing_failed", error=str(status.error), command=status.command)
         self._wary = True
-        if status.error.kind is ErrorKind.INSUFFICIENT_GAS:
-            self._generosity = min(2 * self._generosity, _MOST_GENEROUS)
+        count = len(held)
+        await self._drop_closed(held)
         guilty = batch.closing_of(status.command)
-        left = await self._drop_closed(batch.closings)
-        if guilty in left:
-            left.remove(guilty)
-            self._note_trouble(f"the chain refuses to close {guilty.assignment.invocation}")
-            self._set_back(guilty)
-        elif len(left) == len(batch.closings):
-            return self._halve(left)
-        return left
+        match _reason_of(status):
+            case moves.ENotWorker | moves.ELeaderSuspended:
+                # It is the same for all of them: another worker sends them, or nobody can.
+                await self._workers.refresh()
+                if self._workers.trouble:
+                    raise NotNowError("closing_impossible", self._workers.trouble)
+            case ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW:
+                await self._workers.refresh()
+                raise NotNowError("balance_spent", "something else spends the worker's money")
+            case moves.EWrongSignature if guilty in held:
+                await self._give_up_answer(guilty)
+            case ErrorKind.INSUFFICIENT_GAS if self._generosity < _MOST_GENEROUS:
+                self._generosity *= 2
+            case _ if guilty in held:
+                held.remove(guilty)
+                self._refused(guilty)
+            case _ if len(held) < count:
+                pass
+            case _ if len(held) > 1:
+                self._halve(held)  # nobody is known to blame: fewer at a time find out who is
+            case _:
+                self._refused(held.pop())
 
-    def _halve(self, closings: list[Closing]) -> list[Closing]:
-        """Nobody is to blame: fewer at a time find out who is."""
-        if len(closings) == 1:
-            self._note_trouble(f"the chain refuses to close {closings[0].assignment.invocation}")
-            self._set_back(closings[0])
-            return []
-        middle = len(closings) // 2
-        for closing in closings[middle:]:
+    def _refused(self, closing: Closing) -> None:
+        self._note_trouble(f"the chain refuses to close {closing.assignment.invocation}")
+        self._set_back(closing)
+
+    async def _give_up_answer(self, closing: Closing) -> None:
+        """Fail what was signed with a key that the tool has no longer."""
+        closing.outcome = failure(FailureReason.OUTPUT_INVALID, _KEY_REMOVED)
+        await self._journal.known(closing.assignment.invocation, closing.outcome)
+
+    def _halve(self, held: list[Closing]) -> None:
+        """Let go of the second half of them, which is taken in its turn."""
+        middle = len(held) // 2
+        for closing in held[middle:]:
             self.queue.put(closing)
-        return closings[:middle]
+        del held[middle:]
 
     def _set_back(self, closing: Closing) -> None:
         """Try it again later, for the chain does not say that it is lost."""
@@ -232,37 +296,37 @@ class Closer:
         pause = min(pause, _LONGEST_SETBACK_SECONDS)
         asyncio.get_running_loop().call_later(pause, self.queue.put, closing)
 
-    async def _drop_closed(self, closings: Sequence[Closing]) -> list[Closing]:
-        """Ask the chain about all of them; those that are still to be closed."""
+    async def _drop_closed(self, held: list[Closing]) -> None:
+        """Ask the chain about all of them, and let go of what is closed or too late."""
         await self._clock.refresh()
-        closed = await self._chain.closed([closing.assignment for closing in closings])
-        for closing in closings:
-            if self._clock.now_ms() >= closing.assignment.expires_at_ms:
-                closed.setdefault(closing.assignment.invocation, Closed.MISSED)
-        done = [closing for closing in closings if closing.assignment.invocation in closed]
-        if done:
-            await self._note_closed(done, closed, None)
-        return [closing for closing in closings if closing.assignment.invocation not in closed]
+        found = await self._chain.closed([closing.assignment for closing in held])
+        closed: dict[Closing, Closed] = {}
+        for closing in held:
+            how = found.get(closing.assignment.invocation)
+            if how is None and self._clock.now_ms() >= closing.assignment.expires_at_ms:
+                how = Closed.MISSED
+            if how is not None:
+                closed[closing] = how
+        await self._note_closed(held, closed)
 
-    def _fees_mist(self, executed: Executed) -> dict[Address, int]:
-        """What a transaction has earned with each invocation."""
-        deployment = self._chain.deployment
-        events = [parse_event(deployment, event) for event in executed.events]
-        return {
-            event.invocation: event.fee_mist
-            for event in events
-            if isinstance(event, InvocationSettled | InvocationFailed)
-        }
+    async def _note_closed(self, held: list[Closing], closed: Mapping[Closing, Closed]) -> None:
+        by_id = {closing.assignment.invocation: how for closing, how in closed.items()}
+        if by_id:
+            await self._journal.closed(by_id, self._clock.now_ms())
+        for closing, how in closed.items():
+            closing.close(how)
+            held.remove(closing)
 
-    async def _note_closed(
-        self,
-        closings: Sequence[Closing],
-        closed: Mapping[Address, Closed],
-        executed: Executed | None,
-    ) -> None:
-        digest = executed.digest if executed else None
-        await self._journal.closed(digest, closed, self._clock.now_ms())
-        fees = self._fees_mist(executed) if executed else {}
-        for closing in closings:
-            closing.fee_mist = fees.get(closing.assignment.invocation)
-            closing.close(closed[closing.assignment.invocation])
+
+_KEY_REMOVED = "the answer is signed with a key that the tool has no longer"
+
+
+_REASONS = {reason.code: reason for reason in moves.ERRORS}
+
+
+def _reason_of(status: ExecutionFailure) -> MoveError | ErrorKind:
+    """The reason for which the module `invocation` aborted, or what kind of failure it was."""
+    abort = status.error.data
+    if isinstance(abort, MoveAbort) and abort.location.module == "invocation":
+        return _REASONS.get(abort.code, status.error.kind)
+    return status.error.kind

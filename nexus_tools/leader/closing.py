@@ -1,7 +1,7 @@
 """Outcomes on their way to the chain: each one, and those of one transaction."""
 
 import asyncio
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,29 +11,30 @@ from nexus_tools.package import Deployment
 from nexus_tools.registry import add_outcome
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
-from nexus_tools.sui.transaction import (
-    MergeCoins,
-    ObjectArgument,
-    OwnedObject,
-    ProgrammableTransaction,
-    SharedObject,
-)
-from nexus_tools.tool import Answer, Outcome
+from nexus_tools.sui.transaction import ProgrammableTransaction, SharedObject
+from nexus_tools.tool import Answer, Failure, Outcome
 
-# Ids, versions and indices of one closing in the bytes of a transaction, and of one port.
+# Ids, versions and indices of one closing in the bytes of a transaction, of one port, and of a
+# signature with its key and its tool.
 _BYTES = 400
 _BYTES_PER_PORT = 100
+_BYTES_PER_SIGNATURE = 180
 _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
 
-# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. The storage of
-# an invocation is paid anew with each change, and rebated for what it was before.
-_UNITS = 10_000
+# Bounds in gas units, and in MIST of storage per byte: what is not used is not paid. They are at
+# least twice what was measured of the dearest batches that the queue makes. The storage of an
+# invocation is paid anew with each change; of what was paid before, a hundredth is not rebated.
+_UNITS = 3_000
 _UNITS_PER_CLOSING = 100
-_UNITS_PER_KILOBYTE = 60
-_STORAGE_PER_CLOSING_MIST = 3_000_000
-_STORAGE_PER_BYTE_MIST = 8_000
+_UNITS_PER_SIGNATURE = 150
+_UNITS_PER_OUTCOME_KILOBYTE = 100
+_UNITS_PER_INPUT_KILOBYTE = 40
+_STORAGE_PER_CLOSING_MIST = 700_000
+_STORAGE_PER_PORT_MIST = 40_000
+_STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
+_STORAGE_PER_INPUT_BYTE_MIST = 80
 
 
 class Closed(StrEnum):
@@ -58,12 +59,18 @@ class End:
 
 @dataclass(slots=True, eq=False)
 class Closing:
-    """An outcome on its way to the chain; `closed` is resolved when the invocation is closed."""
+    """An outcome on its way to the chain; `closed` is resolved when the invocation is closed.
+
+    `outcome_bytes` is what of it is stored: an answer, nothing of a failure. A signed answer is
+    settled with its `tool`.
+    """
 
     assignment: Assignment
     outcome: Outcome
     outcome_bytes: int
-    initial_version: int
+    input_bytes: int
+    invocation: SharedObject
+    tool: SharedObject | None = None
     closed: asyncio.Future[Closed] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -76,9 +83,16 @@ class Closing:
         return Closed.SETTLED if isinstance(self.outcome, Answer) else Closed.FAILED
 
     @property
+    def is_signed(self) -> bool:
+        """Whether the chain verifies a signature of the answer."""
+        return isinstance(self.outcome, Answer) and self.outcome.signature is not None
+
+    @property
     def size(self) -> int:
         """About how many bytes of a transaction it takes; rather more."""
-        return _BYTES + self._ports * _BYTES_PER_PORT + self.outcome_bytes
+        signature = _BYTES_PER_SIGNATURE if self.is_signed else 0
+        detail = len(self.outcome.detail.encode()) if isinstance(self.outcome, Failure) else 0
+        return _BYTES + self._ports * _BYTES_PER_PORT + signature + detail + self.outcome_bytes
 
     @property
     def commands(self) -> int:
@@ -92,6 +106,22 @@ class Closing:
         return self._ports * (self._ports + _EFFORT_PER_PORT)
 
     @property
+    def units(self) -> int:
+        """The gas units that it may take beyond those of a small one."""
+        outcome = self.outcome_bytes * _UNITS_PER_OUTCOME_KILOBYTE // 1024
+        inputs = self.input_bytes * _UNITS_PER_INPUT_KILOBYTE // 1024
+        return outcome + inputs + self.is_signed * _UNITS_PER_SIGNATURE
+
+    @property
+    def storage_mist(self) -> int:
+        """What it may take of storage beyond that of a small one, without what is rebated."""
+        return (
+            self._ports * _STORAGE_PER_PORT_MIST
+            + self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
+            + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
+        )
+
+    @property
     def _ports(self) -> int:
         return len(self.outcome.ports) if isinstance(self.outcome, Answer) else 0
 
@@ -101,66 +131,66 @@ class Closing:
             self.closed.set_result(closed)
 
 
-def budget_mist(closings: int, outcome_bytes: int, price: int) -> int:
-    """What a transaction with so many closings may cost at this gas price."""
-    units = _UNITS + closings * _UNITS_PER_CLOSING + outcome_bytes * _UNITS_PER_KILOBYTE // 1024
-    storage = closings * _STORAGE_PER_CLOSING_MIST + outcome_bytes * _STORAGE_PER_BYTE_MIST
-    return units * price + storage
+def floor_mist(closings: int, price: int) -> int:
+    """What a transaction with so many small closings may cost at this gas price."""
+    units = _UNITS + closings * _UNITS_PER_CLOSING
+    return units * price + closings * _STORAGE_PER_CLOSING_MIST
 
 
 class ClosingBatch:
-    """Closings of one transaction, in its order; a command is traced back to its closing."""
+    """Closings of one transaction, in its order; a command is traced back to its closing.
+
+    `registry` and `leader` are read by each of them.
+    """
 
     def __init__(
         self,
         deployment: Deployment,
-        leaders: SharedObject,
+        registry: SharedObject,
+        leader: SharedObject,
         closings: Sequence[Closing],
     ) -> None:
         self.closings = tuple(closings)
         self._deployment = deployment
-        self._leaders = leaders
-        self._last_commands: list[int] = []
+        self._read = (registry, leader)
+        self._ends: list[int] = []
 
     def budget_mist(self, price: int) -> int:
         """What the transaction may cost at this gas price."""
-        taken = sum(closing.outcome_bytes for closing in self.closings)
-        return budget_mist(len(self.closings), taken, price)
+        more = sum(closing.units for closing in self.closings) * price
+        stored = sum(closing.storage_mist for closing in self.closings)
+        return floor_mist(len(self.closings), price) + more + stored
 
-    def build(self, cap: OwnedObject) -> ProgrammableTransaction:
-        """Settle or fail one after the other; each fee goes to the gas coin."""
+    def build(self) -> ProgrammableTransaction:
+        """Settle or fail one after the other."""
         builder = TransactionBuilder()
+        self._ends = []
+        _, leader = self._read
+        for argument in self._read:
+            builder.resolved(argument)
         for closing in self.closings:
-            add_outcome(
-                builder,
-                self._deployment,
-                closing.assignment.invocation,
-                cap.reference.object_id,
-                closing.outcome,
-            )
-        transaction = builder.finish(self._objects(cap))
-        self._last_commands = [
-            place
-            for place, command in enumerate(transaction.commands)
-            if isinstance(command, MergeCoins)
-        ]
-        return transaction
+            self._add(builder, closing, leader.object_id)
+            self._ends.append(len(builder.commands))
+        return builder.finish()
 
     def closing_of(self, command: int | None) -> Closing | None:
         """The closing that a command belongs to; None if it is not known which one failed."""
         if command is None:
             return None
-        # The commands of each closing end with the `MergeCoins` of its fee. If those are the
-        # commands 4 and 9, command 4 is of the first closing and command 5 of the second.
-        place = bisect_left(self._last_commands, command)
+        # If the closings have 4 commands and 5, they end before the commands 4 and 9.
+        place = bisect_right(self._ends, command)
         return self.closings[place] if place < len(self.closings) else None
 
-    def _objects(self, cap: OwnedObject) -> dict[Address, ObjectArgument]:
-        objects: dict[Address, ObjectArgument] = {
-            cap.reference.object_id: cap,
-            self._leaders.object_id: self._leaders,
-        }
-        for closing in self.closings:
-            invocation = closing.assignment.invocation
-            objects[invocation] = SharedObject(invocation, closing.initial_version, mutable=True)
-        return objects
+    def _add(self, builder: TransactionBuilder, closing: Closing, leader: Address) -> None:
+        builder.resolved(closing.invocation)
+        tool = closing.tool if closing.is_signed else None
+        if tool is not None:
+            builder.resolved(tool)
+        add_outcome(
+            builder,
+            self._deployment,
+            closing.assignment.invocation,
+            leader,
+            closing.outcome,
+            tool=tool.object_id if tool else None,
+        )

@@ -83,14 +83,14 @@ class LeaderConfig(pydantic.BaseModel):
     closing_margin_ms: int = Field(default=2_000, ge=0, le=60_000)
     """How long before the end of the own window the last response is awaited."""
 
-    batch_size: int = Field(default=32, ge=1, le=128)
+    batch_size: int = Field(default=32, ge=1, le=64)
     """Invocations closed by one transaction."""
 
     batch_bytes: int = Field(default=80 * 1024, ge=1024, le=110 * 1024)
     """Bytes of outcomes in one transaction, of the 128 KiB that a transaction may have."""
 
-    linger_ms: int = Field(default=20, ge=0, le=10_000)
-    """How long the first outcome of a batch waits for others."""
+    max_transactions: int = Field(default=4, ge=1, le=64)
+    """Closing transactions at the same time; outcomes wait for one another while all are sent."""
 
     clock_interval_ms: int = Field(default=1_000, ge=10, le=60_000)
     """How often the chain's clock is read while something waits for it."""

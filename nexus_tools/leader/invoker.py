@@ -26,7 +26,14 @@ from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import Lane, ToolLanes
 from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import Answer, FailureReason, Outcome, RefusedSignatureError, protocol
+from nexus_tools.tool import (
+    Answer,
+    Failure,
+    FailureReason,
+    Outcome,
+    RefusedSignatureError,
+    protocol,
+)
 
 _log = get_logger("nexus_tools.leader")
 
@@ -78,7 +85,7 @@ class Invoker:
         while _now() < call.deadline:
             result = await self._send_in_window(call)
             if isinstance(result, _LeftAlone):
-                unasked = failure(FailureReason.UNREACHABLE, _LEFT_ALONE, call.max_outcome_bytes)
+                unasked = failure(FailureReason.UNREACHABLE, _LEFT_ALONE)
                 last = last or Again(unasked)
                 await self._wait_for_breaker(call, result.seconds)
                 continue
@@ -133,18 +140,18 @@ class Invoker:
                     request, response = await self._post(call, seconds)
         except NoResponseError as error:
             lane.missed(str(error), error.refusal)
-            return Again(failure(FailureReason.UNREACHABLE, str(error), call.max_outcome_bytes))
+            # Whether the guard refused what a name resolves to, is nobody's business on chain.
+            return Again(failure(FailureReason.UNREACHABLE, str(error)))
         except ResponseTooLargeError:
             lane.reached()
-            detail = "the response is larger than any answer that is paid for"
-            return failure(FailureReason.OUTPUT_TOO_LARGE, detail, call.max_outcome_bytes)
+            return self._too_large(call)
         except ResponseMalformedError as error:
             lane.reached()
-            return failure(FailureReason.HTTP_ERROR, str(error), call.max_outcome_bytes)
+            return failure(FailureReason.HTTP_ERROR, str(error))
         except TimeoutError:
             detail = f"the tool did not respond within {call.timeout_ms} ms"
             lane.missed(detail)
-            return failure(FailureReason.TIMED_OUT, detail, call.max_outcome_bytes)
+            return failure(FailureReason.TIMED_OUT, detail)
         lane.reached()
         return self._judge(call, request, response)
 
@@ -160,8 +167,17 @@ class Invoker:
                 judged = with_signature(judged, request, response, signers, call.body)
         except RefusedSignatureError as error:
             detail = f"the response is not signed by the tool: {error.detail}"
-            return failure(FailureReason.OUTPUT_INVALID, detail, limit)
+            return failure(FailureReason.OUTPUT_INVALID, detail)
         return judged
+
+    def _too_large(self, call: ToolCall) -> Failure:
+        """Whose limit a response broke: what its requester pays for, or the leader's own."""
+        own = self._config.max_response_bytes
+        if own < _paid_bytes(call):
+            detail = f"this leader reads no more than {own} bytes"
+            return failure(FailureReason.REFUSED, detail)
+        detail = "the response is larger than any answer that is paid for"
+        return failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
     async def _post(self, call: ToolCall, seconds: float) -> tuple[dict[str, str], Response]:
         """The headers that were sent, and the response.
@@ -169,7 +185,6 @@ class Invoker:
         Each attempt is signed anew: no server takes the same request twice.
         """
         left = min(seconds, call.deadline - _now())
-        limit = call.max_outcome_bytes * _LONGEST_SPELLING + _SPACES
         url = protocol.endpoint(call.url, protocol.INVOKE)
         deadline = datetime.now(UTC) + timedelta(seconds=left)
         headers = self._traffic.sign(url, _headers(call, deadline), call.body)
@@ -179,7 +194,7 @@ class Invoker:
             url,
             headers=headers,
             body=call.body,
-            max_response_bytes=min(self._config.max_response_bytes, limit),
+            max_response_bytes=min(self._config.max_response_bytes, _paid_bytes(call)),
         )
         return headers, response
 
@@ -193,6 +208,11 @@ def _share(config: LeaderConfig) -> FairShare[Address]:
 
 
 _TOO_FEW_FILES = "of the limit of open files: raise `ulimit -n`, LimitNOFILE= or --ulimit nofile="
+
+
+def _paid_bytes(call: ToolCall) -> int:
+    """The longest body that may hold an answer that is paid for."""
+    return call.max_outcome_bytes * _LONGEST_SPELLING + _SPACES
 
 
 def _headers(call: ToolCall, deadline: datetime) -> dict[str, str]:

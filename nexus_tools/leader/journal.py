@@ -1,8 +1,9 @@
 """What a Leader remembers, so that the end of its process loses nothing and repeats nothing.
 
 An invocation is written down before each step is taken: assigned before the cursor of events moves
-on, its outcome before it is closed, and the signed transaction before that is sent. The chain has
-the last word: what it says about an invocation is stronger than what stands here.
+on, and its outcome before it is closed. The chain has the last word: what it says about an
+invocation is stronger than what stands here. Transactions are not written down: one that was on its
+way closes what it names or finds it closed, and a second one after it changes nothing.
 """
 
 import json
@@ -17,21 +18,16 @@ from nexus_tools.errors import UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closing import Closed
 from nexus_tools.leader.group_commit import GroupCommit
-from nexus_tools.private_file import write_private
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, OutcomeSignature
 
 _COLUMNS = [field.name for field in fields(Assignment)]
 
-_SCHEMA_VERSION = 3
+_SCHEMA_VERSION = 4
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS cursor (
     only INTEGER PRIMARY KEY CHECK (only = 0), value TEXT NOT NULL
-) STRICT;
-CREATE TABLE IF NOT EXISTS transactions (
-    digest BLOB PRIMARY KEY, data BLOB NOT NULL, signature BLOB NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS invocations (
     invocation BLOB PRIMARY KEY,
@@ -45,12 +41,10 @@ CREATE TABLE IF NOT EXISTS invocations (
     max_outcome_bytes INTEGER NOT NULL,
     stage TEXT NOT NULL,
     outcome TEXT,
-    digest BLOB REFERENCES transactions,
     closed TEXT,
     closed_at_ms INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS open_invocations ON invocations (stage) WHERE stage != 'closed';
-CREATE INDEX IF NOT EXISTS closing_invocations ON invocations (digest) WHERE digest IS NOT NULL;
 """
 
 
@@ -61,29 +55,17 @@ class Stage(StrEnum):
     CALLED = "called"
     """Its tool may have been called."""
     KNOWN = "known"
-    """Its outcome is known."""
-    CLOSING = "closing"
-    """A transaction that closes it is signed."""
+    """Its outcome is known; a transaction that closes it may be on its way."""
     CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
-class SignedTransaction:
-    """A transaction as it is sent: the same bytes have the same effects, however often."""
-
-    digest: Digest
-    data: bytes
-    signature: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Entry:
-    """An open invocation; `outcome` from the stage `known` on, `digest` while it is closing."""
+    """An open invocation; `outcome` from the stage `known` on."""
 
     assignment: Assignment
     stage: Stage
     outcome: Outcome | None
-    digest: Digest | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +74,6 @@ class Memory:
 
     cursor: str | None
     entries: tuple[Entry, ...]
-    transactions: tuple[SignedTransaction, ...]
 
 
 class Journal:
@@ -105,19 +86,14 @@ class Journal:
     async def open(cls, path: Path, identity: str) -> "Journal":
         """Open or make the file; `identity` names chain, package and leader.
 
-        A mark beside it says that there is one: what is empty all the same has lost what it knew.
-        Raises `UsageError`: `journal_locked`, `journal_invalid`, `journal_lost`, or
-        `journal_foreign` for the journal of another identity.
+        Raises `UsageError`: `journal_locked`, `journal_invalid`, or `journal_foreign` for the
+        journal of another identity.
         """
         journal = cls(GroupCommit(path, _SCHEMA, _SCHEMA_VERSION))
-        mark = path.with_name(f"{path.name}.mark")
-        new = "" if mark.exists() else identity
-        known = await journal._commits.run(lambda connection: _identity(connection, new))
+        known = await journal._commits.run(lambda connection: _identity(connection, identity))
         if known != identity:
             await journal.close()
-            raise _foreign(path, known) if known else _lost(path, mark)
-        if new:
-            write_private(mark, f"{path.name} is the journal of the leader {identity}\n")
+            raise _foreign(path, known)
         return journal
 
     async def close(self) -> None:
@@ -159,41 +135,16 @@ class Journal:
         )
 
     async def known(self, invocation: Address, outcome: Outcome) -> None:
-        """What the invocation came to."""
+        """What the invocation came to; it stands in place of what was known before."""
         await self._write(
             "UPDATE invocations SET stage = 'known', outcome = ?"
-            " WHERE invocation = ? AND stage IN ('assigned', 'called')",
+            " WHERE invocation = ? AND stage != 'closed'",
             (dump_outcome(outcome), bytes(invocation)),
         )
 
-    async def closing(self, invocations: Iterable[Address], transaction: SignedTransaction) -> None:
-        """The transaction that will be sent to close these invocations."""
-        rows = [(transaction.digest, bytes(invocation)) for invocation in invocations]
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "INSERT OR REPLACE INTO transactions VALUES (?, ?, ?)",
-                (bytes(transaction.digest), transaction.data, transaction.signature),
-            )
-            connection.executemany(
-                "UPDATE invocations SET stage = 'closing', digest = ?"
-                " WHERE invocation = ? AND stage = 'known'",
-                rows,
-            )
-
-        await self._commits.run(write)
-
-    async def closed(
-        self, digest: Digest | None, closed: Mapping[Address, Closed], now_ms: int
-    ) -> None:
-        """How invocations were closed; others of the transaction `digest` are open as before."""
-
-        def write(connection: sqlite3.Connection) -> None:
-            _close(connection, closed, now_ms)
-            if digest is not None:
-                _forget_transaction(connection, digest)
-
-        await self._commits.run(write)
+    async def closed(self, closed: Mapping[Address, Closed], now_ms: int) -> None:
+        """How invocations were closed."""
+        await self._commits.run(lambda connection: _close(connection, closed, now_ms))
 
     async def closed_early(self, now_ms: int) -> tuple[Assignment, ...]:
         """What was closed and has not expired: it may be open if the chain was set back."""
@@ -240,19 +191,10 @@ def _foreign(path: Path, known: str) -> UsageError:
     )
 
 
-def _lost(path: Path, mark: Path) -> UsageError:
-    return UsageError(
-        "journal_lost",
-        f"the journal {path} is empty, though the Leader has worked with it before",
-        hint="bring it back from a backup; or, if no Leader has worked with this key for ten"
-        f" minutes, delete {mark}, and it begins anew",
-    )
-
-
 def _identity(connection: sqlite3.Connection, new: str) -> str:
-    """Whose the journal is: of `new`, if that is given and it is nobody's yet."""
+    """Whose the journal is: of `new`, if it is nobody's yet."""
     known = connection.execute("SELECT value FROM identity").fetchone()
-    if known is None and new:
+    if known is None:
         connection.execute("INSERT INTO identity VALUES (?)", (new,))
     return new if known is None else str(known[0])
 
@@ -265,7 +207,7 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
         f" VALUES ({marks}, 'assigned')"
         # Nobody requests the same twice at different times, but on a chain that was set back.
         f" ON CONFLICT (invocation) DO UPDATE SET {changes}, stage = 'assigned', outcome = NULL,"
-        " digest = NULL, closed = NULL, closed_at_ms = NULL"
+        " closed = NULL, closed_at_ms = NULL"
         " WHERE opens_at_ms != excluded.opens_at_ms"
     )
     values = [bytes(v) if isinstance(v, bytes) else v for v in astuple(assignment)]
@@ -274,32 +216,21 @@ def _insert(connection: sqlite3.Connection, assignment: Assignment) -> bool:
 
 def _close(connection: sqlite3.Connection, closed: Mapping[Address, Closed], now_ms: int) -> None:
     connection.executemany(
-        "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL,"
-        " digest = NULL WHERE invocation = ? AND stage != 'closed'",
+        "UPDATE invocations SET stage = 'closed', closed = ?, closed_at_ms = ?, outcome = NULL"
+        " WHERE invocation = ? AND stage != 'closed'",
         [(how.value, now_ms, bytes(invocation)) for invocation, how in closed.items()],
     )
-
-
-def _forget_transaction(connection: sqlite3.Connection, digest: Digest) -> None:
-    connection.execute(
-        "UPDATE invocations SET stage = 'known', digest = NULL"
-        " WHERE digest = ? AND stage = 'closing'",
-        (bytes(digest),),
-    )
-    connection.execute("DELETE FROM transactions WHERE digest = ?", (bytes(digest),))
 
 
 def _recall(connection: sqlite3.Connection) -> Memory:
     cursor = connection.execute("SELECT value FROM cursor").fetchone()
     rows = connection.execute(
-        f"SELECT {', '.join(_COLUMNS)}, stage, outcome, digest FROM invocations"  # noqa: S608 - ours
+        f"SELECT {', '.join(_COLUMNS)}, stage, outcome FROM invocations"  # noqa: S608 - ours
         " WHERE stage != 'closed' ORDER BY expires_at_ms"
     )
-    signed = connection.execute("SELECT digest, data, signature FROM transactions").fetchall()
     return Memory(
         cursor=cursor[0] if cursor else None,
         entries=tuple(_entry(row) for row in rows),
-        transactions=tuple(SignedTransaction(Digest(d), data, s) for d, data, s in signed),
     )
 
 
@@ -309,19 +240,22 @@ def _assignment(row: tuple[Any, ...]) -> Assignment:
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    stage, outcome, digest = row[len(_COLUMNS) :]
+    stage, outcome = row[len(_COLUMNS) :]
     return Entry(
         assignment=_assignment(row[: len(_COLUMNS)]),
         stage=Stage(stage),
         outcome=load_outcome(outcome) if outcome else None,
-        digest=Digest(digest) if digest else None,
     )
 
 
 def dump_outcome(outcome: Outcome) -> str:
     """An outcome as JSON text."""
     if isinstance(outcome, Answer):
-        return json.dumps({"variant": outcome.variant, "ports": outcome.ports})
+        document = {"variant": outcome.variant, "ports": outcome.ports}
+        if outcome.signature is not None:
+            signed = outcome.signature
+            document |= {"key": signed.key.hex(), "signature": signed.signature.hex()}
+        return json.dumps(document)
     return json.dumps({"reason": outcome.reason.value, "detail": outcome.detail})
 
 
@@ -329,5 +263,9 @@ def load_outcome(text: str) -> Outcome:
     """The outcome that `dump_outcome` wrote."""
     document = json.loads(text)
     if "variant" in document:
-        return Answer(document["variant"], document["ports"])
+        signature = None
+        if "signature" in document:
+            parts = (bytes.fromhex(document[part]) for part in ("key", "signature"))
+            signature = OutcomeSignature(*parts)
+        return Answer(document["variant"], document["ports"], signature)
     return Failure(FailureReason(document["reason"]), document["detail"])

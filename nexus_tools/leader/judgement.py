@@ -18,6 +18,7 @@ from nexus_tools.tool import (
 )
 
 MAX_DETAIL_BYTES = 200
+"""Of a failure, in UTF-8: `MAX_DETAIL_BYTES` of the Move module `invocation`."""
 
 # What a transaction takes: half of the 16 KiB of a pure input for the names, most of 128 KiB.
 MAX_NAMES_BYTES = 8 * 1024
@@ -46,10 +47,10 @@ class Again:
     is_running: bool = False
 
 
-def failure(reason: FailureReason, detail: str, max_outcome_bytes: int) -> Failure:
-    """A failure whose detail fits: it counts as bytes of the outcome, which are bounded."""
-    limit = min(MAX_DETAIL_BYTES, max_outcome_bytes)
-    return Failure(reason, detail.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore"))
+def failure(reason: FailureReason, detail: str) -> Failure:
+    """A failure whose detail is no longer than the chain takes, cut between two characters."""
+    cut = detail.encode("utf-8", "replace")[:MAX_DETAIL_BYTES]
+    return Failure(reason, cut.decode("utf-8", "ignore"))
 
 
 def judge_response(
@@ -64,14 +65,14 @@ def judge_response(
     that the chain cannot name.
     """
     if response.status != 200:
-        return _of_status(response, max_outcome_bytes)
+        return _of_status(response)
     try:
         answer = validator.check_output(parse_json(response.body), len(response.body))
         problem = _too_many(answer) or _too_large(size(answer), max_outcome_bytes)
     except ValidationError as error:
-        return failure(FailureReason.OUTPUT_INVALID, error.message, max_outcome_bytes)
+        return failure(FailureReason.OUTPUT_INVALID, error.message)
     if problem:
-        return failure(FailureReason.OUTPUT_TOO_LARGE, problem, max_outcome_bytes)
+        return failure(FailureReason.OUTPUT_TOO_LARGE, problem)
     return answer
 
 
@@ -106,14 +107,14 @@ def _refusal(code: str, detail: str) -> str:
     return f" {code}" if code in _CODES else ""
 
 
-def _of_status(response: Response, max_outcome_bytes: int) -> Outcome | Again:
+def _of_status(response: Response) -> Outcome | Again:
     if response.status == protocol.Problem.ALREADY_RUNNING.status:
         # The response comes when the running call ends: there is no other time to come back.
         detail = f"the tool was still running: {response.status}"
-        running = failure(FailureReason.TIMED_OUT, detail, max_outcome_bytes)
+        running = failure(FailureReason.TIMED_OUT, detail)
         return Again(running, is_running=True)
     code, detail = _problem(response.body)
     reason = protocol.failure_reason(response.status, code)
     why = _refusal(code, detail) if reason is FailureReason.UNAUTHORIZED else ""
-    failed = failure(reason, f"{_DETAILS[reason]} {response.status}{why}", max_outcome_bytes)
+    failed = failure(reason, f"{_DETAILS[reason]} {response.status}{why}")
     return Again(failed, response.retry_after) if response.status in protocol.TRY_AGAIN else failed

@@ -1,21 +1,20 @@
 """The Leader: its parts, put together, started and stopped."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nexus_tools.client import WENT_BACK, Cursor, Signer, SuiClient
 from nexus_tools.errors import NexusError, UnreachableError
-from nexus_tools.leader.account import Account
 from nexus_tools.leader.address_guard import AddressGuard
 from nexus_tools.leader.carrier import Carrier
 from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.chain_clock import ChainClock
 from nexus_tools.leader.closed_invocations import ClosedInvocations
 from nexus_tools.leader.closer import Closer
-from nexus_tools.leader.closing import budget_mist
+from nexus_tools.leader.closing import floor_mist
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.leader.file_descriptors import allowed_calls
@@ -31,10 +30,11 @@ from nexus_tools.leader.readiness import Readiness
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.leader.watcher import Watcher
+from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import LeaderRegistry, outcome_bytes
+from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.transaction import SharedObject
 
@@ -48,28 +48,28 @@ T = TypeVar("T")
 
 
 class Leader:
-    """Carries invocations to tools and outcomes back, under one leader's cap.
+    """Carries invocations to tools and outcomes back, in the name of one leader.
 
-    `client` reads the chain and sends; `signer` owns `cap` and pays the gas, and should sign for
-    nothing else meanwhile. What signs tool calls is another key, which the configuration names and
-    `SignedTraffic.load` may refuse. `resolve` looks up the hosts of tools, by default as the system
-    does.
+    `client` reads the chain and sends; `signers`, one at least, are the keys of its workers that
+    are here: they pay the gas and get the fees. What signs tool calls is another key, which the
+    configuration names and `SignedTraffic.load` may refuse. `resolve` looks up the hosts of tools,
+    by default as the system does.
     """
 
     def __init__(
         self,
         config: LeaderConfig,
         client: SuiClient,
-        signer: Signer,
+        signers: Sequence[Signer],
         deployment: Deployment,
-        cap: Address,
+        leader: Address,
         *,
         resolve: Resolve | None = None,
     ) -> None:
         self._config = config
-        self._chain = Chain(client, deployment, cap)
-        self._account = Account(client, signer, cap)
-        self._traffic = SignedTraffic.load(config, cap)
+        self._chain = Chain(client, deployment, leader)
+        self._workers = Workers(self._chain, signers, self._enough_mist)
+        self._traffic = SignedTraffic.load(config, leader)
         self._clock = ChainClock(client.now_ms, config.clock_interval_ms)
         self._resolve = resolve
         self._stopping = asyncio.Event()
@@ -91,6 +91,7 @@ class Leader:
             found["leader"] = "it has not started"
         else:
             found["watcher"] = self._parts.watcher.trouble
+            found["workers"] = self._workers.trouble
             found["closer"] = self._parts.closer.trouble
             found["leader"] = "it is stopping" if self._stopping.is_set() else ""
         return {part: problem for part, problem in found.items() if problem}
@@ -98,9 +99,9 @@ class Leader:
     async def run(self) -> None:
         """Work until `stop` is called.
 
-        Raises the `NexusError` that keeps it from starting (`cap_not_yours`, `wrong_chain`,
-        `journal_locked`, …), or `journal_failed` later. Trouble with tools or the node does not
-        end it: a node that is away is waited for, from the start on.
+        Raises the `NexusError` that keeps it from starting (`unknown_leader`, `not_a_worker`,
+        `wrong_chain`, `journal_locked`, …), or `journal_failed` later. Trouble with tools or the
+        node does not end it: a node that is away is waited for, from the start on.
         """
         try:
             async with AsyncExitStack() as stack:
@@ -137,7 +138,8 @@ class Leader:
             try:
                 await self._chain.check()
                 registry = await self._chain.leader_registry()
-                await self._account.refresh()
+                await self._workers.refresh()
+                self._workers.check()
                 await self._clock.refresh()
                 self._heartbeat.observe(await self._chain.height())
             except UnreachableError as error:
@@ -154,8 +156,8 @@ class Leader:
         closer = Closer(
             config,
             self._chain,
-            leaders=registry,
-            account=self._account,
+            registry=registry,
+            workers=self._workers,
             journal=journal,
             clock=self._clock,
             metrics=metrics,
@@ -221,10 +223,6 @@ class Leader:
 
     async def _work(self, parts: "_Parts") -> None:
         """Start every part in its order, wait for `stop`, and end them in the reverse one."""
-        memory = await parts.journal.recall()
-        await self._until_stopped(parts.closer.recover(memory.transactions))
-        if self._stopping.is_set():
-            return
         memory = await parts.journal.recall()
         if memory.cursor:
             self._chain.observe(Cursor.parse(memory.cursor).checkpoint)
@@ -309,15 +307,21 @@ class Leader:
             self._readiness.tell(self.problems(), self._heartbeat.code)
 
     def _money(self) -> Money:
-        chain, config = self._chain, self._config
         return Money(
-            LeaderRegistry(chain.client, chain.deployment),
-            chain.leader,
-            self._account.address,
+            self._workers,
+            self._chain.client.network,
             metrics=self.metrics,
-            floor_mist=lambda: budget_mist(config.batch_size, 0, self._account.known_price),
-            interval_ms=config.money_interval_ms,
+            floor_mist=self._floor_mist,
+            interval_ms=self._config.money_interval_ms,
         )
+
+    def _floor_mist(self, price: int) -> int:
+        """What a full transaction may need."""
+        return floor_mist(self._config.batch_size, price)
+
+    def _enough_mist(self, price: int) -> int:
+        """What as many full transactions may need as are sent side by side."""
+        return self._config.max_transactions * self._floor_mist(price)
 
     async def _prune(self, journal: Journal) -> None:
         while True:

@@ -55,15 +55,17 @@ class LeaderMetrics:
             "closing_seconds", "Time of closing transactions.", _SECONDS
         )
         self.closing_size = histogram("closing_size", "Invocations closed per transaction.", _SIZES)
+        self.transactions = gauge("closing_transactions", "Closing transactions now.")
+        self.workers = gauge("workers", "Keys here that are workers of the leader.")
         self.fees_mist = counter("fees_mist", "Fees earned since the start.")
         self.gas_mist = gauge("gas_mist", "Gas since the start less storage rebates.")
-        self.balance_mist = gauge("balance_mist", "What the wallet of the leader has.")
+        self.balance_mist = gauge("balance_mist", "What the leader's workers have, in coins too.")
         self.collateral_mist = gauge("collateral_mist", "What the leader has locked.")
         self.active = gauge("active", "Whether the leader gets new invocations.")
         self.earned_mist_per_hour = gauge(
             "earned_mist_per_hour", "Fees less gas of the last hour, or of the time until now."
         )
-        self.lacking_mist = gauge("lacking_mist", "What the wallet lacks for the next hour.")
+        self.lacking_mist = gauge("lacking_mist", "What the workers lack for the next hour.")
         self.by_tool = ToolCounts()
         all_of_them.register(self.by_tool)
 

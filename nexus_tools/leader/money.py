@@ -1,15 +1,15 @@
-"""The leader's money: what it has and earns, and whether that is enough for the next hour."""
+"""The workers' money: what they have and earn, and whether that is enough for the next hour."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nexus_tools.client import Network, SuiClient, faucet_command
+from nexus_tools.client import Network, faucet_command
 from nexus_tools.errors import NexusError
 from nexus_tools.leader.metrics import LeaderMetrics
+from nexus_tools.leader.workers import Workers
 from nexus_tools.logs import get_logger
-from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.units import rounded_up, sui
 
@@ -39,38 +39,42 @@ class Earnings:
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    """What a leader has and earns; `floor_mist` is what one transaction may need."""
+    """What workers have and earn; `floor_mist` is what one transaction of one of them may need.
+
+    `richest_mist` is the largest part of `balance_mist` that one worker has.
+    """
 
     balance_mist: int
+    richest_mist: int
     earned_mist_per_hour: int
     floor_mist: int
 
     @property
     def lacking_mist(self) -> int:
-        """What it lacks to lose for another hour as much as now, and still pay a transaction."""
+        """What they lack to lose for another hour as much as now, and still pay a transaction."""
         lost = max(0, -self.earned_mist_per_hour)
-        return max(0, self.floor_mist + lost - self.balance_mist)
+        return max(
+            0, self.floor_mist - self.richest_mist, self.floor_mist + lost - self.balance_mist
+        )
 
 
 class Money:
-    """Looks at balance, collateral and activity now and then, and warns before money ends.
+    """Looks at workers, collateral and activity now and then, and warns before money ends.
 
-    `floor_mist` is asked each time, for it grows with the gas price.
+    `floor_mist` is told each gas price.
     """
 
     def __init__(
         self,
-        leaders: LeaderRegistry,
-        leader: Address,
-        owner: Address,
+        workers: Workers,
+        network: Network,
         *,
         metrics: LeaderMetrics,
-        floor_mist: Callable[[], int],
+        floor_mist: Callable[[int], int],
         interval_ms: int,
     ) -> None:
-        self._leaders = leaders
-        self._leader = leader
-        self._owner = owner
+        self._workers = workers
+        self._network = network
         self._metrics = metrics
         self._floor_mist = floor_mist
         self._interval = interval_ms / 1000
@@ -89,21 +93,23 @@ class Money:
 
     async def look(self) -> None:
         """Read the chain once, for the metrics and for the warning."""
-        found = await self._leaders.get(self._leader)
-        balance_mist = await self._client.balance(self._owner)
+        await self._workers.refresh()
+        leader = self._workers.leader.leader
         now = asyncio.get_running_loop().time()
         self._earnings.see(now, self._metrics.earned_mist)
-        purse = Purse(balance_mist, self._earnings.mist_per_hour(), self._floor_mist())
+        purse = Purse(
+            self._workers.total_mist,
+            self._workers.richest_mist,
+            self._earnings.mist_per_hour(),
+            self._floor_mist(self._workers.epoch.gas_price),
+        )
+        self._metrics.workers.set(len(self._workers.listed))
         self._metrics.balance_mist.set(purse.balance_mist)
         self._metrics.earned_mist_per_hour.set(purse.earned_mist_per_hour)
         self._metrics.lacking_mist.set(purse.lacking_mist)
-        self._metrics.collateral_mist.set(found.record.collateral.balance_mist)
-        self._metrics.active.set(found.active)
+        self._metrics.collateral_mist.set(leader.collateral.balance_mist)
+        self._metrics.active.set(leader.is_active)
         self._warn(purse, now)
-
-    @property
-    def _client(self) -> SuiClient:
-        return self._leaders.client
 
     def _warn(self, purse: Purse, now: float) -> None:
         """Once when money gets short, once an hour while it is, and once when it is there."""
@@ -118,11 +124,11 @@ class Money:
                 balance=sui(purse.balance_mist),
                 earned_per_hour=sui(purse.earned_mist_per_hour),
                 lacking=sui(purse.lacking_mist),
-                send=command_to_send(self._client.network, self._owner, purse.lacking_mist),
+                send=command_to_send(self._network, self._workers.richest, purse.lacking_mist),
             )
 
 
-def command_to_send(network: Network, owner: Address, mist: int) -> str:
-    """The command by which an operator sends so much to the leader's wallet."""
-    transfer = f"nexus-tools wallet transfer {owner} {rounded_up(mist)} -n {network.name}"
-    return faucet_command(network, owner, mist) or transfer
+def command_to_send(network: Network, worker: Address, mist: int) -> str:
+    """The command by which an operator sends so much to a worker."""
+    transfer = f"nexus-tools wallet transfer {worker} {rounded_up(mist)} -n {network.name}"
+    return faucet_command(network, worker, mist) or transfer

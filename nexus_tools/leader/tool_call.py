@@ -76,7 +76,7 @@ class ToolCalls:
         try:
             return await self._call(assignment, invocation, _active(found), deadline)
         except _NoCallError as error:
-            return failure(error.reason, error.detail, assignment.max_outcome_bytes)
+            return failure(error.reason, error.detail)
 
     async def _call(
         self, assignment: Assignment, invocation: Invocation, found: FoundTool, deadline: float
@@ -91,8 +91,8 @@ class ToolCalls:
             self._guard.check_url(definition.url)
         except NotAllowedError as error:
             self._lanes.of(tool.id, tool.fqn).refused(error.message)
-            detail = "leaders do not connect to the URL of the tool"
-            raise _NoCallError(FailureReason.UNREACHABLE, detail) from error
+            detail = "this leader does not connect to the URL of the tool"
+            raise _NoCallError(FailureReason.REFUSED, detail) from error
         try:
             inputs = invocation.inputs.as_json()
             validator.check_input(inputs)
@@ -105,7 +105,8 @@ class ToolCalls:
             raise _NoCallError(FailureReason.INPUT_INVALID, detail)
         body = canonical_json(inputs)
         if len(body) > self._max_request_bytes:
-            raise _NoCallError(FailureReason.INPUT_INVALID, "the inputs are too large")
+            detail = f"this leader sends no more than {self._max_request_bytes} bytes"
+            raise _NoCallError(FailureReason.REFUSED, detail)
         if self._meta is not None:
             problem = await self._meta.problem(tool.id, found.version, definition)
             if problem:

@@ -113,7 +113,7 @@ class Watcher:
         if page.latest_ms:
             self._metrics.lag_seconds.set((self._clock.now_ms() - page.latest_ms) / 1000)
         for assignment in page.assigned:
-            place = "secondary" if assignment.place else "primary"
+            place = "backup" if assignment.place else "first"
             self._metrics.assigned.labels(place).inc()
 
 

@@ -45,7 +45,7 @@ class Workload:
     async def take(self, assignments: Iterable[Assignment]) -> None:
         """Begin with new invocations; waits while there is no room."""
         for assignment in assignments:
-            await self._start(Entry(assignment, Stage.ASSIGNED, None, None))
+            await self._start(Entry(assignment, Stage.ASSIGNED, None))
 
     def drop(self, closed: Mapping[Address, Closed]) -> None:
         """Drop what the chain says is closed; what is in a transaction hears from that."""

@@ -24,9 +24,10 @@ KINDS: Mapping[type[NexusError], frozenset[str]] = {
         {
             *("EAlreadyUnregistered", "ENotUnregistered", "EDelayNotOver", "EHeldBack"),
             *("ESlashPending", "ENoSlashPending", "ENotDue", "ENotAccepting", "EDelayOver"),
-            *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed"),
+            *("EAlreadyMigrated", "EFqnTaken", "EClaimed", "ENotClaimed", "EDelayTooLong"),
             *("EAlreadyActive", "ENotActive", "ENotInForce", "ELeaderSuspended"),
-            *("EToolNotActive", "EToolChanged", "ELeaderNotActive", "EWrongPayment", "EClosed"),
+            *("EToolNotActive", "EToolChanged", "ESettingsChanged", "ELeaderNotActive"),
+            *("EWrongPayment", "EClosed"),
             *("ETooEarly", "ENotExpired", "ENotClosed", "ENotSettled", "EToolWithoutKey"),
             *("EAlreadyUpgraded", "EUpgrading", "EProposed", "ENothingProposed", "EVoid"),
             "EImmutable",

@@ -151,7 +151,7 @@ class Publisher:
         _upgrade(builder, package, newest)
         await self._require_upgrade_cap(newest.require_upgrade_cap())
         # Until the registries are migrated, they refuse the commands of the next version.
-        await self._require_admin(newest)
+        require_admin(self.client.address, await self._admin(newest))
         return await execute_or_simulate(self.client, builder, dry_run=self.dry_run)
 
     async def migrate(self, deployment: Deployment) -> Sent | None:
@@ -160,10 +160,12 @@ class Publisher:
         None if no registry asks for it. Raises `not_admin`.
         """
         migrations = _migrations(deployment)
-        waiting = [each for each in migrations if await self._is_waiting(each, deployment)]
+        admin = await self._admin(deployment)
+        sender = admin.owner.owner
+        waiting = [each for each in migrations if await self._is_waiting(each, deployment, sender)]
         if not waiting:
             return None
-        await self._require_admin(deployment)
+        require_admin(self.client.address, admin)
         builder = TransactionBuilder()
         for migrate in waiting:
             migrate(builder)
@@ -197,12 +199,12 @@ class Publisher:
             )
         return False
 
-    async def _is_waiting(self, migrate: Migrate, deployment: Deployment) -> bool:
+    async def _is_waiting(self, migrate: Migrate, deployment: Deployment, admin: Address) -> bool:
         """Whether a registry has an older version than the package, which alone knows its own."""
         builder = TransactionBuilder()
         migrate(builder)
         try:
-            (await self.client.inspect(builder)).raise_for_status()
+            (await self.client.inspect(builder, admin)).raise_for_status()
         except RefusedOnChainError as error:
             if abort_reason(error, deployment) is not version.EAlreadyMigrated:
                 raise
@@ -218,9 +220,8 @@ class Publisher:
             "sign with the wallet that has it: by default the one that published the package",
         )
 
-    async def _require_admin(self, deployment: Deployment) -> None:
-        admin = await PackageClient(self.client, deployment).read(deployment.admin, Admin)
-        require_admin(self.client.address, admin)
+    async def _admin(self, deployment: Deployment) -> Admin:
+        return await PackageClient(self.client, deployment).read(deployment.admin, Admin)
 
 
 def publish(

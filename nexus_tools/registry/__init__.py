@@ -1,5 +1,6 @@
 """Tools on Sui: the verbs of tools, leaders and invocations, over the objects of `package`."""
 
+from nexus_tools.registry.administration import Administration
 from nexus_tools.registry.invocation_commands import (
     add_outcome,
     add_request,
@@ -21,6 +22,7 @@ from nexus_tools.tool import outcome_bytes
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
+    "Administration",
     "History",
     "InvocationFailedError",
     "Invocations",

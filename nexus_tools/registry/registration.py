@@ -250,7 +250,7 @@ def open_to_all(fqn: ToolFqn | str) -> ValidationError:
     """The error for a tool that is to have a price and is open to all leaders."""
     return ValidationError(
         "open_to_all",
-        f"{fqn} is to have a price, and is open to all leaders: it answers before it is paid",
+        f"{fqn} is to have a price, and is open to all leaders: it gives answers before it is paid",
         hint="name leaders that you trust: `nexus-tools leader list` shows the record of each",
     )
 

@@ -19,6 +19,7 @@ from nexus_tools.registry.checks import (
     check_operator,
     check_owner,
     check_shortfall,
+    check_terms,
     due_at_ms,
 )
 from nexus_tools.registry.listing import Fqn, ToolListing, parse_fqn
@@ -27,6 +28,7 @@ from nexus_tools.registry.registration import (
     RegistryView,
     add_registrations,
     batches,
+    check_price,
     registrations_to_send,
 )
 from nexus_tools.registry.tool_changes import ToolChanges
@@ -177,20 +179,25 @@ class ToolRegistry(ToolListing):
         tool = await self._owned(fqn)
         return await self.call(calls.claim, tool.id, tool.name, possible_at_ms=tool.claimable_at_ms)
 
-    async def re_register(self, fqn: Fqn, *, max_delay_ms: int | None = None) -> Sent:
+    async def re_register(
+        self, fqn: Fqn, *, collateral_mist: int | None = None, max_delay_ms: int | None = None
+    ) -> Sent:
         """Bring a claimed tool back, with new collateral.
 
-        As much as the registry asks for, and more if the price of the tool needs it. The owner
-        consents to an unregister delay of `max_delay_ms`: without it, to that of now. Raises
-        `not_owner`, `not_claimed`, `delay_too_long` or `not_accepting`.
+        Without `collateral_mist` it is as much as the registry asks for, and more if the price of
+        the tool needs it. The owner consents to an unregister delay of `max_delay_ms`: without it,
+        to that of now. Raises `not_owner`, `not_claimed`, `not_accepting`, `collateral_too_small`,
+        `price_too_high` or `delay_too_long`.
         """
         tool = await self._owned(fqn)
         settings = await self.settings()
-        collateral_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        locked_mist = least_mist if collateral_mist is None else collateral_mist
         delay_ms = settings.unregister_delay_ms if max_delay_ms is None else max_delay_ms
+        check_terms(settings, locked_mist, delay_ms, tool.fqn)
+        check_price(tool.price_mist, locked_mist, tool.fqn)
         builder = TransactionBuilder()
-        collateral = builder.split_coins(builder.gas, [collateral_mist])[0]
-        terms = (collateral, delay_ms)
+        terms = (builder.split_coins(builder.gas, [locked_mist])[0], delay_ms)
         calls.re_register(builder, self.deployment.package, *self._by_owner(tool), *terms)
         return await self.send(builder)
 

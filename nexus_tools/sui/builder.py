@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, Address
+from nexus_tools.sui.address import ADDRESS, CLOCK, MOVE_STDLIB, SUI_FRAMEWORK, Address
 from nexus_tools.sui.address_balance import FundsWithdrawal
 from nexus_tools.sui.bcs import Codec, byte_vector, u64
 from nexus_tools.sui.clock import clock_input
@@ -174,6 +174,11 @@ class TransactionBuilder:
     def transfer_objects(self, objects: Sequence[Argument], recipient: Address) -> None:
         """Send objects to an address."""
         self.command(TransferObjects(tuple(objects), self.address(recipient)))
+
+    def deposit(self, coin: Argument, recipient: Address, coin_type: TypeTag) -> None:
+        """Put a coin into the address balance of an address."""
+        arguments = [coin, self.address(recipient)]
+        self.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, (coin_type,))
 
     def make_move_vec(self, elements: Sequence[Argument], element_type: TypeTag | None) -> Result:
         """Make a vector."""

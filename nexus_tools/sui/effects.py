@@ -24,7 +24,7 @@ from nexus_tools.sui.bcs import (
 from nexus_tools.sui.digest import DIGEST, Digest, effects_digest
 from nexus_tools.sui.execution_status import EXECUTION_STATUS, ExecutionStatus
 from nexus_tools.sui.object import OWNER, Owner
-from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag
+from nexus_tools.sui.type_tag import TYPE_TAG, TypeTag, balance_tag
 
 
 class GasCostSummary(Struct, frozen=True):
@@ -192,6 +192,24 @@ class TransactionEffects(Struct, frozen=True):
     def digest(self) -> Digest:
         """The digest of the effects."""
         return effects_digest(self.encode())
+
+    def address_balance_change(self, owner: Address, coin_type: TypeTag) -> int:
+        """What it does to an address balance, in the coin's smallest unit: MIST for SUI.
+
+        Gas that comes from there is in it. A checkpoint settles the balance some time later.
+        """
+        funds, change = balance_tag(coin_type), 0
+        for _, each in self.changed_objects:
+            write = each.output
+            if not isinstance(write, AccumulatorWrite) or (write.address, write.type) != (
+                owner,
+                funds,
+            ):
+                continue
+            assert isinstance(write.value, AccumulatorInteger)
+            sign = 1 if write.operation is AccumulatorOperation.MERGE else -1
+            change += sign * write.value.value
+        return change
 
 
 GAS_COST_SUMMARY = struct(GasCostSummary, u64, u64, u64, u64)

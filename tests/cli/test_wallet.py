@@ -3,6 +3,7 @@ import stat
 import pytest
 
 from nexus_tools.client import KeyPair
+from nexus_tools.units import sui
 
 
 @pytest.mark.parametrize("options", [(), ("--quiet",)])
@@ -102,6 +103,52 @@ def test_sui_is_sent_to_a_key_by_its_alias_or_to_an_address(author, stranger):
     before = stranger.json("wallet", "show")["balance_mist"]
     author.json("wallet", "transfer", address, "0.000000001", "--yes")
     assert stranger.json("wallet", "show")["balance_mist"] == before + 1
+
+
+def test_the_balance_is_told_with_what_is_in_the_address_balance(author):
+    author.wallet.new("friend")
+    author.json("wallet", "transfer", "friend", "1.5", "--yes")
+    assert "address balance" not in author.run("wallet", "show", "friend").stdout
+    author.json("wallet", "transfer", "friend", "0.25", "--deposit", "--yes")
+    shown = author.json("wallet", "show", "friend")
+    assert (shown["coins_mist"], shown["address_balance_mist"]) == (1_500_000_000, 250_000_000)
+    assert shown["balance_mist"] == 1_750_000_000
+    words = "1.75 SUI, of which 0.25 SUI in the address balance"
+    assert words in author.run("wallet", "show", "friend").stdout
+
+
+def test_a_key_without_a_coin_sends_what_is_in_its_address_balance(author):
+    author.wallet.new("friend")
+    author.wallet.new("other")
+    author.json("wallet", "transfer", "friend", "2", "--deposit", "--yes")
+    sent = author.json("wallet", "transfer", "other", "1.5", "-w", "friend", "--yes")
+    assert author.json("wallet", "show", "other")["balance_mist"] == 1_500_000_000
+    left = author.json("wallet", "show", "friend")
+    assert left["balance_mist"] == left["address_balance_mist"] == 500_000_000 - sent["cost_mist"]
+
+
+@pytest.mark.parametrize("coins", [(), ("1", "0.5")], ids=["balance", "both"])
+def test_all_is_what_coins_and_the_address_balance_have(author, coins):
+    author.wallet.new("friend")
+    author.wallet.new("other")
+    for amount in coins:
+        author.json("wallet", "transfer", "friend", amount, "--yes")
+    author.json("wallet", "transfer", "friend", "2", "--deposit", "--yes")
+    had = author.json("wallet", "show", "friend")["balance_mist"]
+    asked = author.run("wallet", "transfer", "other", "all", "-w", "friend")
+    sent = author.json("wallet", "transfer", "other", "all", "-w", "friend", "--yes")
+    assert sent["amount_mist"] == had - sent["cost_mist"]
+    assert f"Send {sui(sent['amount_mist'])} to other" in asked.stderr
+    assert author.json("wallet", "show", "friend")["balance_mist"] == 0
+    assert author.json("wallet", "show", "other")["balance_mist"] == sent["amount_mist"]
+
+
+def test_nothing_at_all_is_not_sent(author):
+    author.wallet.new("friend")
+    failing = ("wallet", "transfer", "author", "all", "-w", "friend", "--yes")
+    assert author.fails(*failing) == (4, "not_enough_sui")
+    failing = ("wallet", "transfer", "friend", "all", "--deposit", "--yes")
+    assert author.fails(*failing) == (2, "amount_needed")
 
 
 def test_a_transfer_asks_first_and_says_where_the_money_goes(author):

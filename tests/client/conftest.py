@@ -10,6 +10,8 @@ from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.client.connection import Connection
 from nexus_tools.package import Deployment
 from nexus_tools.pytest_plugin import LocalnetFixture
+from nexus_tools.sui.address import SUI_FRAMEWORK
+from nexus_tools.sui.builder import TransactionBuilder
 
 SUI = 1_000_000_000
 QUICK = Patience(first_pause_s=0.001, longest_pause_s=0.01)
@@ -36,7 +38,14 @@ class Chain:
     def administered(self):
         """What the admin's functions of `tool_registry` begin with."""
         deployment = self.deployment
-        return deployment.package, deployment.tool_registry, deployment.admin_cap
+        return deployment.package, deployment.tool_registry, deployment.admin
+
+    def using_cap(self):
+        """A transaction that changes the version of an object of alice's, and nothing else."""
+        builder = TransactionBuilder()
+        cap = builder.object(self.deployment.upgrade_cap)
+        builder.move_call(SUI_FRAMEWORK, "package", "version", [cap])
+        return builder
 
     def client(self, signer=None, **options):
         return SuiClient(self.network, signer, patience=QUICK, **options)

@@ -45,7 +45,7 @@ async def emit(chain):
 
 
 def number_of(chain, record):
-    return parse_event(chain.deployment, record.event).max_schema_bytes
+    return parse_event(chain.deployment, record.event).settings.max_schema_bytes
 
 
 async def take(chain, items, count):

@@ -1,14 +1,13 @@
 import pytest
 
-from nexus_tools.client import Network, request_sui
+from nexus_tools.client import Balance, Network, request_sui
 from nexus_tools.errors import NotFoundError, UnreachableError, UsageError
-from nexus_tools.package import Publisher, fqn_field_id
-from nexus_tools.package.move.admin import AdminCap
-from nexus_tools.sui.address import CLOCK, SUI_FRAMEWORK, Address
+from nexus_tools.package import Publisher
+from nexus_tools.sui.address import ACCUMULATOR_ROOT, CLOCK, SUI_FRAMEWORK, Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.object import AddressOwner, Shared
-from nexus_tools.sui.type_tag import GAS_COIN
+from nexus_tools.sui.type_tag import GAS_COIN, StructTag
 from nexus_tools.sui.type_tag import SUI as SUI_TYPE
 
 SUI = 1_000_000_000
@@ -39,9 +38,9 @@ async def test_no_objects_are_read_without_a_request(alice):
 async def test_owned_objects_are_listed_by_type(alice, chain):
     [coin] = await alice.owned_objects(chain.bob.address, GAS_COIN)
     assert coin.owner == AddressOwner(chain.bob.address)
-    kind = chain.deployment.type_of(AdminCap)
+    kind = StructTag(SUI_FRAMEWORK, "package", "UpgradeCap")
     [cap] = await alice.owned_objects(chain.alice.address, kind)
-    assert cap.id == chain.deployment.admin_cap
+    assert cap.id == chain.deployment.upgrade_cap
     assert await alice.owned_objects(NOBODY) == ()
 
 
@@ -65,12 +64,13 @@ async def test_balance_and_coins_agree_with_what_was_funded(bob, chain):
 
 async def test_money_in_an_address_balance_counts(bob):
     builder = TransactionBuilder()
-    coin = builder.split_coins(builder.gas, [5])[0]
-    arguments = [coin, builder.address(NOBODY)]
-    builder.move_call(SUI_FRAMEWORK, "coin", "send_funds", arguments, [SUI_TYPE])
+    deposited, sent = builder.split_coins(builder.gas, [5, 7])
+    builder.deposit(deposited, NOBODY, SUI_TYPE)
+    builder.transfer_objects([sent], NOBODY)
     await bob.execute(builder)
-    assert await bob.balance(NOBODY) == 5
-    assert await bob.coins(NOBODY) == ()
+    assert await bob.balance(NOBODY) == 12
+    assert await bob.balance_parts(NOBODY) == Balance(7, 5)
+    assert [coin.balance for coin in await bob.coins(NOBODY)] == [7]
 
 
 async def test_the_faucet_sends_coins(chain, bob):
@@ -102,18 +102,17 @@ async def test_the_time_is_that_of_the_chain(alice, chain):
     assert await alice.now_ms() >= before + 3_600_000
 
 
-async def test_a_dynamic_field_is_listed_with_key_and_value(alice, chain):
-    from nexus_tools.registry import LeaderRegistry
-
-    registry = LeaderRegistry(alice, chain.deployment)
-    _, leader = await registry.register("first")
-    table = (await registry.state()).leaders.id
-    [field] = await alice.dynamic_fields(table)
-    assert field.key == leader
-    assert field.key_type.name == "ID"
-    assert field.value_type.name == "Leader"
+async def test_a_dynamic_field_is_listed_with_key_and_value(bob):
+    builder = TransactionBuilder()
+    builder.deposit(builder.split_coins(builder.gas, [300])[0], NOBODY, SUI_TYPE)
+    await bob.execute(builder)
+    found = await bob.dynamic_fields(ACCUMULATOR_ROOT)
+    [field] = [field for field in found if field.key == NOBODY]
+    assert (field.key_type.module, field.key_type.name) == ("accumulator", "Key")
+    assert field.value == (300).to_bytes(16, "little")
+    assert (field.value_type.module, field.value_type.name) == ("accumulator", "U128")
     assert field.child is None
-    assert await alice.dynamic_fields(fqn_field_id(table, 0)) == ()
+    assert await bob.dynamic_fields(field.field_id) == ()
 
 
 async def test_a_transaction_that_nobody_sent_is_unknown(alice):

@@ -2,7 +2,6 @@ import asyncio
 
 import pytest
 from grpc import StatusCode
-from msgspec.structs import astuple
 
 from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.client.connection import Connection
@@ -11,7 +10,6 @@ from nexus_tools.errors import (
     RefusedOnChainError,
     UnreachableError,
 )
-from nexus_tools.package.move import tool_registry as registry_calls
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
@@ -24,12 +22,6 @@ def pay(amount, recipient=CAROL):
     builder = TransactionBuilder()
     builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], recipient)
     return builder
-
-
-async def _settings(client, chain):
-    from nexus_tools.registry import ToolRegistry
-
-    return await ToolRegistry(client, chain.deployment).settings()
 
 
 # --- Two clients with one key
@@ -77,23 +69,16 @@ async def test_what_the_node_refuses_for_another_reason_is_not_tried_again(bob, 
 
 
 async def test_an_owned_object_that_another_program_has_used_is_read_again(alice, chain):
-    settings = await _settings(alice, chain)
-
-    def configure():
-        builder = TransactionBuilder()
-        registry_calls.configure(builder, *chain.administered, *astuple(settings))
-        return builder
-
-    await alice.execute(configure())
+    await alice.execute(chain.using_cap())
     async with chain.client(chain.alice) as other:
-        await other.execute(configure())
-    assert (await alice.execute(configure())).events
+        await other.execute(chain.using_cap())
+    await alice.execute(chain.using_cap())
 
 
 async def test_an_object_that_another_program_gave_away_is_not_used(alice, chain):
     def give(recipient):
         builder = TransactionBuilder()
-        builder.transfer_objects([builder.object(chain.deployment.admin_cap)], recipient)
+        builder.transfer_objects([builder.object(chain.deployment.upgrade_cap)], recipient)
         return builder
 
     await alice.execute(give(chain.alice.address))
@@ -166,11 +151,5 @@ async def test_transactions_with_an_owned_object_in_common_never_collide(chain):
     for _ in range(3):
         chain.net.fund(chain.alice.address, 10 * SUI_MIST)
     async with chain.client(chain.alice, parallel=4) as client:
-        settings = await _settings(client, chain)
-
-        async def configure():
-            builder = TransactionBuilder()
-            registry_calls.configure(builder, *chain.administered, *astuple(settings))
-            await client.execute(builder, budget=20_000_000)
-
-        await asyncio.gather(*(configure() for _ in range(8)))
+        done = (client.execute(chain.using_cap(), budget=20_000_000) for _ in range(8))
+        assert len({executed.digest for executed in await asyncio.gather(*done)}) == 8

@@ -93,16 +93,9 @@ async def test_with_a_budget_nothing_is_simulated(bob, calls):
 
 
 async def test_an_owned_object_is_used_again_without_reading_it(alice, chain, calls):
-    settings = await _settings(alice, chain)
-
-    async def configure():
-        builder = TransactionBuilder()
-        registry_calls.configure(builder, *chain.administered, *astuple(settings))
-        await alice.execute(builder)
-
-    await configure()
+    await alice.execute(chain.using_cap())
     calls.clear()
-    await configure()
+    await alice.execute(chain.using_cap())
     assert calls == {"SimulateTransaction": 1, "ExecuteTransaction": 1}
 
 
@@ -335,7 +328,7 @@ async def test_too_little_sui_names_the_command_of_a_faucet_or_amount_and_addres
 
 async def test_an_object_of_somebody_else_is_not_used(bob, chain):
     builder = TransactionBuilder()
-    builder.transfer_objects([builder.object(chain.deployment.admin_cap)], CAROL)
+    builder.transfer_objects([builder.object(chain.deployment.upgrade_cap)], CAROL)
     with pytest.raises(NotAllowedError) as caught:
         await bob.execute(builder)
     assert caught.value.code == "object_not_yours"

@@ -141,5 +141,5 @@ async def _ask(parties, tool, leaders):
     terms = {"max_outcome_bytes": 4_096, "payment_mist": cost_mist}
     inputs = ports_of(parties.INPUTS)
     settings = await parties.leaders().settings()
-    add_request(builder, parties.chain.deployment, settings, tool, leaders, inputs, **terms)
+    add_request(builder, parties.chain.deployment, settings, tool, leaders, inputs=inputs, **terms)
     return await invocations.send(builder)

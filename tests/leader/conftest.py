@@ -7,6 +7,7 @@ import socket
 from collections import Counter
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import ip_network
 
 import pytest
@@ -24,13 +25,21 @@ from nexus_tools.client import (
 )
 from nexus_tools.leader import Leader
 from nexus_tools.leader.address_guard import AddressGuard
+from nexus_tools.leader.assignment import assignment
+from nexus_tools.leader.carrier import closing_of
+from nexus_tools.leader.chain import Chain
+from nexus_tools.leader.chain_clock import ChainClock
+from nexus_tools.leader.closer import Closer
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.http_client import SystemResolver, guarded_client
 from nexus_tools.leader.invoker import Invoker
+from nexus_tools.leader.journal import Journal
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCall
+from nexus_tools.leader.workers import Workers
 from nexus_tools.package import Publisher, event_filter, load_package, parse_event, ports_of
 from nexus_tools.package.move.invocation import (
+    Invocation,
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
@@ -50,6 +59,7 @@ from nexus_tools.sui.signature import SignatureScheme
 from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json
 from nexus_tools.toolkit import ToolServer, Variant, tool
 
+TIMEOUT_S = 60
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 
@@ -245,9 +255,9 @@ def new_key():
 
 @dataclass
 class LeaderIdentity:
-    """A registered leader with the key that owns its cap."""
+    """A registered leader with the key that owns it, and is its worker."""
 
-    cap: Address
+    id: Address
     key: KeyPair
     name: str
 
@@ -255,7 +265,7 @@ class LeaderIdentity:
 class World:
     """A chain, one who registers tools and requests invocations, and leaders."""
 
-    def __init__(self, localnet, deployment, client, folder, key):
+    def __init__(self, localnet, deployment, client, folder, key, known=()):
         self.localnet = localnet
         self.deployment = deployment
         self.client = client
@@ -263,14 +273,22 @@ class World:
         self.invocations = Invocations(client, deployment)
         self.folder = folder
         self.key = key
+        self.leaders = LeaderRegistry(client, deployment)
+        self.known = list(known)
 
-    async def register_tool(self, definition, *, price_mist=0):
-        await self.tools.register(Registration(definition, price_mist))
+    async def register_tool(self, definition, **terms):
+        await self.tools.register(Registration(definition, **terms))
         return await self.tools.get(definition.fqn)
 
-    async def request(self, tool, *inputs, max_outcome_bytes=1_000):
-        """Request one invocation for each input, all in one transaction; their ids."""
-        settings = (await LeaderRegistry(self.client, self.deployment).state()).settings
+    async def request(self, tool, *inputs, leaders=None, max_outcome_bytes=1_000):
+        """Request one invocation for each input, all in one transaction; their ids.
+
+        They name the leaders of this world in the order of their registration, unless others are
+        given.
+        """
+        settings = await self.leaders.settings()
+        price = await self.client.gas_price()
+        named = leaders or [each.id for each in self.known[:2]]
         builder = TransactionBuilder()
         for each in inputs:
             ports = ports_of(each)
@@ -278,9 +296,10 @@ class World:
                 builder,
                 self.deployment,
                 tool,
+                named,
                 ports,
                 max_outcome_bytes=max_outcome_bytes,
-                payment_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes),
+                payment_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes, price),
             )
         sent = await self.invocations.send(builder)
         events = [parse_event(self.deployment, event) for event in sent.events]
@@ -306,16 +325,17 @@ class World:
     async def again(self):
         """The same with a client that knows nothing of a chain that was set back."""
         async with self.client_of(self.key) as client:
-            yield World(self.localnet, self.deployment, client, self.folder, self.key)
+            yield World(self.localnet, self.deployment, client, self.folder, self.key, self.known)
 
     async def new_leader(self, name="leader", *, sui=100):
-        """Register and activate a leader with a wallet of its own."""
+        """Register and activate a leader with a wallet of its own, which is its worker."""
         key = new_key()
         self.localnet.fund(key.address, sui * 10**9)
         async with self.client_of(key) as client:
             registry = LeaderRegistry(client, self.deployment)
-            _, cap = await registry.register(name, activate=True)
-        return LeaderIdentity(cap, key, name)
+            _, leader = await registry.register(name, activate=True)
+        self.known.append(LeaderIdentity(leader, key, name))
+        return self.known[-1]
 
     def client_of(self, key):
         return SuiClient(self.client.network, key, patience=PATIENCE)
@@ -332,18 +352,25 @@ class World:
             "longest_pause_ms": 2,
             "trouble_pause_ms": 10,
             "clock_interval_ms": 20,
-            "linger_ms": 0,
         }
         return LeaderConfig(**{**values, **changes})
 
+    async def new_worker(self, identity, *, sui=1):
+        """Another key that is a worker of a leader, with coins alone."""
+        key = new_key()
+        self.localnet.fund(key.address, sui * 10**9)
+        async with self.client_of(identity.key) as client:
+            registry = LeaderRegistry(client, self.deployment)
+            await registry.add_worker(identity.id, key.address)
+        return key
+
     @asynccontextmanager
-    async def running(self, identity, *, url=None, resolve=None, **changes):
+    async def running(self, identity, *, url=None, resolve=None, signers=None, **changes):
         """The leader while it runs; it is stopped as an operator stops it."""
         async with self.client_at(url or self.localnet.url) as client:
             config = self.config(identity, **changes)
-            leader = Leader(
-                config, client, identity.key, self.deployment, identity.cap, resolve=resolve
-            )
+            signers = signers or [identity.key]
+            leader = Leader(config, client, signers, self.deployment, identity.id, resolve=resolve)
             task = asyncio.create_task(leader.run())
             ready = asyncio.create_task(leader.ready.wait())
             await asyncio.wait((task, ready), return_when=asyncio.FIRST_COMPLETED)
@@ -372,6 +399,97 @@ async def world(deployed, localnet, tmp_path):
     key, deployment = deployed
     async with SuiClient(localnet.network, key, patience=PATIENCE) as client:
         yield World(localnet, deployment, client, tmp_path, key)
+
+
+# --- A closer alone
+
+
+@dataclass
+class Bench:
+    """A closer with all that it needs, for one leader."""
+
+    closer: Closer
+    chain: Chain
+    workers: Workers
+    journal: Journal
+    metrics: LeaderMetrics
+
+    async def closing(self, invocation, outcome):
+        """An outcome in the journal, ready to be queued."""
+        value = await self.chain.client.object(invocation)
+        found = self.chain.deployment.decode(value, Invocation)
+        mine = assignment(requested(found), self.chain.leader)
+        await self.journal.record_events([mine], {}, "c", 0)
+        await self.journal.known(invocation, outcome)
+        found, tool = await self.chain.invocation_and_tool(invocation, found.tool)
+        return closing_of(mine, outcome, found, tool)
+
+    async def close(self, *closings):
+        for closing in closings:
+            self.closer.queue.put(closing)
+        async with asyncio.timeout(TIMEOUT_S):
+            return [await closing.closed for closing in closings]
+
+    def transactions(self):
+        return self.value("closing_size_count")
+
+    def value(self, name):
+        return self.metrics.registry.get_sample_value(f"nexus_leader_{name}")
+
+
+def requested(invocation):
+    """The event with which an invocation began."""
+    return InvocationRequested(
+        invocation.id,
+        invocation.tool,
+        invocation.fqn,
+        invocation.requester,
+        invocation.leaders,
+        invocation.requested_at_ms,
+        invocation.timeout_ms,
+        invocation.expires_at_ms,
+        invocation.price_mist,
+        invocation.payment,
+        invocation.max_outcome_bytes,
+        invocation.requires_signed_outcome,
+    )
+
+
+@asynccontextmanager
+async def new_bench(
+    world, identity, *, run=True, url=None, signers=None, enough_mist=10**9, **changes
+):
+    async with world.client_at(url or world.localnet.url) as client:
+        config = world.config(identity, **changes)
+        chain = Chain(client, world.deployment, identity.id)
+        workers = Workers(chain, signers or [identity.key], lambda _: enough_mist)
+        await workers.refresh()
+        clock = ChainClock(client.now_ms, config.clock_interval_ms)
+        await clock.refresh()
+        journal = await Journal.open(config.journal, "identity")
+        metrics = LeaderMetrics()
+        closer = Closer(
+            config,
+            chain,
+            registry=await chain.leader_registry(),
+            workers=workers,
+            journal=journal,
+            clock=clock,
+            metrics=metrics,
+        )
+        task = asyncio.create_task(closer.run()) if run else None
+        try:
+            yield Bench(closer, chain, workers, journal, metrics)
+        finally:
+            if task:
+                task.cancel()
+            await journal.close()
+
+
+@pytest.fixture
+def bench_of(world):
+    """A closer with all that it needs, which closes unless it is not to `run`."""
+    return partial(new_bench, world)
 
 
 # --- The same on a node in a process of its own

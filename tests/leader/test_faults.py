@@ -333,7 +333,7 @@ async def test_a_leader_waits_for_its_node_and_says_so(world, add, proxy, log):
     await proxy.drop()
     async with world.client_at(proxy.url) as client:
         config = world.config(identity, **QUICK)
-        leader = Leader(config, client, identity.key, world.deployment, identity.cap)
+        leader = Leader(config, client, [identity.key], world.deployment, identity.id)
         running = asyncio.create_task(leader.run())
         await log.wait_for("not_ready")
         assert leader.problems().keys() == {"leader", "node"}
@@ -353,7 +353,7 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
         await lost
     async with world.client_at(proxy.url) as client:
         config = world.config(identity, **QUICK)
-        leader = Leader(config, client, identity.key, world.deployment, identity.cap)
+        leader = Leader(config, client, [identity.key], world.deployment, identity.id)
         running = asyncio.create_task(leader.run())
         if fault == "drop":
             await log.wait_for("not_ready")
@@ -378,7 +378,7 @@ async def test_a_leader_that_waits_to_hear_of_an_earlier_transaction_can_be_stop
         gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
         async with world.client_at(url) as client:
             config = world.config(identity, **QUICK)
-            leader = Leader(config, client, identity.key, world.deployment, identity.cap)
+            leader = Leader(config, client, [identity.key], world.deployment, identity.id)
             running = asyncio.create_task(leader.run())
             await gateway.asked("GetTransaction", 1)
             leader.stop()

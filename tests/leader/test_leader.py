@@ -10,9 +10,10 @@ from msgspec import structs
 
 from benchmarks.proxy import Proxy
 from nexus_tools import units
-from nexus_tools.errors import NotAllowedError, UsageError
+from nexus_tools.errors import NotAllowedError, NotFoundError, UsageError
 from nexus_tools.leader import Leader
 from nexus_tools.package.move.invocation import State
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import FailureReason
 from nexus_tools.toolkit import Variant, tool
 
@@ -43,7 +44,7 @@ async def divide(a: int, b: int) -> Quotient | DivisionByZero:
 async def add(world, serve_tools, add_tool):
     """The tool `add`, served and registered."""
     url = await serve_tools(add_tool)
-    return await world.register_tool(add_tool.definition(url), price_mist=5_000)
+    return await world.register_tool(add_tool.definition(url))
 
 
 async def test_an_outcome_is_settled_with_its_variant_and_ports(world, serve_tools):
@@ -54,7 +55,7 @@ async def test_an_outcome_is_settled_with_its_variant_and_ports(world, serve_too
         ids = await world.request(registered, {"a": 17, "b": 5}, {"a": 1, "b": 0})
         first, second = await world.closed(*ids)
     assert isinstance(first.state, State.Settled)
-    assert first.state.leader == identity.cap
+    assert first.state.leader == identity.id
     assert (first.state.variant, first.state.ports.as_json()) == ("ok", {"result": 3, "rest": 2})
     assert second.state.variant == "err_zero"
     assert second.state.ports.as_json() == {"reason": "division by zero"}
@@ -68,8 +69,13 @@ async def test_what_was_requested_before_the_leader_started_is_settled(world, ad
     assert closed.state.ports.as_json() == {"result": 3}
 
 
-async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add, logged):
+async def test_the_fees_are_the_workers_and_the_price_is_the_tools(
+    world, serve_tools, add_tool, logged
+):
     identity = await world.new_leader()
+    definition = add_tool.definition(await serve_tools(add_tool))
+    terms = {"price_mist": 5_000, "leaders": (identity.id,)}
+    add = await world.register_tool(definition, **terms)
     before = await world.client.balance(identity.key.address)
     async with world.running(identity, closed_lines=100) as leader:
         ids = await world.request(add, *[{"a": n, "b": n} for n in range(20)])
@@ -84,7 +90,7 @@ async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add, l
     assert {line["fqn"] for line in lines} == {"xyz.example.math.add@1"}
     fees = sum(units.parse_sui(line["fee"]) for line in lines)
     assert fees > 20 * 1_000_000
-    assert await world.client.balance(add.payout) > 0
+    assert (await world.client.balance_parts(add.payout)).in_address >= 20 * 5_000
     assert {each.price_mist for each in closed} == {5_000}
     assert await world.client.balance(identity.key.address) > before
 
@@ -92,7 +98,7 @@ async def test_the_fees_are_the_leaders_and_the_price_is_the_tools(world, add, l
 async def test_many_invocations_are_settled_with_few_transactions(world, add):
     identity = await world.new_leader()
     ids = await world.request(add, *[{"a": n, "b": 1} for n in range(60)])
-    async with world.running(identity, linger_ms=200, batch_size=30) as leader:
+    async with world.running(identity, max_transactions=1) as leader:
         closed = await world.closed(*ids)
         count = leader.metrics.registry.get_sample_value("nexus_leader_closing_size_count")
     assert [each.state.ports.as_json()["result"] for each in closed] == list(range(1, 61))
@@ -112,10 +118,14 @@ async def failure_of(world, registered, *, inputs=None, max_outcome_bytes=1_000,
     return closed.state
 
 
-async def test_inputs_that_do_not_fit_fail_as_input_invalid(world, add):
-    state = await failure_of(world, add, inputs={"a": "one", "b": 2})
-    assert state.reason == FailureReason.INPUT_INVALID
-    assert "/a" in state.detail
+async def test_inputs_that_do_not_fit_fail_as_input_invalid_and_the_event_says_why(world, add):
+    identity = await world.new_leader()
+    async with world.running(identity):
+        (one,) = await world.request(add, {"a": "one", "b": 2})
+        await world.closed(one)
+    found = await world.invocations.outcome(one)
+    assert found.reason == FailureReason.INPUT_INVALID
+    assert "/a" in found.detail
 
 
 async def test_a_tool_that_was_unregistered_fails_as_tool_not_registered(world, add):
@@ -146,13 +156,13 @@ async def test_a_port_where_nobody_listens_fails_as_unreachable(
     assert state.reason == FailureReason.UNREACHABLE
 
 
-async def test_an_address_that_is_not_allowed_fails_as_unreachable_and_is_not_called(
+async def test_an_address_that_is_not_allowed_is_refused_and_not_called(
     world, serve_bytes, respond, add_definition
 ):
     server = await serve_bytes(respond(body=OK))
     registered = await world.register_tool(add_definition(server.url))
     state = await failure_of(world, registered, allowed_networks=())
-    assert state.reason == FailureReason.UNREACHABLE
+    assert state.reason == FailureReason.REFUSED
     assert server.requests == []
 
 
@@ -247,31 +257,34 @@ def _open(branch):
 # --- Two leaders
 
 
-async def test_the_primary_settles_and_the_secondary_leaves_it_alone(world, add):
+async def test_the_leader_named_first_settles_and_its_backup_leaves_it_alone(world, add):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     async with world.running(first), world.running(second):
-        ids = await world.request(add, *[{"a": n, "b": 1} for n in range(10)])
+        named = ([first.id, second.id], [second.id, first.id])
+        ids = [
+            one
+            for leaders in named
+            for one in await world.request(
+                add, *[{"a": n, "b": 1} for n in range(5)], leaders=leaders
+            )
+        ]
         closed = await world.closed(*ids)
-    assert all(each.state.leader == each.leaders[0] for each in closed)
-    assert {each.state.leader for each in closed} == {first.cap, second.cap}
+    assert [each.state.leader for each in closed] == [first.id] * 5 + [second.id] * 5
 
 
-async def test_the_secondary_takes_over_when_the_window_of_the_primary_is_over(world, add):
-    await world.new_leader("absent")
-    present = await world.new_leader("present")
-    ids = await world.request(add, *[{"a": n, "b": 1} for n in range(12)])
-    requested = [await world.invocations.get(each) for each in ids]
-    own = [each.id for each in requested if each.leaders[0] == present.cap]
-    others = [each.id for each in requested if each.leaders[1] == present.cap]
-    assert own
-    assert others
+async def test_the_backup_takes_over_when_the_window_of_the_first_is_over(world, add):
+    absent, present = await world.new_leader("absent"), await world.new_leader("present")
+    own = await world.request(add, {"a": 0, "b": 1}, leaders=[present.id])
+    others = await world.request(
+        add, *[{"a": n, "b": 1} for n in range(12)], leaders=[absent.id, present.id]
+    )
     async with world.running(present):
         # It learns of all of them at once, and has had its chance when its own are closed.
         await world.closed(*own)
         assert not any([(await world.invocations.get(each)).is_closed for each in others])
-        world.localnet.advance_clock(requested[0].window_ms)
+        world.localnet.advance_clock((await world.invocations.get(others[0])).window_ms)
         closed = await world.closed(*others)
-    assert {each.state.leader for each in closed} == {present.cap}
+    assert {each.state.leader for each in closed} == {present.id}
 
 
 # --- A node that is away
@@ -338,20 +351,30 @@ async def test_a_leader_that_reads_events_is_ready_and_says_so(world, add):
     assert response.json() == {"status": "ready", "problems": {}}
 
 
-async def test_a_cap_of_another_wallet_is_refused(world):
+async def test_a_key_that_is_no_worker_of_the_leader_is_refused(world):
     first, second = await world.new_leader("first"), await world.new_leader("second")
     config = world.config(first)
-    leader = Leader(config, world.client, first.key, world.deployment, second.cap)
+    leader = Leader(config, world.client, [first.key], world.deployment, second.id)
     with pytest.raises(NotAllowedError) as caught:
         await leader.run()
-    assert caught.value.code == "cap_not_yours"
+    assert caught.value.code == "not_a_worker"
+    assert str(first.key.address) in caught.value.hint
+
+
+async def test_a_leader_that_is_not_there_is_refused(world):
+    identity = await world.new_leader()
+    nobody = Address.of(0xDEAD)
+    leader = Leader(world.config(identity), world.client, [identity.key], world.deployment, nobody)
+    with pytest.raises(NotFoundError) as caught:
+        await leader.run()
+    assert caught.value.code == "unknown_leader"
 
 
 async def test_a_deployment_of_another_chain_is_refused(world):
     identity = await world.new_leader()
     chain_id = "4btiuiMPvEENsttpZC7CZ53DruC3MAgfznDbASZ7DR6S"
     other = structs.replace(world.deployment, chain_id=chain_id)
-    leader = Leader(world.config(identity), world.client, identity.key, other, identity.cap)
+    leader = Leader(world.config(identity), world.client, [identity.key], other, identity.id)
     with pytest.raises(UsageError) as caught:
         await leader.run()
     assert caught.value.code == "wrong_chain"

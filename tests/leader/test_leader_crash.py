@@ -52,7 +52,7 @@ async def process_of(world, identity, **environment):
     }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", PROGRAM, world.localnet.url, identity.key.to_keystore()),
-        *(json.dumps(world.deployment.as_json()), str(identity.cap)),
+        *(json.dumps(world.deployment.as_json()), str(identity.id)),
         env=os.environ | {f"NEXUS_TOOLS_LEADER_{key}": value for key, value in config.items()},
         stdout=asyncio.subprocess.DEVNULL,
     )

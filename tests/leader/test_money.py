@@ -55,7 +55,7 @@ async def money_of(world, identity, floor_mist):
         yield (
             Money(
                 LeaderRegistry(client, world.deployment),
-                identity.cap,
+                identity.id,
                 identity.key.address,
                 metrics=metrics,
                 floor_mist=lambda: floor_mist,

@@ -13,14 +13,8 @@ DAY = 86_400_000
 
 
 MODULES = (
-    "collateral",
-    "definition",
-    "invocation",
-    "leader_registry",
-    "tool",
-    "tool_registry",
-    "value",
-    "version",
+    *("collateral", "definition", "invocation", "keys", "leader", "leader_registry", "name"),
+    *("owner", "roster", "tool", "tool_registry", "value", "version"),
 )
 
 

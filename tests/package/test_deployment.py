@@ -5,6 +5,7 @@ import pytest
 from nexus_tools.bytecode import package_digest
 from nexus_tools.errors import NotFoundError, ValidationError
 from nexus_tools.package import Deployment, load_package
+from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.leader_registry import LeaderRegistry
 from nexus_tools.package.move.tool_registry import ToolRegistry
 from nexus_tools.sui.object import AddressOwner, MovePackage, Shared
@@ -12,7 +13,7 @@ from nexus_tools.sui.object import AddressOwner, MovePackage, Shared
 
 def test_the_package_that_ships_has_the_digest_that_its_modules_give():
     package = load_package()
-    assert len(package.modules) == 10
+    assert len(package.modules) == 16
     assert package_digest(package.modules, package.dependencies) == package.digest
 
 
@@ -26,23 +27,22 @@ def test_a_missing_package_says_what_to_do(monkeypatch, tmp_path):
     load_package.cache_clear()
 
 
-async def test_a_published_package_is_found_with_its_registries_and_caps(admin, chain):
+async def test_a_published_package_is_found_with_what_is_shared(admin, chain):
     deployment = chain.deployment
-    package, tools, leaders, admin_cap, upgrade_cap = await admin.objects(
-        [
-            deployment.package_id,
-            deployment.tool_registry,
-            deployment.leader_registry,
-            deployment.admin_cap,
-            deployment.upgrade_cap,
-        ]
+    shared = {
+        deployment.tool_registry: ToolRegistry,
+        deployment.leader_registry: LeaderRegistry,
+        deployment.admin: Admin,
+    }
+    package, upgrade_cap, *found = await admin.objects(
+        [deployment.package_id, deployment.upgrade_cap, *shared]
     )
     assert isinstance(package.data, MovePackage)
-    assert isinstance(tools.owner, Shared)
-    assert isinstance(leaders.owner, Shared)
-    assert tools.type == deployment.type_of(ToolRegistry)
-    assert leaders.type == deployment.type_of(LeaderRegistry)
-    assert admin_cap.owner == upgrade_cap.owner == AddressOwner(admin.address)
+    assert upgrade_cap.owner == AddressOwner(admin.address)
+    for value, kind in zip(found, shared.values(), strict=True):
+        assert isinstance(value.owner, Shared)
+        assert value.type == deployment.type_of(kind)
+    assert deployment.decode(found[-1], Admin).owner.owner == admin.address
     assert deployment.chain_id == await admin.chain_id()
 
 
@@ -51,12 +51,11 @@ def test_a_deployment_survives_as_json(chain):
     assert Deployment.parse(json.loads(text)) == chain.deployment
 
 
-def test_the_caps_of_a_deployment_may_be_unknown(chain):
-    document = {**chain.deployment.as_json(), "admin_cap": None, "upgrade_cap": None}
-    deployment = Deployment.parse(document)
+def test_the_upgrade_cap_of_a_deployment_may_be_unknown(chain):
+    deployment = Deployment.parse(chain.deployment.as_json() | {"upgrade_cap": None})
     with pytest.raises(NotFoundError) as caught:
-        deployment.require_admin_cap()
-    assert caught.value.code == "admin_cap_unknown"
+        deployment.require_upgrade_cap()
+    assert caught.value.code == "upgrade_cap_unknown"
 
 
 @pytest.mark.parametrize("change", [{"package_id": 5}, {"tool_registry": "nonsense"}])

@@ -1,6 +1,6 @@
 import pytest
 
-from nexus_tools.registry import Registration, ToolRegistry
+from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 
 
 @pytest.fixture
@@ -20,5 +20,28 @@ def admins(admin, chain):
 
 @pytest.fixture
 async def added(registry, define):
-    """The tool `ADD` is registered."""
-    return await registry.register(Registration(define(), price_mist=500))
+    """The tool `ADD` is registered, without a price: any leader may be named."""
+    return await registry.register(Registration(define()))
+
+
+@pytest.fixture
+def leaders(leader, chain):
+    """The registry of leaders, for the owner of `active_leader`."""
+    return LeaderRegistry(leader, chain.deployment)
+
+
+@pytest.fixture
+def leader_admins(admin, chain):
+    return LeaderRegistry(admin, chain.deployment)
+
+
+@pytest.fixture
+def invocations(user, chain):
+    """The invocations, for who requests them."""
+    return Invocations(user, chain.deployment)
+
+
+@pytest.fixture
+def closing(leader, chain):
+    """The invocations, for the worker of `active_leader`."""
+    return Invocations(leader, chain.deployment)

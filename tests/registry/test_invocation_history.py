@@ -8,7 +8,6 @@ from nexus_tools.package.move.invocation import (
     InvocationFailed,
     InvocationSettled,
 )
-from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Answer, Failure, FailureReason
 
@@ -16,31 +15,19 @@ INPUTS = {"a": 2, "b": 40}
 
 
 @pytest.fixture
-async def invocations(user, owner, chain, define):
-    registered = await ToolRegistry(owner, chain.deployment).register(Registration(define()))
-    assert registered.sent is not None
-    return Invocations(user, chain.deployment)
-
-
-@pytest.fixture
-async def close(leader, chain):
-    """Closes an invocation as the only leader."""
-    _, cap = await LeaderRegistry(leader, chain.deployment).register("lee", activate=True)
-
-    async def close(invocation, outcome):
-        return await Invocations(leader, chain.deployment).close(cap, {invocation: outcome})
-
-    return close
-
-
-@pytest.fixture
-async def request_one(invocations, owner, chain, define, close):
-    tool = await ToolRegistry(owner, chain.deployment).get(define().fqn)
-
+async def request_one(invocations, priced_tool):
     async def request_one():
-        return (await invocations.request(tool, INPUTS))[1]
+        return (await invocations.request(priced_tool, INPUTS))[1]
 
     return request_one
+
+
+@pytest.fixture
+def close(closing, active_leader):
+    async def close(invocation, outcome):
+        return await closing.close(active_leader, {invocation: outcome})
+
+    return close
 
 
 async def test_a_deleted_invocation_has_a_history(invocations, request_one, close, leader, user):

@@ -1,176 +1,128 @@
+"""Requesting invocations, waiting for them, and deleting them."""
+
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.gateway import Gateway
 from nexus_tools.client import SuiClient
-from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError
+from nexus_tools.errors import (
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    UsageError,
+    ValidationError,
+)
 from nexus_tools.package import make_ports, ports_of
 from nexus_tools.package import move as calls
 from nexus_tools.package.move.invocation import State
 from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import (
+    DEFAULT_OUTCOME_BYTES,
     Invocations,
     LeaderRegistry,
-    Registration,
-    ToolRegistry,
     add_request,
     outcome_bytes,
     quote_mist,
 )
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Answer, Failure, FailureReason, ToolFqn
+from nexus_tools.tool import Answer, FailureReason, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 INPUTS = {"a": 1, "b": 2}
 ANSWER = Answer("ok", {"result": 3})
-PRICE = 700_000
-# The settings that the package begins with.
-SETTLE_FEE, FAIL_FEE, INPUT_BYTE, OUTCOME_BYTE = 4_000_000, 2_000_000, 100, 8_000
+PRICE = 500  # of `priced_tool`
+# The settings that the package begins with, at the localnet's reference gas price of 1 000 MIST.
+SETTLE_FEE, INPUT_BYTE, OUTCOME_BYTE = 1_000 * 1_000 + 520_000 + 2_000_000, 100, 7_600
 WINDOW = 5_000 + 15_000
+DAY = 86_400_000
+SUI = 1_000_000_000
 
 
 @pytest.fixture
-async def tool(owner, chain, define):
-    registry = ToolRegistry(owner, chain.deployment)
-    await registry.register(Registration(define(), PRICE))
-    return await registry.get(ADD)
+async def requested(invocations, priced_tool):
+    return (await invocations.request(priced_tool, INPUTS, max_outcome_bytes=100))[1]
 
 
 @pytest.fixture
-async def cap(leader, chain):
-    registry = LeaderRegistry(leader, chain.deployment)
-    _, cap = await registry.register("first", activate=True)
-    return cap
+async def second_leader(user, chain):
+    """The id of another active leader, which `user` owns and works for."""
+    leaders = LeaderRegistry(user, chain.deployment)
+    return (await leaders.register("second", activate=True))[1]
 
 
-@pytest.fixture
-def invocations(user, chain):
-    return Invocations(user, chain.deployment)
-
-
-@pytest.fixture
-def closing(leader, chain):
-    return Invocations(leader, chain.deployment)
-
-
-@pytest.fixture
-async def requested(invocations, tool, cap):
-    _, invocation = await invocations.request(tool, INPUTS, max_outcome_bytes=100)
-    assert (await invocations.get(invocation)).leaders == (cap,)
-    return invocation
+# --- What it costs
 
 
 async def test_an_invocation_costs_what_the_quote_says_in_python_and_move(
-    invocations, tool, cap, user, chain
+    invocations, priced_tool, user, chain
 ):
     size = ports_of(INPUTS).size()
     expected = PRICE + SETTLE_FEE + INPUT_BYTE * size + OUTCOME_BYTE * 100
-    assert await invocations.quote(tool, INPUTS, 100) == expected
+    assert await invocations.quote(priced_tool, INPUTS, 100) == expected
     builder = TransactionBuilder()
     package, leaders = chain.deployment.package, chain.deployment.leader_registry
     ports = make_ports(builder, package, ports_of(INPUTS))
     bytes_in = calls.value.size(builder, package, ports)
-    calls.invocation.quote(builder, package, leaders, tool.id, bytes_in, 100)
+    calls.invocation.quote(builder, package, leaders, priced_tool.id, bytes_in, 100)
     results = (await user.inspect(builder)).results
     assert int.from_bytes(results[-1][0], "little") == expected
     before = await user.balance(user.address)
-    sent, invocation = await invocations.request(tool, INPUTS, max_outcome_bytes=100)
+    sent, invocation = await invocations.request(priced_tool, INPUTS, max_outcome_bytes=100)
     assert before - await user.balance(user.address) == expected + sent.cost.net
-    assert (await invocations.get(invocation)).refund_mist == expected
-    assert (await invocations.get(invocation)).leaders == (cap,)
+    assert (await invocations.get(invocation)).payment_mist == expected
+
+
+async def test_the_quote_follows_the_price_of_gas(invocations, priced_tool):
+    settings = await LeaderRegistry(invocations.client, invocations.deployment).settings()
+    cheap, dear = (quote_mist(settings, priced_tool, 0, 0, price) for price in (500, 1_500))
+    assert (cheap, dear) == (PRICE + 3_020_000, PRICE + 4_020_000)
+
+
+async def test_an_invocation_is_not_paid_beyond_the_limit_that_was_set(invocations, priced_tool):
+    cost_mist = await invocations.quote(priced_tool, INPUTS)
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(priced_tool, INPUTS, max_cost_mist=cost_mist - 1)
+    assert caught.value.code == "too_expensive"
+    await invocations.request(priced_tool, INPUTS, max_cost_mist=cost_mist)
+
+
+# --- What is requested
 
 
 async def test_a_requested_invocation_has_the_terms_of_its_tool(
-    invocations, requested, tool, cap, user
+    invocations, requested, priced_tool, active_leader, owner, user
 ):
     found = await invocations.get(requested)
-    assert (found.tool, found.fqn, found.requester) == (tool.id, str(ADD), user.address)
+    assert (found.tool, found.fqn, found.requester) == (priced_tool.id, str(ADD), user.address)
     assert found.inputs.as_json() == INPUTS
     assert found.state == State.Requested()
-    assert (found.leaders, found.timeout_ms, found.window_ms) == ((cap,), 5_000, WINDOW)
+    assert (found.leaders, found.timeout_ms, found.window_ms) == ((active_leader,), 5_000, WINDOW)
     assert found.expires_at_ms == found.requested_at_ms + WINDOW
+    assert (found.price_mist, found.payout) == (PRICE, owner.address)
 
 
-async def test_an_answer_pays_the_tool_and_the_leader(invocations, closing, requested, cap, owner):
-    leader = closing.client
-    paid_before = await owner.balance(owner.address)
-    led_before = await leader.balance(leader.address)
-    sent = await closing.close(cap, {requested: ANSWER})
-    state = (await invocations.get(requested)).state
-    assert isinstance(state, State.Settled)
-    assert (state.variant, state.ports.as_json(), state.leader) == ("ok", {"result": 3}, cap)
-    fee = SETTLE_FEE + INPUT_BYTE * ports_of(INPUTS).size() + OUTCOME_BYTE * outcome_bytes(ANSWER)
-    assert await owner.balance(owner.address) == paid_before + PRICE
-    assert await leader.balance(leader.address) == led_before + fee - sent.cost.net
-
-
-async def test_the_refund_comes_back_to_the_requester(invocations, closing, requested, cap, user):
-    await closing.close(cap, {requested: ANSWER})
-    refund = OUTCOME_BYTE * (100 - outcome_bytes(ANSWER))
-    assert (await invocations.get(requested)).refund_mist == refund
-    before = await user.balance(user.address)
-    sent = await invocations.delete(requested)
-    assert await user.balance(user.address) == before + refund - sent.cost.net
-    with pytest.raises(NotFoundError) as gone:
-        await invocations.get(requested)
-    assert gone.value.code == "invocation_unknown"
-
-
-async def test_settling_earns_a_leader_more_than_it_costs(closing, requested, cap, leader):
-    before = await leader.balance(leader.address)
-    await closing.close(cap, {requested: ANSWER})
-    assert await leader.balance(leader.address) > before
-
-
-async def test_a_failure_pays_the_leader_and_not_the_tool(
-    invocations, closing, requested, cap, owner
+async def test_two_leaders_have_a_window_each(
+    invocations, added, registry, active_leader, second_leader
 ):
-    before = await owner.balance(owner.address)
-    failure = Failure(FailureReason.TIMED_OUT, "after 5 s")
-    await closing.close(cap, {requested: failure})
-    found = await invocations.get(requested)
-    assert isinstance(found.state, State.Failed)
-    assert (found.state.reason, found.state.detail) == ("timed_out", "after 5 s")
-    assert await owner.balance(owner.address) == before
+    named = (second_leader, active_leader)
+    _, place = await invocations.request(await registry.get(ADD), INPUTS, leaders=named)
+    found = await invocations.get(place)
+    assert found.leaders == named
+    assert found.expires_at_ms == found.requested_at_ms + 2 * WINDOW
 
 
-@pytest.mark.parametrize(
-    "reason", [each for each in FailureReason if each is not FailureReason.EXPIRED]
-)
-async def test_every_reason_that_a_leader_may_give_is_known_on_chain(
-    invocations, closing, requested, cap, reason
-):
-    await closing.close(cap, {requested: Failure(reason, "")})
-    assert (await invocations.get(requested)).state.reason == reason.value
-
-
-async def test_several_outcomes_go_into_one_transaction(invocations, closing, tool, cap):
-    ids = [(await invocations.request(tool, {"a": n, "b": 0}))[1] for n in range(3)]
-    outcomes = {
-        ids[0]: ANSWER,
-        ids[1]: Failure(FailureReason.UNREACHABLE, "refused"),
-        ids[2]: Answer("ok", {"result": -1}),
-    }
-    sent = await closing.close(cap, outcomes)
-    states = [(await invocations.get(each)).state for each in ids]
-    assert [type(state) for state in states] == [State.Settled, State.Failed, State.Settled]
-    assert len(sent.events) == 3
-    await invocations.delete(*ids)
-
-
-async def test_values_beyond_one_pure_argument_are_joined_from_chunks(
-    invocations, closing, tool, cap
-):
+async def test_values_beyond_one_pure_argument_are_joined_from_chunks(invocations, priced_tool):
     text = "x" * 40_000
-    _, invocation = await invocations.request(tool, {"a": text}, max_outcome_bytes=65_000)
+    _, invocation = await invocations.request(priced_tool, {"a": text})
     assert (await invocations.get(invocation)).inputs.as_json() == {"a": text}
-    detail = "ä" * 20_000
-    await closing.close(cap, {invocation: Failure(FailureReason.HTTP_ERROR, detail)})
-    assert (await invocations.get(invocation)).state.detail == detail
 
 
-async def test_every_kind_of_value_is_kept_on_chain_as_it_was_given(invocations, tool, cap, chain):
+async def test_every_kind_of_value_is_kept_on_chain_as_it_was_given(
+    invocations, priced_tool, active_leader, user, chain
+):
     inputs = Ports(
         (
             ("inline", Value.Inline(b'{"deep":[1]}')),
@@ -179,118 +131,299 @@ async def test_every_kind_of_value_is_kept_on_chain_as_it_was_given(invocations,
             ("remotes", Value.RemoteList("walrus", (bytes(32), b"\x01"))),
         )
     )
-    settings = await LeaderRegistry(invocations.client, chain.deployment).settings()
+    settings = await LeaderRegistry(user, chain.deployment).settings()
     builder = TransactionBuilder()
-    cost = quote_mist(settings, tool, inputs.size(), 0)
-    add_request(builder, chain.deployment, tool, inputs, max_outcome_bytes=0, payment_mist=cost)
+    cost_mist = quote_mist(settings, priced_tool, inputs.size(), 0, await user.gas_price())
+    terms = {"max_outcome_bytes": 0, "payment_mist": cost_mist}
+    named = (settings, priced_tool, [active_leader])
+    add_request(builder, chain.deployment, *named, inputs=inputs, **terms)
     sent = await invocations.send(builder)
     [invocation] = sent.created_of("invocation", "Invocation")
-    found = await invocations.get(invocation)
-    assert (found.inputs, found.leaders) == (inputs, (cap,))
+    assert (await invocations.get(invocation)).inputs == inputs
 
 
-async def test_an_invocation_that_nobody_closes_expires(invocations, requested, chain):
-    with pytest.raises(NotNowError) as caught:
-        await invocations.expire(requested)
-    assert caught.value.code == "not_expired"
-    assert "it expires at" in caught.value.message
-    chain.net.advance_clock(WINDOW)
-    await invocations.expire(requested)
-    assert (await invocations.get(requested)).state == State.Expired()
-
-
-async def test_waiting_ends_when_the_invocation_is_closed(
-    invocations, closing, requested, tool, cap
+@pytest.mark.parametrize("count", [0, 3])
+async def test_an_invocation_names_one_leader_or_two(
+    priced_tool, leaders, active_leader, chain, count
 ):
-    _, other = await invocations.request(tool, INPUTS)
-    waiting = asyncio.create_task(invocations.closed(requested))
-    await closing.close(cap, {other: ANSWER})
-    await closing.close(cap, {requested: ANSWER})
-    assert (await waiting).state.variant == "ok"
+    settings = await leaders.settings()
+    with pytest.raises(UsageError) as caught:
+        add_request(
+            TransactionBuilder(),
+            chain.deployment,
+            settings,
+            priced_tool,
+            [active_leader] * count,
+            inputs=ports_of({}),
+            max_outcome_bytes=0,
+            payment_mist=1,
+        )
+    assert caught.value.code == "leaders_named"
 
 
-async def test_waiting_for_a_closed_invocation_ends_at_once(invocations, closing, requested, cap):
-    await closing.close(cap, {requested: ANSWER})
-    assert (await invocations.closed(requested)).is_closed
+async def test_without_a_word_there_is_as_much_room_for_the_outcome_as_the_tool_asks_for(
+    invocations, registry, priced_tool
+):
+    _, small = await invocations.request(priced_tool, INPUTS)
+    assert (await invocations.get(small)).max_outcome_bytes == DEFAULT_OUTCOME_BYTES
+    await registry.update(ADD, min_outcome_bytes=DEFAULT_OUTCOME_BYTES + 1)
+    _, large = await invocations.request(await registry.get(ADD), INPUTS)
+    assert (await invocations.get(large)).max_outcome_bytes == DEFAULT_OUTCOME_BYTES + 1
 
 
-@pytest.mark.usefixtures("cap")
-async def test_a_tool_that_is_not_active_takes_no_invocation(invocations, tool, owner, chain):
-    registry = ToolRegistry(owner, chain.deployment)
+# --- What is not requested
+
+
+@pytest.mark.usefixtures("active_leader")
+async def test_a_tool_that_is_not_active_takes_no_invocation(invocations, added, registry):
+    before = await registry.get(ADD)
     await registry.unregister(ADD)
     with pytest.raises(NotNowError, match="cancel the unregistration") as caught:
         await invocations.request(await registry.get(ADD), INPUTS)
     assert caught.value.code == "tool_not_active"
     with pytest.raises(NotNowError) as refused:
-        await invocations.request(tool, INPUTS)  # the tool as it was before
+        await invocations.request(before, INPUTS)
     assert refused.value.code == "tool_not_active"
     assert refused.value.details["module"] == "invocation"
 
 
-async def test_without_a_leader_nothing_is_requested(invocations, tool):
+@pytest.mark.parametrize(
+    "change", [{"url": "https://elsewhere.example.com"}, {"price_mist": PRICE - 1}]
+)
+async def test_a_tool_that_was_changed_since_it_was_looked_at_is_not_called(
+    invocations, registry, priced_tool, change
+):
+    await registry.update(ADD, **change)
     with pytest.raises(NotNowError) as caught:
-        await invocations.request(tool, INPUTS)
-    assert caught.value.code == "no_leader"
+        await invocations.request(priced_tool, INPUTS)
+    assert caught.value.code == "tool_changed"
 
 
-@pytest.mark.usefixtures("cap")
-async def test_an_invocation_is_not_paid_beyond_the_limit_that_was_set(invocations, tool):
+async def test_settings_that_were_changed_since_they_were_looked_at_bind_no_requester(
+    invocations, priced_tool, leaders, leader_admins, active_leader
+):
+    seen = await leaders.settings()
+    cost_mist = await invocations.quote(priced_tool, INPUTS, 100)
+    # The sum stays, and more of it would be kept.
+    dearer = replace(seen, settle_margin_mist=seen.settle_margin_mist + 100 * 1_000)
+    changed = replace(dearer, fee_per_outcome_byte_mist=seen.fee_per_outcome_byte_mist - 1_000)
+    await leader_admins.configure(changed)
+    assert await invocations.quote(priced_tool, INPUTS, 100) == cost_mist
+    builder = TransactionBuilder()
+    terms = {"max_outcome_bytes": 100, "payment_mist": cost_mist}
+    named = (seen, priced_tool, [active_leader])
+    add_request(builder, invocations.deployment, *named, inputs=ports_of(INPUTS), **terms)
     with pytest.raises(NotNowError) as caught:
-        await invocations.request(tool, INPUTS, max_cost_mist=1_000)
-    assert caught.value.code == "too_expensive"
+        await invocations.send(builder)
+    assert caught.value.code == "settings_changed"
 
 
-@pytest.mark.usefixtures("cap")
-async def test_a_price_that_was_raised_meanwhile_is_not_paid(invocations, tool, owner, chain):
-    await ToolRegistry(owner, chain.deployment).update(ADD, price_mist=PRICE + 1)
+async def test_a_payment_that_is_not_the_quote_is_refused(
+    invocations, priced_tool, leaders, active_leader, chain
+):
+    named = (await leaders.settings(), priced_tool, [active_leader])
+    builder = TransactionBuilder()
+    terms = {"max_outcome_bytes": 0, "payment_mist": PRICE + SETTLE_FEE + INPUT_BYTE}
+    add_request(builder, chain.deployment, *named, inputs=ports_of({}), **terms)
+    await invocations.rehearsal().send(builder)
+    builder = TransactionBuilder()
+    terms["payment_mist"] += 1
+    add_request(builder, chain.deployment, *named, inputs=ports_of({}), **terms)
     with pytest.raises(NotNowError) as caught:
-        await invocations.request(tool, INPUTS)
+        await invocations.send(builder)
     assert caught.value.code == "wrong_payment"
 
 
-async def test_only_the_requester_deletes(closing, requested, cap):
-    await closing.close(cap, {requested: ANSWER})
+async def test_the_outcome_has_at_least_the_room_that_the_tool_asks_for(
+    invocations, registry, priced_tool
+):
+    await registry.update(ADD, min_outcome_bytes=200)
+    tool = await registry.get(ADD)
+    with pytest.raises(ValidationError) as caught:
+        await invocations.request(tool, INPUTS, max_outcome_bytes=199)
+    assert caught.value.code == "outcome_limit_too_small"
+    await invocations.request(tool, INPUTS, max_outcome_bytes=200)
+
+
+async def test_a_tool_whose_answers_are_signed_is_not_called_without_a_key(
+    invocations, registry, priced_tool
+):
+    await registry.add_key(ADD, bytes(32))
+    await registry.update(ADD, requires_signed_outcome=True)
+    await registry.remove_key(ADD, bytes(32))
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(await registry.get(ADD), INPUTS)
+    assert caught.value.code == "tool_without_key"
+
+
+async def test_a_registry_that_accepts_nothing_takes_no_invocation_and_lets_out_what_there_is(
+    invocations, requested, priced_tool, leader_admins, closing, active_leader
+):
+    settings = await leader_admins.settings()
+    await leader_admins.configure(replace(settings, accepting=False))
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(priced_tool, INPUTS)
+    assert caught.value.code == "not_accepting"
+    await closing.close(active_leader, {requested: ANSWER})
+    await invocations.delete(requested)
+
+
+# --- Whom it names
+
+
+async def test_without_a_leader_nothing_is_requested(invocations, added, registry):
+    with pytest.raises(NotNowError) as caught:
+        await invocations.request(await registry.get(ADD), INPUTS)
+    assert caught.value.code == "no_leader"
+
+
+async def test_a_tool_that_lists_leaders_is_called_by_those_alone(
+    invocations, priced_tool, active_leader, second_leader
+):
+    assert await invocations.leaders_for(priced_tool) == (active_leader,)
+    assert await invocations.leaders_for(priced_tool, [second_leader, active_leader]) == (
+        active_leader,
+    )
+    with pytest.raises(NotNowError) as caught:
+        await invocations.leaders_for(priced_tool, [second_leader])
+    assert caught.value.code == "no_leader"
+
+
+async def test_a_tool_whose_last_leader_was_removed_is_called_by_nobody(
+    invocations, priced_tool, registry, active_leader
+):
+    await registry.remove_leader(ADD, active_leader)
+    with pytest.raises(NotNowError) as caught:
+        await invocations.leaders_for(await registry.get(ADD))
+    assert caught.value.code == "no_leader"
+
+
+async def test_of_a_list_of_ones_own_the_first_two_that_are_active_are_named(
+    invocations, added, registry, leaders, active_leader, second_leader
+):
+    _, third = await leaders.register("third")
+    tool = await registry.get(ADD)
+    nobody = Address.of(0xDEAD)
+    mine = [nobody, third, second_leader, active_leader]
+    assert await invocations.leaders_for(tool, mine) == (second_leader, active_leader)
+    await leaders.activate(third)
+    assert await invocations.leaders_for(tool, mine) == (third, second_leader)
+    await leaders.deactivate(active_leader)
+    assert set(await invocations.leaders_for(tool)) == {third, second_leader}
+
+
+async def test_the_chain_names_no_leader_that_the_tool_does_not_list(
+    invocations, priced_tool, second_leader, chain
+):
+    with pytest.raises(NotAllowedError) as caught:
+        await _request_by(invocations, priced_tool, second_leader)
+    assert caught.value.code == "leader_not_accepted"
+
+
+async def test_the_chain_names_no_leader_that_is_not_active(
+    invocations, priced_tool, leaders, active_leader
+):
+    await leaders.deactivate(active_leader)
+    with pytest.raises(NotNowError) as caught:
+        await _request_by(invocations, priced_tool, active_leader)
+    assert caught.value.code == "leader_not_active"
+
+
+async def test_the_chain_names_no_leader_twice(invocations, priced_tool, active_leader):
+    with pytest.raises(ValidationError) as caught:
+        await _request_by(invocations, priced_tool, active_leader, active_leader)
+    assert caught.value.code == "same_leader"
+
+
+async def _request_by(invocations, tool, *leaders):
+    """Request without the checks that `Invocations.request` makes beforehand."""
+    builder = TransactionBuilder()
+    cost_mist = await invocations.quote(tool, INPUTS, 100)
+    terms = {"max_outcome_bytes": 100, "payment_mist": cost_mist}
+    settings = await LeaderRegistry(invocations.client, invocations.deployment).settings()
+    named = (settings, tool, leaders)
+    add_request(builder, invocations.deployment, *named, inputs=ports_of(INPUTS), **terms)
+    return await invocations.send(builder)
+
+
+# --- Waiting, expiring and deleting
+
+
+async def test_an_invocation_that_nobody_closes_expires_and_all_of_it_comes_back(
+    invocations, requested, chain, user
+):
+    with pytest.raises(NotNowError) as caught:
+        await invocations.expire(requested)
+    assert caught.value.code == "not_expired"
+    assert "it expires at" in caught.value.message
+    chain.net.advance_clock(WINDOW)
+    prepaid = (await invocations.get(requested)).payment_mist
+    before = await user.balance(user.address)
+    sent = await invocations.expire(requested)
+    assert await user.balance(user.address) == before + prepaid - sent.cost.net
+    found = await invocations.get(requested)
+    assert (found.state, found.payment_mist) == (State.Expired(), 0)
+    assert (await invocations.outcome(requested)).reason is FailureReason.EXPIRED
+
+
+async def test_what_nobody_closed_in_time_is_expired_and_deleted_at_once(
+    invocations, requested, chain, user
+):
+    with pytest.raises(NotNowError, match="it expires at") as caught:
+        await invocations.delete(requested)
+    assert caught.value.code == "not_expired"
+    chain.net.advance_clock(WINDOW)
+    prepaid = (await invocations.get(requested)).payment_mist
+    before = await user.balance(user.address)
+    sent = await invocations.delete(requested)
+    assert await user.balance(user.address) == before + prepaid - sent.cost.net
+    with pytest.raises(NotFoundError) as gone:
+        await invocations.get(requested)
+    assert gone.value.code == "invocation_unknown"
+
+
+async def test_deleting_a_closed_invocation_brings_back_its_storage(
+    invocations, closing, requested, active_leader, user
+):
+    await closing.close(active_leader, {requested: ANSWER})
+    before = await user.balance(user.address)
+    sent = await invocations.delete(requested)
+    assert await user.balance(user.address) == before - sent.cost.net
+    assert sent.cost.storage_rebate > sent.cost.storage_cost
+
+
+async def test_what_was_never_requested_is_not_deleted(invocations, requested):
+    with pytest.raises(NotFoundError) as caught:
+        await invocations.delete(Address.of(0xDEAD))
+    assert caught.value.code == "invocation_unknown"
+
+
+async def test_only_the_requester_deletes(closing, requested, active_leader):
+    await closing.close(active_leader, {requested: ANSWER})
     with pytest.raises(NotAllowedError) as caught:
         await closing.delete(requested)
     assert caught.value.code == "not_requester"
 
 
-async def test_the_views_of_an_invocation_are_what_python_decodes(
-    invocations, closing, requested, cap, chain
+async def test_waiting_ends_when_the_invocation_is_closed(
+    invocations, closing, requested, priced_tool, active_leader
 ):
-    user = invocations.client
-    await closing.close(cap, {requested: ANSWER})
-    found = await invocations.get(requested)
-    builder = TransactionBuilder()
-    views = ("expires_at_ms", "is_closed", "tool", "requester", "leaders", "refund_mist", "variant")
-    for view in views:
-        getattr(calls.invocation, view)(builder, chain.deployment.package, requested)
-    assert [values[0] for values in (await user.inspect(builder)).results] == [
-        found.expires_at_ms.to_bytes(8, "little"),
-        b"\x01",
-        found.tool,
-        user.address,
-        b"\x01" + cap,
-        found.refund_mist.to_bytes(8, "little"),
-        b"\x02ok",
-    ]
+    _, other = await invocations.request(priced_tool, INPUTS)
+    waiting = asyncio.create_task(invocations.closed(requested))
+    await closing.close(active_leader, {other: ANSWER})
+    await closing.close(active_leader, {requested: ANSWER})
+    assert (await waiting).state.variant == "ok"
 
 
-def test_the_bytes_of_an_outcome_are_counted_as_the_chain_does():
-    # "ok" has 2; the ports: a count, a name of 1 + 6, a variant, a text of 1 + 1.
-    assert outcome_bytes(ANSWER) == 2 + 1 + 7 + 1 + 2
-    assert outcome_bytes(Failure(FailureReason.TIMED_OUT, "ä")) == 2
-
-
-@pytest.mark.usefixtures("invocations")
-async def test_the_quote_is_a_sum_of_the_settings(tool, chain, user):
-    settings = await LeaderRegistry(user, chain.deployment).settings()
-    assert quote_mist(settings, tool, 0, 0) == PRICE + SETTLE_FEE
-    assert settings.fail_fee_mist == FAIL_FEE
+async def test_waiting_for_a_closed_invocation_ends_at_once(
+    invocations, closing, requested, active_leader
+):
+    await closing.close(active_leader, {requested: ANSWER})
+    assert await invocations.wait(requested) == ANSWER
 
 
 async def test_who_waits_for_an_invocation_is_told_of_it_after_its_chain_was_set_back(
-    chain, requested, cap
+    chain, requested, active_leader
 ):
     snapshot = chain.net.snapshot()
     async with (
@@ -306,5 +439,32 @@ async def test_who_waits_for_an_invocation_is_told_of_it_after_its_chain_was_set
         await gateway.asked("GetCheckpoint", 1)  # it has seen some of that
         chain.net.revert(snapshot)
         async with chain.client("leader") as leader:
-            await Invocations(leader, chain.deployment).close(cap, {requested: ANSWER})
+            closing = Invocations(leader, chain.deployment)
+            await closing.close(active_leader, {requested: ANSWER})
         assert (await waiting).is_closed
+
+
+async def test_the_views_of_an_invocation_are_what_python_decodes(
+    invocations, closing, requested, active_leader, chain
+):
+    user = invocations.client
+    await closing.close(active_leader, {requested: ANSWER})
+    found = await invocations.get(requested)
+    builder = TransactionBuilder()
+    views = ("expires_at_ms", "is_closed", "tool", "requester", "leaders", "payment_mist")
+    for view in (*views, "variant"):
+        getattr(calls.invocation, view)(builder, chain.deployment.package, requested)
+    assert [values[0] for values in (await user.inspect(builder)).results] == [
+        found.expires_at_ms.to_bytes(8, "little"),
+        b"\x01",
+        found.tool,
+        user.address,
+        b"\x01" + active_leader,
+        bytes(8),
+        b"\x02ok",
+    ]
+
+
+def test_the_bytes_of_an_answer_are_counted_as_the_chain_does():
+    # "ok" has 2; the ports: a count, a name of 1 + 6, a variant, a text of 1 + 1.
+    assert outcome_bytes(ANSWER) == 2 + 1 + 7 + 1 + 2

@@ -1,17 +1,16 @@
+"""The life of a leader: its collateral, its activity, its workers and keys."""
+
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.errors import (
-    NotAllowedError,
-    NotFoundError,
-    NotNowError,
-    ValidationError,
-)
+from nexus_tools.client import Simulated
+from nexus_tools.errors import NotAllowedError, NotFoundError, NotNowError, ValidationError
+from nexus_tools.package import LeaderState, leader_id, parse_event
 from nexus_tools.package import move as calls
-from nexus_tools.package import responsible
+from nexus_tools.package.move.collateral import CollateralLocked
+from nexus_tools.package.move.leader import LeaderActivityChanged, LeaderRegistered
 from nexus_tools.registry import LeaderRegistry
-from nexus_tools.sui.address import ADDRESS, Address
-from nexus_tools.sui.bcs import vector
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
 SUI = 1_000_000_000
@@ -19,154 +18,291 @@ DAY = 86_400_000
 EVIDENCE = bytes(range(32))
 
 
-@pytest.fixture
-def registry(leader, chain):
-    return LeaderRegistry(leader, chain.deployment)
+async def claimed(leaders, chain, leader):
+    await leaders.unregister(leader)
+    chain.net.advance_clock(7 * DAY)
+    return await leaders.claim(leader)
 
 
-@pytest.fixture
-def admins(admin, chain):
-    return LeaderRegistry(admin, chain.deployment)
+# --- Registering
 
 
-@pytest.fixture
-async def cap(registry):
-    """The id of a leader that is active."""
-    _, cap = await registry.register("first", activate=True)
-    return cap
-
-
-async def test_a_leader_locks_its_collateral_and_is_found_by_its_cap(registry, leader):
+async def test_a_leader_locks_its_collateral_and_has_the_next_id(leaders, leader, chain):
     before = await leader.balance(leader.address)
-    sent, cap = await registry.register("first")
+    sent, first = await leaders.register("first")
     assert await leader.balance(leader.address) == before - 10 * SUI - sent.cost.net
-    found = await registry.get(cap)
-    assert (found.record.name, found.active) == ("first", False)
-    assert (found.record.collateral.balance_mist, found.record.collateral.delay_ms) == (
-        10 * SUI,
-        7 * DAY,
-    )
-    assert await registry.caps() == (cap,)
+    found = await leaders.get(first)
+    assert (found.name, found.state) == ("first", LeaderState.INACTIVE)
+    assert (found.collateral.balance_mist, found.collateral.delay_ms) == (10 * SUI, 7 * DAY)
+    _, second = await leaders.register("second")
+    registry = chain.deployment.leader_registry
+    assert (first, second) == (leader_id(registry, 0), leader_id(registry, 1))
+    assert [each.index for each in await leaders.list()] == [0, 1]
 
 
-async def test_a_leader_is_active_as_long_as_it_wants(registry, cap):
-    assert (await registry.state()).active == (cap,)
-    await registry.deactivate(cap)
-    assert (await registry.state()).active == ()
-    await registry.activate(cap)
-    assert (await registry.get(cap)).active
+async def test_registering_is_told_to_those_who_watch(leaders, leader, chain):
+    sent, place = await leaders.register("first", activate=True)
+    registered, locked, activity = [parse_event(chain.deployment, event) for event in sent.events]
+    assert isinstance(registered, LeaderRegistered)
+    assert (registered.owner, registered.workers) == (leader.address, (leader.address,))
+    assert isinstance(locked, CollateralLocked)
+    assert (locked.object, locked.amount_mist, locked.delay_ms) == (place, 10 * SUI, 7 * DAY)
+    assert activity == LeaderActivityChanged(place, True)
 
 
-async def test_the_collateral_is_claimed_when_the_delay_is_over_and_the_leader_ends(
-    registry, cap, leader, chain
-):
-    await registry.unregister(cap)
-    assert not (await registry.get(cap)).active
+async def test_a_leader_is_registered_with_its_workers_and_keys(leaders, user, owner):
+    workers = (user.address, owner.address)
+    _, place = await leaders.register("first", workers=workers, keys=[EVIDENCE])
+    found = await leaders.get(place)
+    assert (found.workers.entries, found.keys.keys) == (workers, (EVIDENCE,))
+
+
+async def test_leaders_are_found_by_owner_and_by_worker(leaders, leader, user, chain):
+    _, mine = await leaders.register("mine")
+    _, run_by_user = await leaders.register("theirs", workers=[user.address])
+    assert [each.id for each in await leaders.owned_by()] == [mine, run_by_user]
+    assert [each.id for each in await leaders.worked_by()] == [mine]
+    users = LeaderRegistry(user, chain.deployment)
+    assert await users.owned_by() == ()
+    assert [each.id for each in await users.worked_by()] == [run_by_user]
+    assert [each.id for each in await users.worked_by(leader.address)] == [mine]
+
+
+async def test_more_than_the_least_collateral_may_be_locked_and_less_may_not(leaders):
+    _, place = await leaders.register("rich", collateral_mist=11 * SUI)
+    assert (await leaders.get(place)).collateral.required_mist == 11 * SUI
+    with pytest.raises(ValidationError) as caught:
+        await leaders.register("poor", collateral_mist=10 * SUI - 1)
+    assert caught.value.code == "collateral_too_small"
+
+
+async def test_a_delay_to_which_the_owner_did_not_consent_is_refused(leaders):
     with pytest.raises(NotNowError) as caught:
-        await registry.claim(cap)
+        await leaders.register("first", max_delay_ms=7 * DAY - 1)
+    assert caught.value.code == "delay_too_long"
+
+
+async def test_a_registry_that_accepts_nothing_takes_no_leader(leaders, leader_admins):
+    settings = await leaders.settings()
+    await leader_admins.configure(replace(settings, accepting=False))
+    with pytest.raises(NotNowError) as caught:
+        await leaders.register("late")
+    assert caught.value.code == "not_accepting"
+
+
+async def test_a_dry_run_registers_nothing(leaders):
+    sent, _ = await leaders.rehearsal().register("first")
+    assert isinstance(sent, Simulated)
+    assert await leaders.list() == ()
+
+
+async def test_whom_nobody_registered_is_unknown(leaders):
+    with pytest.raises(NotFoundError) as caught:
+        await leaders.get(Address.of(0xDEAD))
+    assert caught.value.code == "unknown_leader"
+
+
+# --- Activity and the end
+
+
+async def test_a_leader_is_active_as_long_as_its_owner_wants(leaders, active_leader):
+    assert (await leaders.get(active_leader)).is_active
+    await leaders.deactivate(active_leader)
+    assert (await leaders.get(active_leader)).state is LeaderState.INACTIVE
+    with pytest.raises(NotNowError) as caught:
+        await leaders.deactivate(active_leader)
+    assert caught.value.code == "not_active"
+    await leaders.activate(active_leader)
+    with pytest.raises(NotNowError) as caught:
+        await leaders.activate(active_leader)
+    assert caught.value.code == "already_active"
+
+
+async def test_the_collateral_is_claimed_into_the_address_balance_when_the_delay_is_over(
+    leaders, active_leader, leader, chain
+):
+    await leaders.unregister(active_leader)
+    assert (await leaders.get(active_leader)).state is LeaderState.UNREGISTERED
+    with pytest.raises(NotNowError, match="claimable at") as caught:
+        await leaders.claim(active_leader)
     assert caught.value.code == "delay_not_over"
     chain.net.advance_clock(7 * DAY)
     before = await leader.balance(leader.address)
-    sent = await registry.claim(cap)
+    sent = await leaders.claim(active_leader)
     assert await leader.balance(leader.address) == before + 10 * SUI - sent.cost.net
-    with pytest.raises(NotFoundError) as gone:
-        await registry.get(cap)
-    assert gone.value.code == "unknown_leader"
-    assert await registry.caps() == ()
+    assert sent.created_of("coin", "Coin") == ()
+    assert (await leaders.get(active_leader)).state is LeaderState.CLAIMED
+
+
+async def test_a_claimed_leader_comes_back_under_its_id_with_new_collateral(
+    leaders, leader_admins, active_leader, chain
+):
+    await claimed(leaders, chain, active_leader)
+    with pytest.raises(NotNowError) as caught:
+        await leaders.unregister(active_leader)
+    assert caught.value.code == "claimed"
+    settings = await leaders.settings()
+    await leader_admins.configure(replace(settings, collateral_mist=12 * SUI))
+    await leaders.re_register(active_leader)
+    found = await leaders.get(active_leader)
+    assert (found.is_active, found.collateral.required_mist) == (True, 12 * SUI)
+
+
+async def test_an_owner_comes_back_under_terms_to_which_it_consents_alone(
+    leaders, leader_admins, active_leader, chain
+):
+    with pytest.raises(NotNowError) as caught:
+        await leaders.re_register(active_leader)
+    assert caught.value.code == "not_claimed"
+    await claimed(leaders, chain, active_leader)
+    with pytest.raises(NotNowError) as caught:
+        await leaders.re_register(active_leader, max_delay_ms=7 * DAY - 1)
+    assert caught.value.code == "delay_too_long"
+    await leaders.re_register(active_leader, max_delay_ms=7 * DAY, collateral_mist=20 * SUI)
+    assert (await leaders.get(active_leader)).collateral.required_mist == 20 * SUI
 
 
 async def test_a_leader_with_a_pending_slash_ends_with_its_second_claim(
-    registry, admins, cap, chain
+    leaders, leader_admins, active_leader, chain
 ):
-    await registry.unregister(cap)
-    chain.net.advance_clock(7 * DAY)
-    await admins.propose_slash(cap, 4 * SUI, "it lies", EVIDENCE)
-    await registry.claim(cap)
-    assert (await registry.get(cap)).record.collateral.balance_mist == 4 * SUI
+    await leaders.unregister(active_leader)
+    chain.net.advance_clock(6 * DAY)
+    await leader_admins.propose_slash(active_leader, 4 * SUI, "it lies", EVIDENCE)
+    chain.net.advance_clock(DAY)
+    await leaders.claim(active_leader)
+    assert (await leaders.get(active_leader)).collateral.balance_mist == 4 * SUI
     with pytest.raises(NotNowError) as caught:
-        await registry.claim(cap)
+        await leaders.claim(active_leader)
     assert caught.value.code == "held_back"
-    await admins.cancel_slash(cap)
-    await registry.claim(cap)
-    assert await registry.caps() == ()
+    await leader_admins.cancel_slash(active_leader)
+    await leaders.claim(active_leader)
+    assert (await leaders.get(active_leader)).state is LeaderState.CLAIMED
 
 
-async def test_an_active_leader_claims_nothing(registry, cap):
+async def test_an_active_leader_claims_nothing(leaders, active_leader):
     with pytest.raises(NotNowError) as caught:
-        await registry.claim(cap)
+        await leaders.claim(active_leader)
     assert caught.value.code == "not_unregistered"
 
 
-async def test_a_cancelled_unregistration_leaves_the_leader_inactive(registry, cap):
-    await registry.unregister(cap)
-    await registry.cancel_unregister(cap)
-    found = await registry.get(cap)
-    assert (found.active, found.record.collateral.unregistered_at_ms) == (False, None)
+async def test_a_cancelled_unregistration_leaves_the_leader_as_it_was(leaders, active_leader):
+    before = await leaders.get(active_leader)
+    await leaders.unregister(active_leader)
+    await leaders.cancel_unregister(active_leader)
+    assert await leaders.get(active_leader) == before
 
 
-async def test_a_suspended_leader_is_inactive_until_it_tops_up(registry, admins, cap, chain):
-    await admins.propose_slash(cap, SUI, "it lies", EVIDENCE)
-    assert (await registry.get(cap)).active
+async def test_a_suspended_leader_is_active_again_once_it_tops_up(
+    leaders, leader_admins, active_leader, chain
+):
+    await leader_admins.propose_slash(active_leader, SUI, "it lies", EVIDENCE)
+    assert (await leaders.get(active_leader)).is_active
+    with pytest.raises(NotNowError, match="possible from") as caught:
+        await leader_admins.execute_slash(active_leader)
+    assert caught.value.code == "not_due"
     chain.net.advance_clock(3 * DAY)
-    await admins.execute_slash(cap)
-    assert not (await registry.get(cap)).active
-    with pytest.raises(NotNowError) as caught:
-        await registry.activate(cap)
-    assert caught.value.code == "not_in_force"
-    await registry.top_up(cap)
-    await registry.activate(cap)
-    assert (await registry.get(cap)).record.collateral.is_whole
+    await leader_admins.execute_slash(active_leader)
+    found = await leaders.get(active_leader)
+    assert (found.state, found.collateral.shortfall_mist) == (LeaderState.SUSPENDED, SUI)
+    await leaders.top_up(active_leader)
+    assert (await leaders.get(active_leader)).is_active
 
 
-async def test_whole_collateral_needs_no_top_up(registry, cap):
+async def test_whole_collateral_needs_no_top_up(leaders, active_leader):
     with pytest.raises(NotNowError) as caught:
-        await registry.top_up(cap)
+        await leaders.top_up(active_leader)
     assert caught.value.code == "nothing_to_top_up"
 
 
-async def test_only_admitted_addresses_register(registry, admins, leader, admin):
-    await admins.admit([admin.address])
-    with pytest.raises(NotAllowedError) as caught:
-        await registry.register("first")
-    assert caught.value.code == "not_admitted"
-    await admins.admit([admin.address, leader.address])
-    await registry.register("first")
-    await admins.admit(None)
-    assert (await registry.state()).admitted is None
+# --- Workers and keys
 
 
-async def test_settings_are_read_back_as_they_were_set(registry, admins):
-    changed = {"collateral_mist": SUI, "grace_ms": 5_000, "max_ports_bytes": 9}
-    settings = replace(await admins.settings(), **changed)
-    await admins.configure(settings)
-    assert await registry.settings() == settings
-
-
-async def test_a_failure_must_not_pay_better_than_an_outcome(admins):
-    settings = await admins.settings()
+async def test_an_owner_changes_its_workers(leaders, active_leader, leader, user):
+    await leaders.add_worker(active_leader, user.address)
     with pytest.raises(ValidationError) as caught:
-        await admins.configure(replace(settings, fail_fee_mist=settings.settle_fee_mist + 1))
+        await leaders.add_worker(active_leader, user.address)
+    assert caught.value.code == "already_listed"
+    await leaders.remove_worker(active_leader, leader.address)
+    assert (await leaders.get(active_leader)).workers.entries == (user.address,)
+    with pytest.raises(NotFoundError) as caught:
+        await leaders.remove_worker(active_leader, leader.address)
+    assert caught.value.code == "not_listed"
+
+
+async def test_a_leader_has_sixteen_workers_at_most(leaders, leader):
+    sixteen = [Address.of(number) for number in range(1, 17)]
+    _, place = await leaders.register("many", workers=sixteen)
+    with pytest.raises(ValidationError) as caught:
+        await leaders.add_worker(place, leader.address)
+    assert caught.value.code == "roster_full"
+
+
+async def test_an_owner_changes_the_keys_of_its_leader(leaders, active_leader):
+    await leaders.add_key(active_leader, EVIDENCE)
+    with pytest.raises(ValidationError) as caught:
+        await leaders.add_key(active_leader, EVIDENCE[1:])
+    assert caught.value.code == "invalid_key"
+    assert (await leaders.get(active_leader)).keys.keys == (EVIDENCE,)
+    await leaders.remove_key(active_leader, EVIDENCE)
+    with pytest.raises(NotFoundError) as caught:
+        await leaders.remove_key(active_leader, EVIDENCE)
+    assert caught.value.code == "unknown_key"
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments"),
+    [
+        *((verb, ()) for verb in ("activate", "deactivate", "unregister", "cancel_unregister")),
+        *((verb, ()) for verb in ("claim", "re_register", "top_up")),
+        *((verb, (Address.of(1),)) for verb in ("add_worker", "remove_worker", "offer")),
+        *((verb, (EVIDENCE,)) for verb in ("add_key", "remove_key")),
+    ],
+)
+async def test_a_stranger_is_told_whose_leader_it_is(
+    active_leader, leader, user, chain, verb, arguments
+):
+    with pytest.raises(NotAllowedError) as caught:
+        await getattr(LeaderRegistry(user, chain.deployment), verb)(active_leader, *arguments)
+    assert caught.value.code == "not_owner"
+    assert str(leader.address) in caught.value.message
+
+
+# --- Admin
+
+
+async def test_settings_are_read_back_as_they_were_set(leaders, leader_admins):
+    changed = {"collateral_mist": SUI, "grace_ms": 5_000, "max_ports_bytes": 9}
+    settings = replace(await leader_admins.settings(), **changed)
+    await leader_admins.configure(settings)
+    assert await leaders.settings() == replace(settings, revision=settings.revision + 1)
+
+
+async def test_settings_keep_to_their_bounds(leader_admins):
+    settings = await leader_admins.settings()
+    with pytest.raises(ValidationError) as caught:
+        await leader_admins.configure(replace(settings, settle_margin_mist=10_000_001))
     assert caught.value.code == "invalid_settings"
 
 
-async def test_python_and_move_choose_the_same_leaders(registry, leader, chain):
-    keys = [b"", b"key", bytes(32), bytes(range(64))]
-    for _ in range(3):
-        await registry.register("another", activate=True)
-        active = (await registry.state()).active
-        builder = TransactionBuilder()
-        where = chain.deployment.package, chain.deployment.leader_registry
-        for key in keys:
-            calls.leader_registry.responsible(builder, *where, key)
-        chosen = [values[0] for values in (await leader.inspect(builder)).results]
-        assert [vector(ADDRESS).decode(ids) for ids in chosen] == [
-            responsible(key, active) for key in keys
-        ]
+@pytest.mark.parametrize("verb", ["propose_slash", "execute_slash", "cancel_slash", "configure"])
+async def test_who_is_not_the_admin_is_told_who_is(leaders, active_leader, admin, verb):
+    terms = {
+        "propose_slash": (active_leader, 1, "envy", EVIDENCE),
+        "configure": (await leaders.settings(),),
+    }
+    with pytest.raises(NotAllowedError) as caught:
+        await getattr(leaders, verb)(*terms.get(verb, (active_leader,)))
+    assert caught.value.code == "not_admin"
+    assert str(admin.address) in caught.value.message
 
 
-async def test_activity_is_what_the_view_says(leader, chain, cap):
+async def test_the_views_of_a_leader_are_what_python_decodes(leaders, leader, active_leader, chain):
     builder = TransactionBuilder()
-    where = chain.deployment.package, chain.deployment.leader_registry
-    calls.leader_registry.is_active(builder, *where, cap)
-    calls.leader_registry.is_active(builder, *where, Address.of(5))
-    assert (await leader.inspect(builder)).results == ((b"\x01",), (b"\x00",))
+    package = chain.deployment.package
+    calls.leader.is_active(builder, package, active_leader)
+    calls.leader.is_worker(builder, package, active_leader, leader.address)
+    calls.leader.is_worker(builder, package, active_leader, Address.of(5))
+    calls.leader.name(builder, package, active_leader)
+    calls.leader_registry.leader_id(builder, package, chain.deployment.leader_registry, 0)
+    results = [values[0] for values in (await leader.inspect(builder)).results]
+    assert results == [b"\x01", b"\x01", b"\x00", b"\x05first", active_leader]

@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.errors import NotFoundError
-from nexus_tools.package import ToolState
+from nexus_tools.package import ToolState, name_id
 from nexus_tools.package import move as calls
 from nexus_tools.package.move import fqn
 from nexus_tools.registry import Registration, ToolFilter
@@ -84,10 +84,24 @@ async def test_the_list_is_read_in_parts(registry, owner):
     assert [fqn.name for fqn in await registry.fqns(state, 3, 99)] == ["add"]
 
 
+@pytest.mark.usefixtures("four")
+async def test_the_owners_of_many_names_are_read_at_once(registry, user, owner):
+    names = ["xyz.example.math.add", "org.example.maths.add", "xyz.example.math.div"]
+    assert await registry.owners(names) == {names[0]: owner.address, names[1]: user.address}
+
+
+@pytest.mark.usefixtures("four")
+async def test_a_name_lists_its_versions(registry, define):
+    await registry.register(define("xyz.example.math.add@2"))
+    found = await registry.versions("xyz.example.math.add")
+    assert [tool.fqn for tool in found] == ["xyz.example.math.add@1", "xyz.example.math.add@2"]
+
+
 async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
     builder = TransactionBuilder()
     where = chain.deployment.package, chain.deployment.tool_registry
     calls.tool_registry.tool_id(builder, *where, str(ADD))
+    calls.tool_registry.tool_id(builder, *where, ADD.unversioned)
     calls.tool_registry.contains(builder, *where, ADD.unversioned)
     calls.tool_registry.contains(builder, *where, "xyz.example.math.mul")
     calls.tool_registry.length(builder, *where)
@@ -97,6 +111,7 @@ async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
     name = ADD.unversioned.encode()
     assert results == [
         added.tools[0].tool,
+        name_id(chain.deployment.tool_registry, ADD.unversioned),
         b"\x01",
         b"\x00",
         (1).to_bytes(8, "little"),
@@ -105,11 +120,13 @@ async def test_python_and_move_agree_about_ids_and_names(added, owner, chain):
     ]
 
 
-@pytest.mark.usefixtures("added")
+@pytest.mark.usefixtures("priced_tool")
 async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chain):
+    await registry.update(ADD, min_outcome_bytes=7)
     tool = await registry.get(ADD)
     builder = TransactionBuilder()
-    for view in ("is_active", "fqn", "timeout_ms", "price_mist", "payout"):
+    views = ("is_active", "fqn", "timeout_ms", "price_mist", "payout", "revision")
+    for view in (*views, "min_outcome_bytes", "requires_signed_outcome"):
         getattr(calls.tool, view)(builder, chain.deployment.package, tool.id)
     results = [values[0] for values in (await owner.inspect(builder)).results]
     assert results == [
@@ -118,4 +135,7 @@ async def test_the_views_of_a_tool_are_what_python_decodes(registry, owner, chai
         tool.definition.timeout_ms.to_bytes(8, "little"),
         (500).to_bytes(8, "little"),
         tool.payout,
+        (1).to_bytes(8, "little"),
+        (7).to_bytes(8, "little"),
+        b"\x00",
     ]

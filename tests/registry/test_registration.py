@@ -5,10 +5,11 @@ from msgspec.structs import replace
 
 from nexus_tools.client import Simulated
 from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
-from nexus_tools.package import ToolState, owner_cap_id, parse_event, tool_id
+from nexus_tools.package import ToolState, name_id, parse_event, tool_id
+from nexus_tools.package.move.collateral import CollateralLocked
 from nexus_tools.package.move.tool import ToolRegistered
 from nexus_tools.registry import Registration, ToolRegistry
-from nexus_tools.sui.object import AddressOwner
+from nexus_tools.sui.object import Shared
 from nexus_tools.tool import ToolFqn, ToolType
 
 SUI = 1_000_000_000
@@ -16,26 +17,42 @@ DAY = 86_400_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 
 
-async def test_a_registered_tool_is_read_back_with_everything(registry, added, define, owner):
+@pytest.mark.usefixtures("priced_tool")
+async def test_a_registered_tool_is_read_back_with_everything(
+    registry, define, owner, active_leader
+):
     tool = await registry.get(ADD)
     assert tool.definition.parse() == define()
     assert tool.state is ToolState.ACTIVE
     assert (tool.price_mist, tool.payout) == (500, owner.address)
     assert tool.collateral.balance_mist == tool.collateral.required_mist == SUI
     assert tool.collateral.delay_ms == 7 * DAY
-    assert (tool.operators, tool.index) == ((), 0)
-    assert tool.id == added.tools[0].tool
+    assert tool.leaders.entries == (active_leader,)
+    assert (tool.operators.entries, tool.keys.keys) == ((), ())
+    assert (tool.min_outcome_bytes, tool.requires_signed_outcome) == (0, False)
+    assert (tool.index, tool.revision) == (0, 0)
 
 
-async def test_the_ids_of_tool_and_owner_cap_are_those_that_anyone_computes(
+async def test_a_tool_begins_with_its_keys_and_what_it_asks_of_answers(registry, define):
+    keys = bytes(range(32)), bytes(32)
+    await registry.register(
+        Registration(define(), keys=keys, requires_signed_outcome=True, min_outcome_bytes=9)
+    )
+    tool = await registry.get(ADD)
+    assert tool.keys.keys == keys
+    assert (tool.min_outcome_bytes, tool.requires_signed_outcome) == (9, True)
+
+
+async def test_the_ids_of_tool_and_name_are_those_that_anyone_computes(
     registry, added, chain, owner
 ):
-    [tool] = added.tools
-    assert tool.tool == tool_id(chain.deployment.tool_registry, ADD)
-    assert tool.owner_cap == owner_cap_id(chain.deployment.tool_registry, ADD.unversioned)
-    cap = await owner.object(tool.owner_cap)
-    assert cap.owner == AddressOwner(owner.address)
-    assert (await registry.get(ADD)).owner == tool.owner_cap
+    [registered] = added.tools
+    name = name_id(chain.deployment.tool_registry, ADD.unversioned)
+    assert registered.tool == tool_id(chain.deployment.tool_registry, ADD)
+    tool, shared = await owner.objects([registered.tool, name])
+    assert isinstance(tool.owner, Shared)
+    assert isinstance(shared.owner, Shared)
+    assert (await registry.get(ADD)).name == name
 
 
 async def test_registering_costs_the_collateral_and_the_gas(registry, owner, define):
@@ -45,11 +62,14 @@ async def test_registering_costs_the_collateral_and_the_gas(registry, owner, def
     assert before - after == SUI + result.sent.cost.net
 
 
-async def test_registering_is_told_to_those_who_watch(added, chain, define):
-    [event] = [parse_event(chain.deployment, each) for each in added.sent.events]
-    assert isinstance(event, ToolRegistered)
-    assert (event.fqn, event.tool_type, event.url) == (str(ADD), "offchain", define().url)
-    assert (event.collateral_mist, event.unregister_delay_ms) == (SUI, 7 * DAY)
+async def test_registering_is_told_to_those_who_watch(added, chain, define, owner):
+    registered, locked = [parse_event(chain.deployment, each) for each in added.sent.events]
+    assert isinstance(registered, ToolRegistered)
+    assert (registered.fqn, registered.tool_type) == (str(ADD), "offchain")
+    assert (registered.url, registered.owner) == (define().url, owner.address)
+    assert isinstance(locked, CollateralLocked)
+    assert (locked.object, locked.amount_mist) == (registered.tool, SUI)
+    assert locked.delay_ms == 7 * DAY
 
 
 async def test_many_tools_are_registered_in_one_transaction(registry, define):
@@ -62,15 +82,14 @@ async def test_many_tools_are_registered_in_one_transaction(registry, define):
     result = await registry.register(*(Registration(define(name)) for name in names))
     assert [str(tool.fqn) for tool in result.tools] == names
     assert [tool.fqn for tool in await registry.list()] == names
-    created = result.sent.created_of("tool", "OwnerCap")
-    assert set(created) == {tool.owner_cap for tool in result.tools}
-    assert len(created) == 3
+    assert len(result.sent.created_of("name", "Name")) == 3
 
 
-async def test_a_new_version_goes_under_the_owner_cap_that_is_on_chain(registry, added, define):
+async def test_a_new_version_goes_under_the_name_that_is_on_chain(registry, added, define):
     result = await registry.register(Registration(define("xyz.example.math.add@2")))
-    assert result.tools[0].owner_cap == added.tools[0].owner_cap
-    assert result.sent.created_of("tool", "OwnerCap") == ()
+    assert result.sent.created_of("name", "Name") == ()
+    first, second = await registry.versions(ADD.unversioned)
+    assert first.name == second.name
 
 
 async def test_registering_the_same_again_is_a_success_that_says_so(registry, added, define, owner):
@@ -82,14 +101,16 @@ async def test_registering_the_same_again_is_a_success_that_says_so(registry, ad
     assert await owner.balance(owner.address) == before
 
 
+@pytest.mark.usefixtures("priced_tool")
 async def test_the_result_has_the_price_that_holds_which_is_that_of_the_first_time(
-    registry, added, define
+    registry, define, active_leader
 ):
-    again = await registry.register(define(), price_mist=7)
-    assert again.tools[0].price_mist == added.tools[0].price_mist
-    assert again.tools[0].price_mist == (await registry.get(ADD)).price_mist != 7
-    second = await registry.register(define("xyz.example.math.add@2"), price_mist=8)
-    assert second.tools[0].price_mist == 8
+    leaders = (active_leader,)
+    again = await registry.register(Registration(define(), 7, leaders=leaders))
+    assert again.tools[0].price_mist == (await registry.get(ADD)).price_mist == 500
+    second = define("xyz.example.math.add@2")
+    registered = await registry.register(Registration(second, 8, leaders=leaders))
+    assert registered.tools[0].price_mist == 8
 
 
 @pytest.mark.usefixtures("added")
@@ -155,6 +176,54 @@ async def test_a_timeout_outside_the_registrys_bounds_is_refused_in_words(regist
         await registry.register(Registration(define()))
 
 
+# --- Terms
+
+
+async def test_a_tool_with_a_price_lists_leaders_that_it_trusts(registry, define):
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define(), price_mist=1))
+    assert caught.value.code == "open_to_all"
+
+
+async def test_answers_that_are_to_be_signed_need_a_key(registry, define):
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define(), requires_signed_outcome=True))
+    assert caught.value.code == "key_needed"
+
+
+async def test_the_owner_consents_to_the_delay_that_it_was_shown(registry, admins, define):
+    settings = await registry.settings()
+    await admins.configure(replace(settings, unregister_delay_ms=DAY))
+    shown = await registry.settings()
+    await admins.configure(replace(settings, unregister_delay_ms=2 * DAY))
+    with pytest.raises(NotNowError, match="2 d after it is unregistered, and 1 d") as caught:
+        await registry.register(Registration(define(), max_delay_ms=shown.unregister_delay_ms))
+    assert caught.value.code == "delay_too_long"
+    await registry.register(Registration(define(), max_delay_ms=2 * DAY))
+    assert (await registry.get(ADD)).collateral.delay_ms == 2 * DAY
+
+
+async def test_a_shorter_delay_than_was_consented_to_holds(registry, admins, define):
+    await admins.configure(replace(await registry.settings(), unregister_delay_ms=DAY))
+    await registry.register(Registration(define(), max_delay_ms=7 * DAY))
+    assert (await registry.get(ADD)).collateral.delay_ms == DAY
+
+
+async def test_the_owner_locks_the_collateral_that_it_was_shown_or_nothing(
+    registry, admins, define, owner
+):
+    settings = await registry.settings()
+    await admins.configure(replace(settings, collateral_mist=2 * SUI))
+    before = await owner.balance(owner.address)
+    with pytest.raises(ValidationError) as caught:
+        await registry.register(Registration(define(), collateral_mist=settings.collateral_mist))
+    assert caught.value.code == "collateral_too_small"
+    assert await owner.balance(owner.address) == before
+    await admins.configure(replace(settings, collateral_mist=SUI // 2))
+    await registry.register(Registration(define(), collateral_mist=settings.collateral_mist))
+    assert (await registry.get(ADD)).collateral.required_mist == SUI
+
+
 async def test_a_dry_run_registers_nothing(owner, chain, define):
     registry = ToolRegistry(owner, chain.deployment, dry_run=True)
     result = await registry.register(Registration(define()))
@@ -194,11 +263,14 @@ async def test_who_was_interrupted_registers_the_rest(registry, define):
     assert len(await registry.list()) == 120
 
 
-async def test_versions_of_one_name_share_their_cap_however_many_tools_there_are(registry, define):
+async def test_versions_of_one_name_are_registered_together_however_many_tools_there_are(
+    registry, define
+):
     second = define("xyz.example.many.t000@2")
     results = [result async for result in registry.register_all(*_tools(define, 110), second)]
-    caps = {tool.fqn: tool.owner_cap for result in results for tool in result.tools}
-    assert caps[second.fqn] == caps[ToolFqn.parse("xyz.example.many.t000@1")]
+    together = [{str(tool.fqn) for tool in result.tools} for result in results]
+    assert any({"xyz.example.many.t000@1", str(second.fqn)} <= part for part in together)
+    assert len(await registry.versions(second.fqn.unversioned)) == 2
 
 
 async def test_nothing_is_sent_if_the_collateral_of_all_cannot_be_paid(registry, admins, define):

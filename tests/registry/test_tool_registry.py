@@ -1,42 +1,26 @@
+import dataclasses
+
 import pytest
 from msgspec.structs import replace
 
-from nexus_tools.errors import NotAllowedError, NotNowError, UsageError, ValidationError
+from nexus_tools.errors import (
+    NotAllowedError,
+    NotFoundError,
+    NotNowError,
+    UsageError,
+    ValidationError,
+)
 from nexus_tools.package import ToolState
-from nexus_tools.package.move.tool import OwnerCap, ToolSlashProposed
+from nexus_tools.package.move.collateral import SlashProposed
 from nexus_tools.registry import Registration
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
-from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
 
 SUI = 1_000_000_000
 HOUR = 3_600_000
 DAY = 24 * HOUR
 ADD = ToolFqn.parse("xyz.example.math.add@1")
-EVIDENCE = bytes(range(32))
-
-
-# --- Who owns a name
-
-
-@pytest.mark.usefixtures("added")
-async def test_the_owner_is_who_has_the_owner_cap_now(registry, strangers, owner, user, chain):
-    tool = await registry.get(ADD)
-    assert await strangers.owner(tool) == owner.address
-    builder = TransactionBuilder()
-    builder.transfer_objects([builder.object(tool.owner)], user.address)
-    await owner.execute(builder)
-    assert await registry.owner(tool) == user.address
-
-
-@pytest.mark.usefixtures("added")
-async def test_a_name_whose_owner_cap_anybody_may_use_has_no_owner(registry, owner, chain):
-    tool = await registry.get(ADD)
-    builder = TransactionBuilder()
-    cap, cap_type = builder.object(tool.owner), chain.deployment.type_of(OwnerCap)
-    builder.move_call(SUI_FRAMEWORK, "transfer", "public_freeze_object", [cap], [cap_type])
-    await owner.execute(builder)
-    assert await registry.owner(tool) is None
+EVIDENCE = KEY = bytes(range(32))
 
 
 # --- The end of a tool
@@ -58,8 +42,10 @@ async def test_collateral_is_claimed_when_the_delay_is_over_and_not_before(regis
     before = await owner.balance(owner.address)
     sent = await registry.claim(ADD)
     assert await owner.balance(owner.address) == before + SUI - sent.cost.net
+    assert sent.created_of("coin", "Coin") == ()
     tool = await registry.get(ADD)
-    assert (tool.state, tool.collateral, tool.claimable_at_ms) == (ToolState.CLAIMED, None, None)
+    assert (tool.state, tool.claimable_at_ms) == (ToolState.CLAIMED, None)
+    assert tool.collateral.balance_mist == 0
 
 
 @pytest.mark.usefixtures("added")
@@ -67,6 +53,25 @@ async def test_a_cancelled_unregistration_makes_the_tool_active_again(registry):
     await registry.unregister(ADD)
     await registry.cancel_unregister(ADD)
     assert (await registry.get(ADD)).is_active
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_tool_comes_back_under_terms_to_which_its_owner_consents_alone(
+    registry, admins, chain
+):
+    await registry.unregister(ADD)
+    chain.net.advance_clock(7 * DAY)
+    await registry.claim(ADD)
+    await admins.configure(replace(await registry.settings(), unregister_delay_ms=2 * DAY))
+    with pytest.raises(NotNowError) as caught:
+        await registry.re_register(ADD, max_delay_ms=DAY)
+    assert caught.value.code == "delay_too_long"
+    with pytest.raises(ValidationError) as caught:
+        await registry.re_register(ADD, collateral_mist=SUI - 1)
+    assert caught.value.code == "collateral_too_small"
+    await registry.re_register(ADD, collateral_mist=3 * SUI, max_delay_ms=2 * DAY)
+    collateral = (await registry.get(ADD)).collateral
+    assert (collateral.required_mist, collateral.delay_ms) == (3 * SUI, 2 * DAY)
 
 
 @pytest.mark.usefixtures("added")
@@ -96,7 +101,7 @@ async def test_verbs_that_do_not_fit_an_active_tool_are_refused_in_words(registr
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize("verb", ["unregister", "cancel_unregister", "claim", "top_up"])
+@pytest.mark.parametrize("verb", ["unregister", "claim", "top_up"])
 @pytest.mark.usefixtures("added")
 async def test_verbs_that_need_collateral_are_refused_once_it_is_claimed(registry, chain, verb):
     await registry.unregister(ADD)
@@ -130,8 +135,9 @@ async def test_a_stranger_is_told_whose_tool_it_is(strangers, owner, verb):
 # --- Updates
 
 
-@pytest.mark.usefixtures("added")
+@pytest.mark.usefixtures("priced_tool")
 async def test_the_owner_updates_everything_that_may_change_at_once(registry, user):
+    await registry.add_key(ADD, KEY)
     sent = await registry.update(
         ADD,
         url="https://new.example.com",
@@ -139,36 +145,54 @@ async def test_the_owner_updates_everything_that_may_change_at_once(registry, us
         price_mist=900,
         description="Adds ünicode.",
         payout=user.address,
+        min_outcome_bytes=40,
+        requires_signed_outcome=True,
     )
-    assert [event.type.name for event in sent.events] == ["ToolUpdated"] * 5
+    assert [event.type.name for event in sent.events] == ["ToolUpdated"] * 7
     tool = await registry.get(ADD)
     assert tool.definition.url == "https://new.example.com"
     assert tool.definition.timeout_ms == 7_000
     assert tool.definition.description == "Adds ünicode."
     assert (tool.price_mist, tool.payout) == (900, user.address)
+    assert (tool.min_outcome_bytes, tool.requires_signed_outcome) == (40, True)
+    assert tool.revision == 7
 
 
-@pytest.mark.usefixtures("added")
-async def test_an_operator_updates_url_timeout_and_price_alone(registry, strangers, user):
-    sent = await registry.issue_operator_cap(ADD, user.address)
-    [cap] = sent.created_of("tool", "OperatorCap")
-    await strangers.update(ADD, url="https://operated.example.com", timeout_ms=8_000, price_mist=1)
+@pytest.mark.usefixtures("priced_tool")
+async def test_an_operator_runs_the_tool_and_decides_nothing_else(registry, strangers, user):
+    await registry.add_operator(ADD, user.address)
+    url = "https://operated.example.com"
+    await strangers.update(ADD, url=url, timeout_ms=8_000, price_mist=1, min_outcome_bytes=2)
     tool = await registry.get(ADD)
-    assert tool.operators == (cap,)
-    assert tool.definition.url == "https://operated.example.com"
-    assert (tool.definition.timeout_ms, tool.price_mist) == (8_000, 1)
-    for change in ({"description": "mine"}, {"payout": user.address}):
+    assert tool.operators.entries == (user.address,)
+    assert (tool.definition.url, tool.definition.timeout_ms) == (url, 8_000)
+    assert (tool.price_mist, tool.min_outcome_bytes) == (1, 2)
+    of_the_owner = {"description": "mine", "payout": user.address, "requires_signed_outcome": False}
+    for name, value in of_the_owner.items():
         with pytest.raises(NotAllowedError) as caught:
-            await strangers.update(ADD, price_mist=2, **change)
+            await strangers.update(ADD, price_mist=2, **{name: value})
         assert caught.value.code == "not_owner"
     assert (await registry.get(ADD)).price_mist == 1
 
 
 @pytest.mark.usefixtures("added")
-async def test_what_is_not_given_stays_as_it_is(registry):
-    before = await registry.get(ADD)
+async def test_an_operator_that_was_removed_is_none(registry, strangers, user):
+    await registry.add_operator(ADD, user.address)
+    with pytest.raises(ValidationError) as caught:
+        await registry.add_operator(ADD, user.address)
+    assert caught.value.code == "already_listed"
+    await registry.remove_operator(ADD, user.address)
+    with pytest.raises(NotAllowedError, match="tool operators add") as caught:
+        await strangers.update(ADD, url="https://mine.example.com")
+    assert caught.value.code == "not_operator"
+    with pytest.raises(NotFoundError) as caught:
+        await registry.remove_operator(ADD, user.address)
+    assert caught.value.code == "not_listed"
+
+
+async def test_what_is_not_given_stays_as_it_is(registry, priced_tool):
     await registry.update(ADD, price_mist=0)
-    assert await registry.get(ADD) == replace(before, price_mist=0)
+    assert await registry.get(ADD) == replace(priced_tool, price_mist=0, revision=1)
 
 
 @pytest.mark.usefixtures("added")
@@ -178,24 +202,98 @@ async def test_an_update_without_a_change_is_refused(registry):
     assert caught.value.code == "nothing_to_update"
 
 
-@pytest.mark.usefixtures("added")
-async def test_an_update_to_what_is_no_definition_is_refused(registry):
+async def test_an_update_to_what_is_no_definition_is_refused(registry, priced_tool):
     with pytest.raises(ValidationError) as caught:
         await registry.update(ADD, price_mist=1, url="ftp://tools.example.com")
     assert caught.value.code == "definition_invalid"
-    assert (await registry.get(ADD)).price_mist == 500
+    assert await registry.get(ADD) == priced_tool
+
+
+# --- Leaders and keys
+
+
+async def test_a_tool_with_a_price_is_not_open_to_all(registry, priced_tool):
+    with pytest.raises(ValidationError) as caught:
+        await registry.open_to_all(ADD)
+    assert caught.value.code == "open_to_all"
+    await registry.update(ADD, price_mist=0)
+    await registry.open_to_all(ADD)
+    assert (await registry.get(ADD)).leaders.entries == ()
+    with pytest.raises(ValidationError) as caught:
+        await registry.update(ADD, price_mist=1)
+    assert caught.value.code == "open_to_all"
+
+
+async def test_an_open_tool_accepts_any_leader_until_it_lists_one(registry, added, active_leader):
+    stranger = Address.of(0xDEAD)
+    assert (await registry.get(ADD)).accepts(stranger)
+    await registry.add_leader(ADD, active_leader)
+    tool = await registry.get(ADD)
+    assert (tool.accepts(active_leader), tool.accepts(stranger)) == (True, False)
+
+
+async def test_a_tool_whose_last_leader_was_removed_accepts_none(
+    registry, priced_tool, active_leader
+):
+    await registry.remove_leader(ADD, active_leader)
+    tool = await registry.get(ADD)
+    assert (tool.open, tool.accepts(active_leader)) == (False, False)
 
 
 @pytest.mark.usefixtures("added")
-async def test_a_revoked_operator_is_no_operator(registry, strangers, user):
-    sent = await registry.issue_operator_cap(ADD, user.address)
-    [cap] = sent.created_of("tool", "OperatorCap")
-    await registry.revoke_operator_cap(ADD, cap)
+async def test_an_operator_removes_leaders_and_adds_none(registry, strangers, user):
+    trusted = [Address.of(number) for number in (1, 2)]
+    for each in trusted:
+        await registry.add_leader(ADD, each)
     with pytest.raises(NotAllowedError) as caught:
-        await strangers.update(ADD, price_mist=1)
+        await strangers.remove_leader(ADD, trusted[0])
     assert caught.value.code == "not_operator"
-    await strangers.burn_operator_cap(cap)
-    assert await user.object(cap) is None
+    await registry.add_operator(ADD, user.address)
+    await strangers.remove_leader(ADD, trusted[0])
+    with pytest.raises(NotAllowedError) as caught:
+        await strangers.add_leader(ADD, trusted[0])
+    assert caught.value.code == "not_owner"
+    assert (await registry.get(ADD)).leaders.entries == (trusted[1],)
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_tool_has_four_keys_at_most_each_of_them_once(registry):
+    for number in range(4):
+        await registry.add_key(ADD, bytes([number]) * 32)
+    with pytest.raises(ValidationError) as caught:
+        await registry.add_key(ADD, KEY)
+    assert caught.value.code == "too_many_keys"
+    await registry.remove_key(ADD, bytes(32))
+    with pytest.raises(ValidationError) as caught:
+        await registry.add_key(ADD, b"\x01" * 32)
+    assert caught.value.code == "key_taken"
+    with pytest.raises(ValidationError) as caught:
+        await registry.add_key(ADD, bytes(31))
+    assert caught.value.code == "invalid_key"
+    await registry.add_key(ADD, KEY)
+    assert (await registry.get(ADD)).keys.keys[-1] == KEY
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_key_that_there_is_not_cannot_be_removed(registry):
+    with pytest.raises(NotFoundError) as caught:
+        await registry.remove_key(ADD, KEY)
+    assert caught.value.code == "unknown_key"
+
+
+@pytest.mark.usefixtures("added")
+async def test_answers_are_signed_only_where_there_is_a_key(registry):
+    with pytest.raises(ValidationError, match="it has no key") as caught:
+        await registry.update(ADD, requires_signed_outcome=True)
+    assert caught.value.code == "key_needed"
+
+
+@pytest.mark.usefixtures("added")
+async def test_lists_are_no_terms_of_an_invocation_and_leave_the_revision(registry, user):
+    await registry.add_key(ADD, KEY)
+    await registry.add_operator(ADD, user.address)
+    await registry.add_leader(ADD, Address.of(1))
+    assert (await registry.get(ADD)).revision == 0
 
 
 # --- Admin
@@ -208,7 +306,7 @@ async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
     proposed = await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
     slash = (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms())
     assert (slash.amount_mist, slash.reason, slash.evidence) == (SUI // 4, "it lies", EVIDENCE)
-    event = admins.emitted(proposed, ToolSlashProposed)
+    event = admins.emitted(proposed, SlashProposed)
     assert (slash.due_at_ms, slash.void_at_ms) == (event.due_at_ms, event.void_at_ms)
     with pytest.raises(NotNowError, match="possible from") as caught:
         await admins.execute_slash(ADD)
@@ -228,8 +326,9 @@ async def test_a_slash_is_executed_after_three_days_and_burns_what_it_takes(
 @pytest.mark.usefixtures("added")
 async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, owner, chain):
     await registry.unregister(ADD)
-    chain.net.advance_clock(7 * DAY)
+    chain.net.advance_clock(6 * DAY)
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
+    chain.net.advance_clock(DAY)
     before = await owner.balance(owner.address)
     sent = await registry.claim(ADD)
     assert await owner.balance(owner.address) == before + 3 * SUI // 4 - sent.cost.net
@@ -241,19 +340,20 @@ async def test_a_pending_slash_holds_back_its_amount_alone(registry, admins, own
 @pytest.mark.usefixtures("added")
 async def test_a_void_slash_is_not_pending(registry, admins, admin, chain):
     await admins.propose_slash(ADD, SUI // 4, "it lies", EVIDENCE)
-    chain.net.advance_clock(10 * DAY)
+    chain.net.advance_clock(4 * DAY)
     assert (await registry.get(ADD)).collateral.pending_slash(await admin.now_ms()) is None
     with pytest.raises(NotNowError) as caught:
         await admins.execute_slash(ADD)
     assert caught.value.code == "no_slash_pending"
 
 
-async def test_more_collateral_allows_a_higher_price(registry, define):
-    dear = Registration(define(), price_mist=SUI)
+async def test_more_collateral_allows_a_higher_price(registry, define, active_leader):
+    leaders = (active_leader,)
+    dear = Registration(define(), price_mist=SUI, leaders=leaders)
     with pytest.raises(ValidationError) as caught:
         await registry.register(dear)
     assert caught.value.code == "price_too_high"
-    await registry.register(Registration(define(), price_mist=SUI, collateral_mist=2 * SUI))
+    await registry.register(dataclasses.replace(dear, collateral_mist=2 * SUI))
     assert (await registry.get(ADD)).collateral.required_mist == 2 * SUI
     with pytest.raises(ValidationError) as caught:
         await registry.update(ADD, price_mist=SUI + 1)
@@ -266,7 +366,7 @@ async def test_too_little_collateral_is_refused(registry, define):
     assert caught.value.code == "collateral_too_small"
 
 
-@pytest.mark.usefixtures("added")
+@pytest.mark.usefixtures("priced_tool")
 async def test_a_dear_tool_comes_back_with_the_collateral_that_its_price_needs(registry, chain):
     await registry.unregister(ADD)
     chain.net.advance_clock(7 * DAY)
@@ -298,8 +398,14 @@ async def test_new_settings_bind_new_tools_alone(registry, admins, define):
     assert (new.collateral.required_mist, new.collateral.delay_ms) == (3 * SUI, DAY)
 
 
+@pytest.mark.parametrize("verb", ["propose_slash", "execute_slash", "cancel_slash", "configure"])
 @pytest.mark.usefixtures("added")
-async def test_who_has_no_admin_cap_is_no_admin(strangers):
+async def test_who_is_not_the_admin_is_told_who_is(strangers, admin, verb):
+    terms = {
+        "propose_slash": (ADD, 1, "envy", EVIDENCE),
+        "configure": (await strangers.settings(),),
+    }
     with pytest.raises(NotAllowedError) as caught:
-        await strangers.propose_slash(ADD, 1, "envy", EVIDENCE)
-    assert caught.value.code == "object_not_yours"
+        await getattr(strangers, verb)(*terms.get(verb, (ADD,)))
+    assert caught.value.code == "not_admin"
+    assert str(admin.address) in caught.value.message

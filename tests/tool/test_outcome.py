@@ -13,6 +13,8 @@ def test_the_reasons_that_leaders_write_are_those_of_the_move_module():
         "output_invalid",
         "output_too_large",
         "unauthorized",
+        "refused",
+        "overloaded",
     ]
 
 

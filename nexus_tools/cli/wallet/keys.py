@@ -70,12 +70,23 @@ def use(session: Session, name: str) -> None:
 @click.argument("name", required=False, shell_complete=complete_keys)
 @reads
 async def show(session: Session, name: str | None) -> None:
-    """Show a key's address and balance; without NAME, those of the key that signs."""
+    """Show a key's address and balance; without NAME, those of the key that signs.
+
+    The balance is what is in coins and in the address balance: both pay.
+    """
     found = session.settings.locate_account(name or session.wallet_name)
     async with session.client() as client:
         with session.output.progress("asking the network"):
-            balance = await client.balance(found.what.address)
-    record = key_record(session, found) | {"balance_mist": balance, "balance": units.sui(balance)}
+            parts = await client.balance_parts(found.what.address)
+    balance = units.sui(parts.total)
+    if parts.in_address:
+        balance += f", of which {units.sui(parts.in_address)} in the address balance"
+    record = key_record(session, found) | {
+        "balance_mist": parts.total,
+        "coins_mist": parts.in_coins,
+        "address_balance_mist": parts.in_address,
+        "balance": balance,
+    }
     shown = ("alias", "address", "scheme", "encrypted", "source", "balance")
     session.output.record(record, {key: key for key in shown})
 

@@ -55,5 +55,5 @@ async def _require_empty(session: Session, account: "Account") -> None:
         raise NotNowError("balance_unknown", message, hint=force) from error
     if balance:
         message = f"{account.alias} has {units.sui(balance)} on {network}"
-        sends = f"`nexus-tools wallet transfer -w {account.alias} TO AMOUNT` sends it elsewhere"
+        sends = f"`nexus-tools wallet transfer -w {account.alias} TO all` sends it elsewhere"
         raise NotNowError("key_has_sui", message, hint=f"{sends}, {force}")

@@ -95,7 +95,7 @@ class Offers:
         return self._filter.admits_name(fqn) and (owned is None or fqn.unversioned in owned)
 
     def _offer(self, value: Object) -> Offer | None:
-        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
+        found = FoundTool.of(self._registry.deployment, value)
         tool = found.tool
         is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
         if is_dear or not tool.is_active or not self._filter.admits(tool):

@@ -17,6 +17,7 @@ from nexus_tools.package import (
     code_of,
     kind_of,
     make_ports,
+    name_id,
     ports_of,
 )
 from nexus_tools.package import move as calls
@@ -45,8 +46,8 @@ class World:
     net: object
     define: object
     tool: Address
-    owner_cap: Address
-    cap: Address
+    name: Address
+    leader_id: Address
     next_package: Callable[[], CompiledPackage]
 
     def __post_init__(self):
@@ -56,25 +57,25 @@ class World:
         self.invocations = Invocations(self.user, self.deployment)
         self.closing = Invocations(self.leader, self.deployment)
 
-    @property
-    def by_owner(self):
-        """The type of the owner's caps, for functions that take those of operators, too."""
-        return self.deployment.type_of(calls.tool.OwnerCap)
-
     def do(self, function, *arguments):
-        """Add a command; registries and the admin cap are the deployment's, where they belong."""
+        """Add a command; registries and the administration are the deployment's."""
+        of_tools = function.__module__ == calls.tool.__name__
+        registries = self.deployment.tool_registry, self.deployment.leader_registry
         own = {
-            "registry": self.deployment.tool_registry,
-            "tool_registry": self.deployment.tool_registry,
-            "leader_registry": self.deployment.leader_registry,
-            "leaders": self.deployment.leader_registry,
-            "admin_cap": self.deployment.admin_cap,
+            "registry": registries[not of_tools],
+            "tool_registry": registries[0],
+            "leader_registry": registries[1],
+            "admin": self.deployment.admin,
         }
         given = iter(arguments)
         names = list(signature(function).parameters)[2:]
         filled = [own[name] if name in own else next(given) for name in names]
         assert not list(given)
         return function(self.builder, self.deployment.package, *filled)
+
+    def do_to_tool(self, function, *arguments):
+        """Add a command of the tool's owner or operators."""
+        return self.do(function, self.tool, self.name, *arguments)
 
     def ports(self, document):
         return make_ports(self.builder, self.deployment.package, ports_of(document))
@@ -93,34 +94,42 @@ class World:
 
     async def propose_to_slash_leader(self):
         admins = LeaderRegistry(self.admin, self.deployment)
-        await admins.propose_slash(self.cap, 1, "it lies", EVIDENCE)
+        await admins.propose_slash(self.leader_id, 1, "it lies", EVIDENCE)
         self.net.advance_clock(NOTICE_MS)
         return admins
 
     async def slash_leader(self):
-        await (await self.propose_to_slash_leader()).execute_slash(self.cap)
+        await (await self.propose_to_slash_leader()).execute_slash(self.leader_id)
 
-    async def stranger_cap(self):
-        """The owner cap of another name, which the user has."""
-        name = "org.example.maths.add@1"
-        registry = ToolRegistry(self.user, self.deployment)
-        result = await registry.register(Registration(self.define(name)))
-        return result.tools[0].owner_cap
+    async def strangers_name(self):
+        """Another name, which the user owns."""
+        fqn = ToolFqn.parse("org.example.maths.add@1")
+        await ToolRegistry(self.user, self.deployment).register(self.define(str(fqn)))
+        return name_id(self.deployment.tool_registry, fqn.unversioned)
 
     async def requested(self, **options):
         tool = await self.tools.get(ADD)
         return (await self.invocations.request(tool, {"a": 1, "b": 2}, **options))[1]
 
-    def settle(self, invocation, cap=None):
+    def settle(self, invocation, leader=None, sender=None):
         ports = self.ports(ANSWER.ports)
-        fee = self.do(calls.invocation.settle, invocation, cap or self.cap, "ok", ports)
-        self.builder.merge_coins(self.builder.gas, [fee])
-        return self.leader
+        self.do(calls.invocation.settle, invocation, leader or self.leader_id, "ok", ports)
+        return sender or self.leader
 
-    def request(self, inputs=None, max_outcome_bytes=10, payment=1):
+    def request(
+        self,
+        *,
+        settings_revision=0,
+        leader=None,
+        revision=0,
+        inputs=None,
+        max_outcome_bytes=10,
+    ):
+        """Request by one leader, and pay one MIST."""
         ports = self.ports(inputs or {"a": 1})
-        coin = self.coin(payment)
-        self.do(calls.invocation.request, self.tool, ports, max_outcome_bytes, coin)
+        terms = (ports, max_outcome_bytes, self.coin(1))
+        asked = (settings_revision, self.tool, revision, leader or self.leader_id)
+        self.do(calls.invocation.request, *asked, *terms)
         return self.user
 
     async def assert_aborts(self, sender, module, name):
@@ -143,14 +152,10 @@ class World:
 
 
 @pytest.fixture
-async def world(admin, owner, leader, user, chain, define, request):
-    deployment = chain.deployment
-    result = await ToolRegistry(owner, deployment).register(Registration(define(), 100))
-    _, cap = await LeaderRegistry(leader, deployment).register("first", activate=True)
-    tool = result.tools[0]
+async def world(admin, owner, leader, user, chain, define, priced_tool, active_leader, request):
     return World(
         *(admin, owner, leader, user),
-        *(deployment, chain.net, define),
-        *(tool.tool, tool.owner_cap, cap),
+        *(chain.deployment, chain.net, define),
+        *(priced_tool.id, priced_tool.name, active_leader),
         lambda: request.getfixturevalue("next_package"),  # needs the compiler, as one case does
     )

@@ -7,12 +7,12 @@ reason: calls are made without the checks that the services make beforehand.
 import pytest
 
 from nexus_tools.package import move as calls
+from nexus_tools.registry import Invocations
 from nexus_tools.tool import Answer, ToolFqn
 
-SUI = 1_000_000_000
-WINDOW = 5_000 + 15_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 ANSWER = Answer("ok", {"result": 3})
+KEY = bytes(range(32))
 
 MODULES = ("invocation",)
 
@@ -38,12 +38,35 @@ async def request_a_suspended_tool(world):
     return world.request()
 
 
-@reaches("invocation", "ENoLeader")
-async def request_without_leader(world):
-    await world.leaders.deactivate(world.cap)
-    tool = await world.tools.get(ADD)
-    cost = await world.invocations.quote(tool, {"a": 1}, 10)
-    return world.request(payment=cost)
+@reaches("invocation", "EToolChanged")
+async def request_an_older_revision(world):
+    await world.tools.update(ADD, price_mist=1)
+    return world.request()
+
+
+@reaches("invocation", "ESettingsChanged")
+async def request_under_older_settings(world):
+    return world.request(settings_revision=1)
+
+
+@reaches("invocation", "ELeaderNotAccepted")
+async def request_by_a_leader_that_is_not_listed(world):
+    _, other = await world.leaders.register("second", activate=True)
+    return world.request(leader=other)
+
+
+@reaches("invocation", "ELeaderNotActive")
+async def request_by_a_leader_that_rests(world):
+    await world.leaders.deactivate(world.leader_id)
+    return world.request()
+
+
+@reaches("invocation", "ESameLeader")
+async def request_by_one_leader_twice(world):
+    terms = (world.ports({"a": 1}), 10, world.coin(1))
+    leaders = (world.leader_id, world.leader_id)
+    world.do(calls.invocation.request_with_backup, 0, world.tool, 0, *leaders, *terms)
+    return world.user
 
 
 @reaches("invocation", "EInputsTooLarge")
@@ -56,46 +79,59 @@ async def request_a_large_outcome(world):
     return world.request(max_outcome_bytes=65_537)
 
 
+@reaches("invocation", "EOutcomeLimitTooSmall")
+async def request_a_smaller_outcome_than_the_tool_gives(world):
+    await world.tools.update(ADD, min_outcome_bytes=11)
+    return world.request(revision=1)
+
+
+@reaches("invocation", "EToolWithoutKey")
+async def request_a_signed_answer_of_a_tool_without_a_key(world):
+    await world.tools.add_key(ADD, KEY)
+    await world.tools.update(ADD, requires_signed_outcome=True)
+    await world.tools.remove_key(ADD, KEY)
+    return world.request(revision=1)
+
+
 @reaches("invocation", "EWrongPayment")
 async def request_for_one_mist(world):
-    return world.request(payment=1)
+    return world.request()
 
 
 @reaches("invocation", "EClosed")
-async def settle_twice(world):
+async def expire_what_is_settled(world):
     invocation = await world.requested()
-    await world.closing.close(world.cap, {invocation: ANSWER})
-    return world.settle(invocation)
+    await world.closing.close(world.leader_id, {invocation: ANSWER})
+    world.do(calls.invocation.expire, invocation)
+    return world.user
 
 
 @reaches("invocation", "ENotResponsible")
-async def settle_what_came_before(world):
+async def settle_what_names_another_leader(world):
     invocation = await world.requested()
     _, newcomer = await world.leaders.register("second", activate=True)
     return world.settle(invocation, newcomer)
+
+
+@reaches("invocation", "ENotWorker")
+async def settle_without_working_for_the_leader(world):
+    return world.settle(await world.requested(), sender=world.user)
 
 
 @reaches("invocation", "ELeaderSuspended")
 async def settle_after_a_slash(world):
     admins = await world.propose_to_slash_leader()
     invocation = await world.requested()
-    await admins.execute_slash(world.cap)
+    await admins.execute_slash(world.leader_id)
     return world.settle(invocation)
 
 
 @reaches("invocation", "ETooEarly")
 async def settle_before_ones_turn(world):
-    await world.leaders.register("second", activate=True)
-    invocation = await world.requested()
-    _, secondary = (await world.invocations.get(invocation)).leaders
-    return world.settle(invocation, secondary)
-
-
-@reaches("invocation", "ETooLate")
-async def settle_after_the_last_window(world):
-    invocation = await world.requested()
-    world.net.advance_clock(WINDOW)
-    return world.settle(invocation)
+    _, second = await world.leaders.register("second", activate=True)
+    await world.tools.add_leader(ADD, second)
+    invocation = await world.requested(leaders=(world.leader_id, second))
+    return world.settle(invocation, second)
 
 
 @reaches("invocation", "ENotExpired")
@@ -110,30 +146,66 @@ async def settle_with_one_byte_too_many(world):
     return world.settle(await world.requested(max_outcome_bytes=12))
 
 
-@reaches("invocation", "EUnknownReason")
-async def fail_for_trouble_of_ones_own(world):
-    invocation = await world.requested()
-    fee = world.do(calls.invocation.fail, invocation, world.cap, "internal", "")
-    world.builder.merge_coins(world.builder.gas, [fee])
+async def requested_of_signing(world):
+    await world.tools.add_key(ADD, KEY)
+    await world.tools.update(ADD, requires_signed_outcome=True)
+    return await world.requested()
+
+
+@reaches("invocation", "ENotSigned")
+async def settle_without_the_signature_that_is_asked_for(world):
+    return world.settle(await requested_of_signing(world))
+
+
+def settle_signed(world, invocation, key=KEY):
+    answer = ("ok", world.ports(ANSWER.ports), key, bytes(64))
+    world.do(calls.invocation.settle_signed, invocation, world.leader_id, *answer)
     return world.leader
 
 
-def delete(world, invocation):
-    coin = world.do(calls.invocation.delete, invocation)
-    world.builder.merge_coins(world.builder.gas, [coin])
+@reaches("invocation", "EWrongKey")
+async def settle_with_a_key_of_ones_own(world):
+    return settle_signed(world, await requested_of_signing(world), key=bytes(32))
+
+
+@reaches("invocation", "EWrongSignature")
+async def settle_with_a_signature_of_zeros(world):
+    return settle_signed(world, await requested_of_signing(world))
+
+
+@reaches("invocation", "EWrongVersion")
+async def settle_by_an_old_package(world):
+    invocations = Invocations(world.user, await world.upgrade())
+    _, invocation = await invocations.request(await world.tools.get(ADD), {"a": 1, "b": 2})
+    return world.settle(invocation)
+
+
+def fail(world, invocation, reason="timed_out", detail=""):
+    world.do(calls.invocation.fail, invocation, world.leader_id, reason, detail)
+    return world.leader
+
+
+@reaches("invocation", "EUnknownReason")
+async def fail_for_trouble_of_ones_own(world):
+    return fail(world, await world.requested(), reason="internal")
+
+
+@reaches("invocation", "EDetailTooLong")
+async def fail_with_one_byte_too_many(world):
+    return fail(world, await world.requested(), detail="x" * 201)
 
 
 @reaches("invocation", "ENotRequester")
 async def delete_what_another_requested(world):
     invocation = await world.requested()
-    await world.closing.close(world.cap, {invocation: ANSWER})
-    delete(world, invocation)
+    await world.closing.close(world.leader_id, {invocation: ANSWER})
+    world.do(calls.invocation.delete, invocation)
     return world.leader
 
 
 @reaches("invocation", "ENotClosed")
 async def delete_what_is_open(world):
-    delete(world, await world.requested())
+    world.do(calls.invocation.delete, await world.requested())
     return world.user
 
 

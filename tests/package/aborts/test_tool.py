@@ -1,4 +1,4 @@
-"""Every abort of the modules of tools, reached from Python on a chain.
+"""Every abort of the modules of tools, and of those that leaders share, reached on a chain.
 
 Each case prepares the chain and gives who sends the transaction in the making, which aborts for its
 reason: calls are made without the checks that the services make beforehand.
@@ -16,9 +16,13 @@ from nexus_tools.tool import ToolFqn
 SUI = 1_000_000_000
 DAY = 86_400_000
 ADD = ToolFqn.parse("xyz.example.math.add@1")
+MATHS = "org.example.maths.add@1"
 NOBODY = Address.of(0xDEAD)
 
-MODULES = ("collateral", "definition", "version", "value", "tool_registry", "tool")
+MODULES = (
+    *("collateral", "definition", "keys", "name", "owner", "roster", "tool", "tool_registry"),
+    *("value", "version"),
+)
 
 CASES = {}
 
@@ -39,13 +43,13 @@ def reaches(module, name):
 @reaches("collateral", "EAlreadyUnregistered")
 async def unregister_twice(world):
     await world.tools.unregister(ADD)
-    world.do(calls.tool.unregister, world.tool, world.owner_cap)
+    world.do_to_tool(calls.tool.unregister)
     return world.owner
 
 
 @reaches("collateral", "ENotUnregistered")
 async def cancel_what_was_not_started(world):
-    world.do(calls.tool.cancel_unregister, world.tool, world.owner_cap)
+    world.do_to_tool(calls.tool.cancel_unregister)
     return world.owner
 
 
@@ -53,8 +57,7 @@ async def cancel_what_was_not_started(world):
 async def claim_too_early(world):
     await world.tools.unregister(ADD)
     world.net.advance_clock(6 * DAY)
-    coin = world.do(calls.tool.claim, world.tool, world.owner_cap)
-    world.builder.merge_coins(world.builder.gas, [coin])
+    world.do_to_tool(calls.tool.claim)
     return world.owner
 
 
@@ -66,13 +69,20 @@ def propose(world, amount=1, reason="it lies", evidence=bytes(32)):
 @reaches("collateral", "EHeldBack")
 async def claim_what_is_held_back(world):
     await world.tools.unregister(ADD)
-    world.net.advance_clock(7 * DAY)
+    world.net.advance_clock(6 * DAY)
     admins = ToolRegistry(world.admin, world.deployment)
     await admins.propose_slash(ADD, SUI // 2, "it lies", bytes(32))
+    world.net.advance_clock(DAY)
     await world.tools.claim(ADD)
-    coin = world.do(calls.tool.claim, world.tool, world.owner_cap)
-    world.builder.merge_coins(world.builder.gas, [coin])
+    world.do_to_tool(calls.tool.claim)
     return world.owner
+
+
+@reaches("collateral", "EDelayOver")
+async def propose_when_the_delay_is_over(world):
+    await world.tools.unregister(ADD)
+    world.net.advance_clock(7 * DAY)
+    return propose(world)
 
 
 @reaches("collateral", "ESlashPending")
@@ -117,7 +127,7 @@ async def propose_to_slash_without_evidence(world):
 @reaches("collateral", "EWrongTopUp")
 async def top_up_too_much(world):
     await world.slash_tool(10)
-    world.do(calls.tool.top_up, world.tool, world.owner_cap, world.coin(11))
+    world.do_to_tool(calls.tool.top_up, world.coin(11))
     return world.owner
 
 
@@ -134,6 +144,12 @@ async def a_name_without_value(world):
 async def a_name_twice(world):
     values = [world.do(calls.value.inline, b"1") for _ in range(2)]
     world.do(calls.value.ports, ["a", "a"], values)
+    return world.user
+
+
+@reaches("value", "ENameTooLong")
+async def a_port_with_a_name_of_one_byte_too_many(world):
+    world.do(calls.value.ports, ["x" * 101], [world.do(calls.value.inline, b"1")])
     return world.user
 
 
@@ -164,7 +180,7 @@ async def contradicting_settings(world):
 @reaches("version", "EWrongVersion")
 async def cancel_by_an_old_package(world):
     await world.upgrade()
-    world.do(calls.tool.cancel_unregister, world.tool, world.owner_cap)
+    world.do_to_tool(calls.tool.cancel_unregister)
     return world.owner
 
 
@@ -188,95 +204,169 @@ defining("EDescriptionTooLong", description="ä" * 2_049)
 # --- tool
 
 
-def registering(world, definition: Definition, collateral=SUI, delay=7 * DAY, price=0):
+def registering(world, definition: Definition, collateral=SUI, delay=7 * DAY, price=0, leaders=()):
     made = world.do(calls.definition.define, *astuple(definition))
     coin = world.coin(collateral)
-    both = world.do(calls.tool.register, coin, delay, made, price)
-    world.do(calls.tool.share, both[0])
-    world.builder.transfer_objects([both[1]], world.user.address)
+    tool, name = world.do(calls.tool.register, coin, delay, made, price, leaders)
+    world.do(calls.tool.share, tool)
+    world.do(calls.name.share, name)
     return world.user
 
 
 @reaches("tool", "ESchemaTooLarge")
 async def a_schema_of_one_byte_too_many(world):
-    fqn = "org.example.maths.add@1"
-    return registering(world, world.definition(fqn=fqn, input_schema=b" " * 49_153))
+    return registering(world, world.definition(fqn=MATHS, input_schema=b" " * 49_153))
 
 
 @reaches("tool_registry", "ENotAccepting")
 async def register_when_nothing_is_accepted(world):
     admins = ToolRegistry(world.admin, world.deployment)
     await admins.configure(replace(await admins.settings(), accepting=False))
-    return registering(world, world.definition(fqn="org.example.maths.add@1"))
+    return registering(world, world.definition(fqn=MATHS))
 
 
-@reaches("tool", "ECollateralTooSmall")
+@reaches("collateral", "ECollateralTooSmall")
 async def one_mist_too_little(world):
-    return registering(world, world.definition(fqn="org.example.maths.add@1"), SUI - 1)
+    return registering(world, world.definition(fqn=MATHS), SUI - 1)
 
 
-@reaches("tool", "EDelayTooLong")
+@reaches("collateral", "EDelayTooLong")
 async def too_little_patience(world):
-    definition = world.definition(fqn="org.example.maths.add@1")
-    return registering(world, definition, delay=7 * DAY - 1)
+    return registering(world, world.definition(fqn=MATHS), delay=7 * DAY - 1)
 
 
 @reaches("tool", "EPriceTooHigh")
 async def a_price_of_more_than_half_the_collateral(world):
-    definition = world.definition(fqn="org.example.maths.add@1")
-    return registering(world, definition, price=SUI // 2 + 1)
+    terms = {"price": SUI // 2 + 1, "leaders": [world.leader_id]}
+    return registering(world, world.definition(fqn=MATHS), **terms)
 
 
-@reaches("tool", "ENameTaken")
+@reaches("tool", "EOpenToAll")
+async def a_price_without_a_list_of_leaders(world):
+    return registering(world, world.definition(fqn=MATHS), price=1)
+
+
+@reaches("name", "ENameTaken")
 async def a_version_of_somebody_elses_name(world):
     return registering(world, world.definition(fqn="xyz.example.math.add@2"))
 
 
+def registering_version(world, fqn):
+    made = world.do(calls.definition.define, *astuple(world.definition(fqn=fqn)))
+    terms = (world.coin(SUI), 7 * DAY, made, 0, [])
+    world.do(calls.tool.share, world.do(calls.tool.register_version, world.name, *terms))
+    return world.owner
+
+
 @reaches("tool", "EFqnTaken")
 async def the_same_version_again(world):
-    made = world.do(calls.definition.define, *astuple(world.definition()))
-    terms = (world.coin(SUI), 7 * DAY, made, 0)
-    tool = world.do(calls.tool.register_version, world.owner_cap, *terms)
-    world.do(calls.tool.share, tool)
-    return world.owner
+    return registering_version(world, str(ADD))
+
+
+@reaches("tool", "EWrongName")
+async def a_version_of_another_name(world):
+    return registering_version(world, "xyz.example.math.mul@1")
 
 
 @reaches("tool", "ETimeoutOutOfRange")
 async def a_timeout_below_a_second(world):
-    world.do(calls.tool.update_timeout, world.by_owner, world.tool, world.owner_cap, 999)
+    world.do_to_tool(calls.tool.update_timeout, 999)
     return world.owner
 
 
-@reaches("tool", "ENotOwner")
-async def unregister_with_the_cap_of_another_name(world):
-    world.do(calls.tool.unregister, world.tool, await world.stranger_cap())
-    return world.user
+@reaches("tool", "EKeyNeeded")
+async def signed_answers_without_a_key(world):
+    world.do_to_tool(calls.tool.update_requires_signed_outcome, True)
+    return world.owner
 
 
 @reaches("tool", "ENotOperator")
-async def update_with_the_cap_of_another_name(world):
-    world.do(calls.tool.update_price, world.by_owner, world.tool, await world.stranger_cap(), 1)
+async def update_what_is_somebody_elses(world):
+    world.do_to_tool(calls.tool.update_price, 1)
     return world.user
 
 
-@reaches("tool", "EUnknownOperator")
-async def revoke_what_was_never_issued(world):
-    world.do(calls.tool.revoke_operator_cap, world.tool, world.owner_cap, NOBODY)
+# --- owner
+
+
+@reaches("owner", "ENotOwner")
+async def unregister_what_is_somebody_elses(world):
+    world.do_to_tool(calls.tool.unregister)
+    return world.user
+
+
+@reaches("owner", "ENotOffered")
+async def accept_a_name_that_was_not_offered(world):
+    world.do(calls.name.accept, world.name)
+    return world.user
+
+
+# --- keys
+
+
+@reaches("keys", "EInvalidKey")
+async def a_key_of_one_byte_too_few(world):
+    world.do_to_tool(calls.tool.add_key, bytes(31))
     return world.owner
 
 
-@reaches("tool", "EClaimed")
+@reaches("keys", "EKeyTaken")
+async def the_same_key_twice(world):
+    for _ in range(2):
+        world.do_to_tool(calls.tool.add_key, bytes(32))
+    return world.owner
+
+
+@reaches("keys", "ETooManyKeys")
+async def a_fifth_key(world):
+    for number in range(5):
+        world.do_to_tool(calls.tool.add_key, bytes([number]) * 32)
+    return world.owner
+
+
+@reaches("keys", "EUnknownKey")
+async def remove_what_is_no_key(world):
+    world.do_to_tool(calls.tool.remove_key, bytes(32))
+    return world.owner
+
+
+# --- roster
+
+
+@reaches("roster", "EAlreadyListed")
+async def list_a_leader_twice(world):
+    world.do_to_tool(calls.tool.add_leader, world.leader_id)
+    return world.owner
+
+
+@reaches("roster", "ENotListed")
+async def remove_who_is_no_operator(world):
+    world.do_to_tool(calls.tool.remove_operator, NOBODY)
+    return world.owner
+
+
+@reaches("roster", "ERosterFull")
+async def a_seventeenth_operator(world):
+    for number in range(17):
+        world.do_to_tool(calls.tool.add_operator, Address.of(number))
+    return world.owner
+
+
+# --- A claimed tool
+
+
+@reaches("collateral", "EClaimed")
 async def unregister_what_was_claimed(world):
     await world.tools.unregister(ADD)
     world.net.advance_clock(7 * DAY)
     await world.tools.claim(ADD)
-    world.do(calls.tool.unregister, world.tool, world.owner_cap)
+    world.do_to_tool(calls.tool.unregister)
     return world.owner
 
 
-@reaches("tool", "ENotClaimed")
+@reaches("collateral", "ENotClaimed")
 async def re_register_what_is_active(world):
-    world.do(calls.tool.re_register, world.tool, world.owner_cap, world.coin(SUI), 7 * DAY)
+    world.do_to_tool(calls.tool.re_register, world.coin(SUI), 7 * DAY)
     return world.owner
 
 

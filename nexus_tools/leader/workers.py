@@ -1,0 +1,255 @@
+"""The leader's workers whose keys are here: who may close invocations, and from whose money.
+
+A worker pays from its address balance, into which the fees of what it closes come. Nothing that it
+owns is named by a transaction, so that any number is on its way side by side, as long as the
+balance covers the sum of their budgets. Coins that a worker has go into the balance when that gets
+short.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from nexus_tools.client import Epoch, Executed, Signer, SuiClient, how_to_fund, read_epoch
+from nexus_tools.errors import NexusError, NotAllowedError, NotNowError
+from nexus_tools.leader.chain import Chain, FoundLeader
+from nexus_tools.leader.transaction_sender import SignedTransaction
+from nexus_tools.logs import get_logger
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.digest import Digest, transaction_digest
+from nexus_tools.sui.expiration import ValidDuring
+from nexus_tools.sui.transaction import GasData, ProgrammableTransaction, TransactionData
+from nexus_tools.sui.type_tag import SUI
+from nexus_tools.units import sui
+
+_log = get_logger("nexus_tools.leader")
+
+# What stays in coins for the gas of what puts the others into the balance.
+_GAS_OF_DEPOSIT_MIST = 10_000_000
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """One key: what its address balance holds, and how much of that may be spent by what is sent.
+
+    `in_coins_mist` is what it has besides. It is `listed` while it is a worker of the leader.
+    """
+
+    signer: Signer
+    balance_mist: int = 0
+    in_coins_mist: int = 0
+    reserved_mist: int = 0
+    is_listed: bool = False
+
+    @property
+    def address(self) -> Address:
+        """Who signs."""
+        return self.signer.address
+
+    @property
+    def free_mist(self) -> int:
+        """What another transaction may have as its budget."""
+        return self.balance_mist - self.reserved_mist
+
+    def learn(self, executed: Executed) -> None:
+        """Know what a transaction took. What it brought can be spent once it is settled."""
+        self.balance_mist += min(0, executed.effects.address_balance_change(self.address, SUI))
+
+
+class Workers:
+    """Chooses who sends, and signs; `refresh` before the first transaction.
+
+    `enough_mist` says for how many MIST of budgets a balance should be good at a gas price: that
+    much is taken from coins.
+    """
+
+    def __init__(
+        self, chain: Chain, signers: Sequence[Signer], enough_mist: Callable[[int], int]
+    ) -> None:
+        self._chain = chain
+        self._workers = tuple(map(Worker, signers))
+        self._enough_mist = enough_mist
+        self._leader: FoundLeader | None = None
+        self._epoch: Epoch | None = None
+        self._freed = asyncio.Condition()
+        self._refreshing = asyncio.Lock()
+        self._told: set[Address] = set()
+
+    # --- What is known
+
+    @property
+    def leader(self) -> FoundLeader:
+        """The leader as it was at the last refresh."""
+        assert self._leader is not None
+        return self._leader
+
+    @property
+    def epoch(self) -> Epoch:
+        """The epoch as it was at the last refresh."""
+        assert self._epoch is not None
+        return self._epoch
+
+    @property
+    def listed(self) -> tuple[Worker, ...]:
+        """Those that are workers of the leader now."""
+        return tuple(worker for worker in self._workers if worker.is_listed)
+
+    @property
+    def richest(self) -> Address:
+        """Whose balance is the largest."""
+        return max(self.listed or self._workers, key=lambda worker: worker.balance_mist).address
+
+    @property
+    def richest_mist(self) -> int:
+        """The largest balance: no transaction can have a larger budget."""
+        return max((worker.balance_mist for worker in self.listed), default=0)
+
+    @property
+    def total_mist(self) -> int:
+        """All that they have, in coins too."""
+        return sum(worker.balance_mist + worker.in_coins_mist for worker in self._workers)
+
+    @property
+    def trouble(self) -> str:
+        """What keeps all of them from closing anything; empty if nothing does."""
+        if self._leader is None:
+            return ""
+        if not self.listed:
+            return _nobody(self._chain.leader)
+        if not self._leader.leader.collateral.is_whole:
+            return f"the leader is {self._leader.leader.state.value}: it can close nothing"
+        return ""
+
+    # --- Reading
+
+    async def refresh(self) -> None:
+        """Read the leader, its workers' money and the epoch. Raises `unknown_leader`."""
+        async with self._refreshing:
+            client = self._chain.client
+            found, self._epoch, balances = await asyncio.gather(
+                self._chain.leader_itself(),
+                read_epoch(client.connection),
+                asyncio.gather(*(client.balance_parts(each.address) for each in self._workers)),
+            )
+            self._leader, listed = found, found.leader.workers.entries
+            for worker, balance in zip(self._workers, balances, strict=True):
+                worker.balance_mist = balance.in_address
+                worker.in_coins_mist = balance.in_coins
+                worker.is_listed = worker.address in listed
+            self._tell()
+            for worker in self.listed:
+                await self._deposit(worker)
+
+    def check(self) -> None:
+        """Raise `not_a_worker` if none of the keys is a worker's."""
+        if not self.listed:
+            first = self._workers[0].address
+            raise NotAllowedError(
+                "not_a_worker",
+                _nobody(self._chain.leader),
+                hint=f"`nexus-tools leader worker add {first}` by its owner makes it one",
+            )
+
+    def _tell(self) -> None:
+        """Once of each worker that may not work any more, or may again."""
+        gone = {worker.address for worker in self._workers if not worker.is_listed}
+        for address in gone - self._told:
+            _log.warning("worker_removed", worker=str(address), leader=str(self._chain.leader))
+        for address in self._told - gone:
+            _log.info("worker_added", worker=str(address), leader=str(self._chain.leader))
+        if gone != self._told and not self.listed:
+            _log.error("no_worker", leader=str(self._chain.leader))
+        self._told = gone
+
+    async def _deposit(self, worker: Worker) -> None:
+        """Put as many coins into the balance as it lacks, if there are any."""
+        lacking = self._enough_mist(self.epoch.gas_price) - worker.balance_mist
+        amount = min(lacking, worker.in_coins_mist - _GAS_OF_DEPOSIT_MIST)
+        if amount <= 0:
+            return
+        network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
+        async with SuiClient(network, worker.signer) as client:
+            await client.execute(_into_balance(amount, worker.address))
+        worker.balance_mist += amount
+        worker.in_coins_mist -= amount
+        _log.info("deposited", worker=str(worker.address), amount=sui(amount))
+
+    # --- Sending
+
+    @asynccontextmanager
+    async def paying(self, budget_mist: int) -> AsyncIterator[Worker]:
+        """A worker whose balance covers the budget besides all others that are in flight.
+
+        Waits for those. Raises `not_enough_sui` or `not_a_worker`.
+        """
+        worker = await self._with_room(budget_mist)
+        worker.reserved_mist += budget_mist
+        try:
+            yield worker
+        finally:
+            async with self._freed:
+                worker.reserved_mist -= budget_mist
+                self._freed.notify_all()
+
+    async def _with_room(self, budget_mist: int) -> Worker:
+        is_fresh = False
+        while True:
+            richest = max(self.listed, key=lambda worker: worker.free_mist, default=None)
+            if richest is not None and richest.free_mist >= budget_mist:
+                return richest
+            if any(each.reserved_mist and each.balance_mist >= budget_mist for each in self.listed):
+                async with self._freed:
+                    await self._freed.wait()
+            elif not is_fresh:
+                await self.refresh()
+                is_fresh = True
+            else:
+                self.check()
+                raise self._not_enough(budget_mist)
+
+    def _not_enough(self, budget_mist: int) -> NexusError:
+        richest = max(self.listed, key=lambda worker: worker.balance_mist)
+        lacking = budget_mist - richest.balance_mist
+        network = self._chain.client.network
+        return NotNowError(
+            "not_enough_sui",
+            f"the worker {richest.address} has {sui(richest.balance_mist)} for gas, and needs"
+            f" {sui(budget_mist)}",
+            hint=how_to_fund(network, richest.address, lacking),
+        )
+
+    def sign(
+        self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
+    ) -> SignedTransaction:
+        """The transaction as it is sent: good in this epoch and the next one."""
+        data = self.draft(worker, kind, budget_mist).encode()
+        return SignedTransaction(transaction_digest(data), data, worker.signer.sign(data))
+
+    def draft(
+        self, worker: Worker, kind: ProgrammableTransaction, budget_mist: int
+    ) -> TransactionData:
+        """A transaction that lacks nothing but the signature."""
+        epoch, address = self.epoch.number, worker.address
+        chain = Digest.parse(self._chain.deployment.chain_id)
+        # Two that are the same but for the nonce are two: one may be sent in place of another that
+        # was given up.
+        validity = ValidDuring(epoch, epoch + 1, None, None, chain, secrets.randbits(32))
+        gas = GasData((), address, self.epoch.gas_price, budget_mist)
+        return TransactionData(kind, address, gas, validity)
+
+
+def _nobody(leader: Address) -> str:
+    return f"none of the keys here is a worker of the leader {leader}"
+
+
+def _into_balance(amount_mist: int, owner: Address) -> TransactionBuilder:
+    builder = TransactionBuilder()
+    coin = builder.split_coins(builder.gas, [amount_mist])[0]
+    to = builder.address(owner)
+    builder.move_call(SUI_FRAMEWORK, "coin", "send_funds", [coin, to], type_arguments=(SUI,))
+    return builder

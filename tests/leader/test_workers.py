@@ -1,0 +1,229 @@
+"""Who sends, and from which money, on a real chain."""
+
+import asyncio
+
+import pytest
+
+from nexus_tools.errors import NotNowError
+from nexus_tools.leader.closing import Closed
+from nexus_tools.registry import LeaderRegistry
+from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.type_tag import SUI
+from nexus_tools.tool import Answer
+
+pytestmark = pytest.mark.anyio
+
+TIMEOUT_S = 60
+MIST = 10**9
+NOBODY = Address.of(0xDEAD)
+
+
+@pytest.fixture
+async def tool_on_chain(world, add_definition):
+    return await world.register_tool(add_definition())
+
+
+async def closings_of(world, bench, tool, count):
+    ids = await world.request(tool, *[{"a": n, "b": 0} for n in range(count)])
+    return [await bench.closing(each, Answer("ok", {"result": n})) for n, each in enumerate(ids)]
+
+
+async def spend_balance(world, key):
+    """Send all that a key has in its address balance to nobody, as another program might."""
+    async with world.client_of(key) as client:
+        amount = (await client.balance_parts(key.address)).in_address
+        builder = TransactionBuilder()
+        right = builder.withdrawal(amount, SUI)
+        coin = builder.move_call(SUI_FRAMEWORK, "coin", "redeem_funds", [right], (SUI,))
+        builder.transfer_objects([coin], NOBODY)
+        await client.execute(builder)
+
+
+async def spend_coins(world, key):
+    """Send what a key has in coins to nobody, but for a little less than a deposit takes."""
+    async with world.client_of(key) as client:
+        amount = (await client.balance_parts(key.address)).in_coins - 9_000_000
+        builder = TransactionBuilder()
+        builder.transfer_objects([builder.split_coins(builder.gas, [amount])[0]], NOBODY)
+        await client.execute(builder)
+
+
+# --- Money
+
+
+async def test_coins_become_as_much_balance_as_is_needed_and_no_more(world, bench_of):
+    identity = await world.new_leader(sui=20)
+    address = identity.key.address
+    async with bench_of(identity, enough_mist=3 * MIST, run=False) as bench:
+        balance = await world.client.balance_parts(address)
+        assert balance.in_address == 3 * MIST
+        assert balance.in_coins > 6 * MIST
+        await bench.workers.refresh()
+        assert await world.client.balance_parts(address) == balance
+
+
+async def test_budgets_in_flight_never_exceed_the_balance(world, bench_of):
+    identity = await world.new_leader(sui=20)
+    async with bench_of(identity, enough_mist=MIST, run=False) as bench:
+        third_began = asyncio.Event()
+
+        async def third():
+            async with bench.workers.paying(400_000_000):
+                third_began.set()
+
+        async with bench.workers.paying(400_000_000):
+            async with bench.workers.paying(400_000_000) as worker:
+                assert worker.free_mist == 200_000_000
+                waiting = asyncio.create_task(third())
+                async with bench.workers.paying(200_000_000):
+                    assert worker.free_mist == 0
+                    assert not third_began.is_set()
+            async with asyncio.timeout(TIMEOUT_S):
+                await waiting
+        assert worker.free_mist == MIST
+
+
+async def test_a_budget_that_no_worker_has_is_refused_and_the_hint_says_how_to_fund(
+    world, bench_of
+):
+    identity = await world.new_leader(sui=11)
+    async with bench_of(identity, run=False) as bench:
+        with pytest.raises(NotNowError) as caught:
+            async with bench.workers.paying(5 * MIST):
+                pass
+    assert caught.value.code == "not_enough_sui"
+    assert str(identity.key.address) in caught.value.hint
+
+
+async def test_a_worker_without_money_goes_on_when_it_has_some(world, tool_on_chain, bench_of):
+    identity = await world.new_leader(sui=11)
+    await spend_coins(world, identity.key)
+    async with bench_of(identity) as bench:
+        closings = await closings_of(world, bench, tool_on_chain, 2)
+        for closing in closings:
+            bench.closer.queue.put(closing)
+        async with asyncio.timeout(TIMEOUT_S):
+            await bench.closer.troubled.wait()
+        assert "for gas" in bench.closer.trouble
+        world.localnet.fund(identity.key.address, MIST)
+        assert await bench.close(*closings) == [Closed.SETTLED] * 2
+        assert bench.closer.trouble == ""
+
+
+async def test_a_worker_closes_as_many_at_a_time_as_it_can_pay(world, tool_on_chain, bench_of):
+    identity = await world.new_leader(sui=20)
+    # Two of them may take 3 000 + 2 x 100 gas units of 1 000 MIST and some storage, three more.
+    async with bench_of(identity, enough_mist=5_000_000, max_transactions=1) as bench:
+        closings = await closings_of(world, bench, tool_on_chain, 4)
+        assert await bench.close(*closings) == [Closed.SETTLED] * 4
+        assert bench.transactions() == 2
+
+
+async def test_a_worker_lives_on_its_fees(world, tool_on_chain, bench_of):
+    identity = await world.new_leader(sui=11)
+    key = identity.key
+    async with bench_of(identity, enough_mist=20_000_000) as bench:
+        await spend_coins(world, key)
+        for _ in range(3):
+            closings = await closings_of(world, bench, tool_on_chain, 4)
+            assert await bench.close(*closings) == [Closed.SETTLED] * 4
+        assert (await world.client.balance_parts(key.address)).in_address > 20_000_000
+        await bench.workers.refresh()
+        assert bench.workers.total_mist == await world.client.balance(key.address)
+
+
+async def test_a_balance_that_another_program_spends_is_filled_up_from_coins(
+    world, tool_on_chain, bench_of
+):
+    identity = await world.new_leader(sui=20)
+    async with bench_of(identity, enough_mist=MIST, run=False) as bench:
+        closings = await closings_of(world, bench, tool_on_chain, 3)
+        await spend_balance(world, identity.key)
+        running = asyncio.create_task(bench.closer.run())
+        assert await bench.close(*closings) == [Closed.SETTLED] * 3
+        running.cancel()
+
+
+# --- Epochs
+
+
+async def test_a_transaction_whose_epochs_are_over_is_made_anew(world, tool_on_chain, bench_of):
+    identity = await world.new_leader()
+    async with bench_of(identity, run=False, trouble_pause_ms=60_000) as bench:
+        closings = await closings_of(world, bench, tool_on_chain, 3)
+        signed_in = bench.workers.epoch
+        for _ in range(2):
+            world.localnet.advance_epoch()
+        running = asyncio.create_task(bench.closer.run())
+        assert await bench.close(*closings) == [Closed.SETTLED] * 3
+        assert bench.workers.epoch.number == signed_in.number + 2
+        assert not bench.closer.troubled.is_set()
+        running.cancel()
+
+
+# --- Several
+
+
+async def test_the_worker_with_most_money_left_sends_and_gets_the_fees(
+    world, tool_on_chain, bench_of
+):
+    identity = await world.new_leader()
+    rich = await world.new_worker(identity, sui=5)
+    signers = [identity.key, rich]
+    async with bench_of(identity, signers=signers, enough_mist=4 * MIST, run=False) as bench:
+        assert len(bench.workers.listed) == 2
+        paying = bench.workers.paying
+        async with paying(3 * MIST) as first, paying(3 * MIST) as second:
+            assert {first.address, second.address} == {each.address for each in signers}
+        await spend_balance(world, identity.key)
+        await spend_coins(world, identity.key)
+        await bench.workers.refresh()
+        before = (await world.client.balance_parts(rich.address)).in_address
+        closings = await closings_of(world, bench, tool_on_chain, 4)
+        running = asyncio.create_task(bench.closer.run())
+        assert await bench.close(*closings) == [Closed.SETTLED] * 4
+        running.cancel()
+        assert (await world.client.balance_parts(rich.address)).in_address > before
+
+
+async def test_when_a_worker_is_removed_another_one_closes_and_it_is_told_once(
+    world, tool_on_chain, bench_of, logged
+):
+    identity = await world.new_leader()
+    other = await world.new_worker(identity)
+    async with bench_of(identity, signers=[identity.key, other], enough_mist=MIST // 2) as bench:
+        closings = await closings_of(world, bench, tool_on_chain, 6)
+        async with world.client_of(identity.key) as owner:
+            leaders = LeaderRegistry(owner, world.deployment)
+            await leaders.remove_worker(identity.id, identity.key.address)
+        assert await bench.close(*closings[:3]) == [Closed.SETTLED] * 3
+        assert await bench.close(*closings[3:]) == [Closed.SETTLED] * 3
+        await bench.workers.refresh()
+        assert [worker.address for worker in bench.workers.listed] == [other.address]
+        assert bench.workers.trouble == ""
+    (told,) = [line for line in logged if line["event"] == "worker_removed"]
+    assert told["worker"] == str(identity.key.address)
+
+
+async def test_without_a_worker_nothing_is_closed_until_there_is_one_again(
+    world, tool_on_chain, bench_of, logged
+):
+    identity = await world.new_leader()
+    async with bench_of(identity) as bench:
+        closings = await closings_of(world, bench, tool_on_chain, 3)
+        async with world.client_of(identity.key) as owner:
+            leaders = LeaderRegistry(owner, world.deployment)
+            await leaders.remove_worker(identity.id, identity.key.address)
+            for closing in closings:
+                bench.closer.queue.put(closing)
+            async with asyncio.timeout(TIMEOUT_S):
+                await bench.closer.troubled.wait()
+            assert "worker" in bench.closer.trouble
+            assert "worker" in bench.workers.trouble
+            await leaders.add_worker(identity.id, identity.key.address)
+        assert await bench.close(*closings) == [Closed.SETTLED] * 3
+        assert (bench.closer.trouble, bench.workers.trouble) == ("", "")
+    levels = [line["log_level"] for line in logged if line["event"] == "no_worker"]
+    assert levels == ["error"]
+    assert [line["event"] for line in logged].count("worker_added") == 1

@@ -1,0 +1,144 @@
+"""Names, leaders and the administration are passed on in two steps."""
+
+import pytest
+
+from nexus_tools.errors import NotAllowedError, NotFoundError
+from nexus_tools.package import name_id, parse_event
+from nexus_tools.package.move.owner import OwnershipAccepted, OwnershipOffered
+from nexus_tools.package.move.tool import ToolTakenOver, ToolUpdated
+from nexus_tools.registry import Administration, LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import ToolFqn
+
+ADD = ToolFqn.parse("xyz.example.math.add@1")
+NAME = "xyz.example.math.add"
+KEYS = bytes(range(32)), bytes(32)
+
+
+# --- Names
+
+
+@pytest.mark.usefixtures("added")
+async def test_who_registers_the_first_version_owns_the_name(registry, chain, owner):
+    name = await registry.name(NAME)
+    assert name.id == name_id(chain.deployment.tool_registry, NAME)
+    assert (name.name, name.owner.owner, name.owner.offered) == (NAME, owner.address, None)
+    tool = await registry.get(ADD)
+    assert (tool.name, await registry.owner(tool)) == (name.id, owner.address)
+
+
+async def test_a_name_without_a_version_is_unknown(registry):
+    with pytest.raises(NotFoundError) as caught:
+        await registry.name(NAME)
+    assert caught.value.code == "name_unknown"
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_name_belongs_to_who_accepts_the_offer_and_not_before(
+    registry, strangers, owner, user, define
+):
+    offered = await registry.offer(NAME, user.address)
+    name = (await registry.name(NAME)).id
+    assert registry.emitted(offered, OwnershipOffered) == OwnershipOffered(
+        name, owner.address, user.address
+    )
+    with pytest.raises(NotAllowedError) as caught:
+        await strangers.update(ADD, price_mist=0)
+    assert caught.value.code == "not_operator"
+    accepted = await strangers.accept(NAME)
+    assert strangers.emitted(accepted, OwnershipAccepted) == OwnershipAccepted(
+        name, owner.address, user.address
+    )
+    await strangers.register(define("xyz.example.math.add@2"))
+    with pytest.raises(NotAllowedError) as caught:
+        await registry.unregister(ADD)
+    assert caught.value.code == "not_owner"
+
+
+@pytest.mark.usefixtures("added")
+async def test_who_takes_over_a_name_leaves_the_former_owner_nothing_of_any_version(
+    registry, strangers, define, owner, user, active_leader
+):
+    second = Registration(
+        define("xyz.example.math.add@2"), price_mist=5, leaders=(active_leader,), keys=KEYS
+    )
+    await registry.register(second)
+    await registry.add_operator(ADD, owner.address)
+    await registry.add_operator(ADD, Address.of(5))
+    await registry.offer(NAME, user.address)
+    sent = await strangers.accept(NAME)
+    first, second = await registry.versions(NAME)
+    assert [(each.payout, each.operators.entries, each.keys.keys) for each in (first, second)] == [
+        (user.address, (), ()),
+        (user.address, (), ()),
+    ]
+    assert (second.leaders.entries, second.price_mist) == ((active_leader,), 5)
+    events = [parse_event(registry.deployment, each) for each in sent.events]
+    kinds = [type(each) for each in events]
+    assert kinds == [OwnershipAccepted, *[ToolTakenOver, ToolUpdated] * 2]
+
+
+@pytest.mark.usefixtures("added")
+async def test_an_offer_that_was_taken_back_cannot_be_accepted(registry, strangers, user):
+    await registry.offer(NAME, user.address)
+    await registry.offer(NAME, None)
+    with pytest.raises(NotAllowedError) as caught:
+        await strangers.accept(NAME)
+    assert caught.value.code == "not_offered"
+
+
+@pytest.mark.usefixtures("added")
+async def test_only_the_owner_offers_a_name(strangers, user):
+    with pytest.raises(NotAllowedError) as caught:
+        await strangers.offer(NAME, user.address)
+    assert caught.value.code == "not_owner"
+
+
+# --- Leaders
+
+
+async def test_who_takes_over_a_leader_is_its_only_worker_and_it_has_no_keys(
+    leaders, active_leader, leader, user, chain
+):
+    await leaders.add_key(active_leader, KEYS[0])
+    users = LeaderRegistry(user, chain.deployment)
+    with pytest.raises(NotAllowedError) as caught:
+        await users.accept(active_leader)
+    assert caught.value.code == "not_offered"
+    await leaders.offer(active_leader, user.address)
+    assert (await leaders.get(active_leader)).owner.offered == user.address
+    await users.accept(active_leader)
+    found = await leaders.get(active_leader)
+    assert (found.owner.owner, found.owner.offered) == (user.address, None)
+    assert (found.workers.entries, found.keys.keys) == ((user.address,), ())
+    with pytest.raises(NotAllowedError) as caught:
+        await leaders.deactivate(active_leader)
+    assert caught.value.code == "not_owner"
+
+
+# --- The administration
+
+
+async def test_the_admin_passes_the_administration_on(admin, user, admins, chain):
+    ours, theirs = (Administration(each, chain.deployment) for each in (admin, user))
+    with pytest.raises(NotAllowedError) as caught:
+        await theirs.offer(user.address)
+    assert caught.value.code == "not_admin"
+    await ours.offer(user.address)
+    assert (await ours.state()).owner.offered == user.address
+    settings = await admins.settings()
+    with pytest.raises(NotAllowedError) as caught:
+        await ToolRegistry(user, chain.deployment).configure(settings)
+    assert caught.value.code == "not_admin"
+    await theirs.accept()
+    await ToolRegistry(user, chain.deployment).configure(settings)
+    with pytest.raises(NotAllowedError) as caught:
+        await admins.configure(settings)
+    assert caught.value.code == "not_admin"
+    assert str(user.address) in caught.value.message
+
+
+async def test_who_was_offered_nothing_accepts_nothing(user, chain):
+    with pytest.raises(NotAllowedError) as caught:
+        await Administration(user, chain.deployment).accept()
+    assert caught.value.code == "not_offered"
