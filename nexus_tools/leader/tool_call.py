@@ -96,10 +96,9 @@ class ToolCalls:
         try:
             inputs = invocation.inputs.as_json()
             validator.check_input(inputs)
-            is_plain = ports_of(inputs) == invocation.inputs
         except ValidationError as error:
             raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
-        if invocation.signers and not is_plain:
+        if invocation.signers and ports_of(inputs) != invocation.inputs:
             # The tool signs what it is asked as we write it: its signature would not fit.
             detail = "the inputs are not in the form in which a tool signs them"
             raise _NoCallError(FailureReason.INPUT_INVALID, detail)
