@@ -258,7 +258,6 @@ public(package) fun lock(
     self.balance.join(coin.into_balance());
     self.required_mist = amount_mist;
     self.delay_ms = delay_ms;
-    self.proposed_mist = 0;
     let locked_at_ms = clock.timestamp_ms();
     event::emit(CollateralLocked { object, amount_mist, delay_ms, locked_at_ms });
 }
@@ -293,6 +292,7 @@ public(package) fun claim(self: &mut Collateral, object: ID, clock: &Clock, ctx:
     if (held_back_mist == 0) {
         self.required_mist = 0;
         self.unregistered_at_ms = option::none();
+        self.proposed_mist = 0;
         self.slash = option::none();
     };
     event::emit(CollateralClaimed { object, amount_mist, held_back_mist });
