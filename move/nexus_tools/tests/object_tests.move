@@ -151,6 +151,30 @@ fun proposed_slash() {
 }
 
 #[test]
+fun claimed_collateral() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[]);
+    runner.unregister(ALICE, ADD);
+    runner.propose_slash(ADD, 30);
+    // By then the slash is void.
+    runner.advance(2 * WEEK_MS);
+    runner.claim(ALICE, ADD);
+    let fields = vector[
+        field(0u64),
+        field(0u64),
+        field(WEEK_MS),
+        field(option::none<u64>()),
+        field(0u64),
+        // There is no slash.
+        x"00",
+    ].flatten();
+    runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
+        assert_eq!(bcs::to_bytes(tool.collateral()), fields);
+    });
+    runner.end();
+}
+
+#[test]
 fun requested_invocation() {
     let (mut runner, id, lee) = requested();
     let fields = vector[invocation(&runner, id, lee), field(9_211_300u64), x"00"].flatten();
