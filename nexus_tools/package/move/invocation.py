@@ -7,8 +7,8 @@ windows have passed since the request: by `settle` with the tool's answer or by 
 reason why there is none. When as many windows have passed as there are leaders, nobody may, and
 anyone may close it by `expire`. A closed invocation never changes again.
 
-`settle` pays the tool and the leader, `fail` the leader alone, and what is not spent goes back to
-the requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
+`settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
+requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
 transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
 afterwards changes nothing. `expire` and `delete` depend on no version of the package and on no
 setting: what was prepaid is never locked in.

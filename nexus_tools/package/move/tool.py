@@ -18,7 +18,7 @@ The state of a tool follows from its collateral:
 | claimed      | none                | active (`re_register`)                 |
 
 Only an active tool takes new invocations. A tool that asks for a price lists the leaders that may
-be named for it: it gives its answer to them before it is paid. Keys of the tool sign its answers.
+be named for it: it gives its answer to them before it is paid. Its keys sign answers.
 
 What leads out (`unregister`, `claim`) and what takes a right away (`remove_operator`,
 `remove_leader`, `remove_key`) depends on no version of the package and on no setting: nobody can
