@@ -380,11 +380,16 @@ fun slash_has_a_reason() {
     abort
 }
 
-#[test, expected_failure(abort_code = collateral::EInvalidReason)]
-fun reason_is_limited() {
+#[test]
+fun reason_has_at_most_500_bytes() {
     let (mut collateral, clock) = locked();
     propose_for(&mut collateral, text(500, 0x61), evidence(), &clock);
-    cancel_slash(&mut collateral, &clock);
+    end(collateral, clock);
+}
+
+#[test, expected_failure(abort_code = collateral::EInvalidReason)]
+fun reason_does_not_have_501_bytes() {
+    let (mut collateral, clock) = locked();
     propose_for(&mut collateral, text(501, 0x61), evidence(), &clock);
     abort
 }
@@ -418,6 +423,18 @@ fun pending_slash_holds_back_its_amount_alone() {
     assert_eq!(claim(&mut collateral, &clock), 30);
     assert!(collateral.is_claimed());
     assert_paid_at_most(OWNER, 100);
+    end(collateral, clock);
+}
+
+#[test]
+fun single_mist_that_is_not_held_back_is_claimed() {
+    let (mut collateral, mut clock) = unregistered();
+    clock.set_for_testing(1_000);
+    propose(&mut collateral, 20, &clock);
+    claim(&mut collateral, &clock);
+    cancel_slash(&mut collateral, &clock);
+    propose(&mut collateral, 19, &clock);
+    assert_eq!(claim(&mut collateral, &clock), 1);
     end(collateral, clock);
 }
 
