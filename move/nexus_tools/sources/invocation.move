@@ -8,9 +8,9 @@
 ///
 /// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
 /// requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
-/// transaction. Terms are fixed by the request: a tool that is changed, unregistered or
-/// suspended afterwards changes nothing. `expire` and `delete` depend on no version of the package
-/// and on no setting: what was prepaid is never locked in.
+/// transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
+/// afterwards changes nothing, but for the keys with which it signs. `expire` and `delete` depend
+/// on no version of the package and on no setting: what was prepaid is never locked in.
 module nexus_tools::invocation;
 
 use nexus_tools::leader::Leader;
@@ -213,8 +213,8 @@ public enum State has copy, drop, store {
 
 /// Requests an invocation of `tool` by one leader and returns its id; the invocation is shared.
 /// `revision` is that of the tool as the requester looked at it, and the `payment` is exactly the
-/// `quote`: so nothing is called and no price is paid to which the requester did not consent. Aborts
-/// with `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
+/// `quote`: so nothing is called and no price is paid to which the requester did not consent.
+/// Aborts with `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
 /// `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
 /// `EWrongPayment` or `leader_registry::ENotAccepting`.
 public fun request(

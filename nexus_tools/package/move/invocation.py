@@ -10,8 +10,8 @@ anyone may close it by `expire`. A closed invocation never changes again.
 `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
 requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
 transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
-afterwards changes nothing. `expire` and `delete` depend on no version of the package and on no
-setting: what was prepaid is never locked in.
+afterwards changes nothing, but for the keys with which it signs. `expire` and `delete` depend on no
+version of the package and on no setting: what was prepaid is never locked in.
 """
 
 from __future__ import annotations
