@@ -379,7 +379,7 @@ fun leader_offered_taken_back_and_accepted() {
 
 #[test]
 fun request_and_settlement() {
-    let (mut runner, leader) = alice_and_lee();
+    let (mut runner, leader) = test_runner::alice_and_lee();
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_payout(name, tools, MAX, ctx);
     });
@@ -454,7 +454,7 @@ fun request_of_two_leaders_for_a_signed_answer() {
 
 #[test]
 fun failure() {
-    let (mut runner, leader) = alice_and_lee();
+    let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(1);
     runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, leaders, clock, ctx| {
@@ -478,7 +478,7 @@ fun failure() {
 
 #[test]
 fun expiry() {
-    let (mut runner, leader) = alice_and_lee();
+    let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
     runner.expire(invocation, BOB, 9_211_300);
@@ -495,7 +495,7 @@ fun expiry() {
 
 #[test]
 fun deletion() {
-    let (mut runner, leader) = alice_and_lee();
+    let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
     runner.expire(invocation, BOB, 9_211_300);
@@ -540,14 +540,6 @@ fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 5_000_000, vector[@0x1EAD.to_id()]);
     runner
-}
-
-/// Lee's leader, and a tool for 5 000 000 MIST that lists it.
-fun alice_and_lee(): (Runner, ID) {
-    let mut runner = test_runner::start();
-    let lee = runner.register_leader(LEE);
-    runner.register(ALICE, ADD, 5_000_000, vector[lee]);
-    (runner, lee)
 }
 
 /// The id and the FQN of `ADD`.

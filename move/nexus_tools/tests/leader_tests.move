@@ -246,9 +246,7 @@ fun stranger_does_not_re_register_a_leader() {
 #[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
 fun claimed_leader_does_not_come_back_while_nothing_is_accepted() {
     let (mut runner, leader) = lee_claimed();
-    runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
-        leaders.configure(admin, false, 200_000_000, 3_600_000, 1, 1, 1, 1, 1, 5_000, 1, ctx);
-    });
+    runner.configure_leaders(false);
     runner.leader_tx!(LEE, leader, |leader, leaders, clock, ctx| {
         leader.re_register(leaders, mint(COLLATERAL_MIST, ctx), WEEK_MS, clock, ctx);
     });

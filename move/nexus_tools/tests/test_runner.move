@@ -15,6 +15,7 @@ use nexus_tools::name::Name;
 use nexus_tools::tool::{Self, Tool};
 use nexus_tools::tool_registry::{Self, ToolRegistry};
 use nexus_tools::value::{Self, Ports};
+use std::ascii;
 use std::bcs;
 use std::unit_test::assert_eq;
 use sui::balance;
@@ -28,6 +29,12 @@ use sui::test_scenario::{Self, Scenario};
 // === Constants ===
 
 const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+const LEE: address = @0x1;
+
+/// Alice's tool.
+const ADD: vector<u8> = b"xyz.example.add@1";
+
 /// The reference gas price of the first epoch.
 const GAS_PRICE: u64 = 1_000;
 const START_MS: u64 = 1_000_000;
@@ -238,6 +245,14 @@ public macro fun invocation_tx(
 
 // === Usual acts: tools ===
 
+/// Lee's leader, and Alice's tool for 5 000 000 MIST that lists it.
+public fun alice_and_lee(): (Runner, ID) {
+    let mut runner = start();
+    let lee = runner.register_leader(LEE);
+    runner.register(ALICE, ADD, 5_000_000, vector[lee]);
+    (runner, lee)
+}
+
 /// Registers the first version of a name.
 public fun register(
     self: &mut Runner,
@@ -385,6 +400,13 @@ public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64) {
     self.advance(NOTICE_MS);
     self.leader_admin_tx!(ADMIN, leader, |leader, admin, leaders, clock, ctx| {
         leader.execute_slash(admin, leaders, clock, ctx);
+    });
+}
+
+/// Lets the admin change the terms of new invocations.
+public fun configure_leaders(self: &mut Runner, accepting: bool) {
+    self.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
+        leaders.configure(admin, accepting, 200_000_000, 3_600_000, 1, 1, 1, 1, 1, 5_000, 1, ctx);
     });
 }
 
@@ -550,6 +572,12 @@ public fun define(fqn: vector<u8>): Definition {
 
 /// One port `a` with the JSON text `12345678`: 1 + 2 + 1 + 1 + 8 = 13 bytes.
 public fun inputs(): Ports { port(b"a", b"12345678") }
+
+/// The variant of an answer.
+public fun ok(): ascii::String { b"ok".to_ascii_string() }
+
+/// The ports of an answer: `result` with the JSON text `3`: 1 + 1 + 6 + 1 + 1 + 1 = 11 bytes.
+public fun sum(): Ports { port(b"result", b"3") }
 
 /// One port with a JSON text.
 public fun port(name: vector<u8>, json: vector<u8>): Ports {
