@@ -1,9 +1,10 @@
 /// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
-/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i, counted from 0, may close it
-/// once i windows have passed since the request: by `settle` with the tool's answer or by `fail`
-/// with the reason why there is none. When as many windows have passed as there are leaders, nobody
-/// may, and anyone may close it by `expire`. A closed invocation never changes again.
+/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i,
+/// counted from 0, may close it once i windows have passed since the request: by `settle` with the
+/// tool's answer or by `fail` with the reason why there is none. When as many windows have passed as
+/// there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
+/// changes again.
 ///
 /// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
 /// requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
@@ -405,8 +406,8 @@ public fun quote(
 }
 
 /// What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its id, the
-/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. So the
-/// tool knows what it was asked: a leader that asks something else has no signature to settle with.
+/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. A
+/// leader that asks the tool something else has no signature with which it could settle.
 public fun signed_outcome(self: &Invocation, variant: &ascii::String, ports: &Ports): vector<u8> {
     let mut message = SIGNED_OUTCOME;
     message.append(object::id(self).to_bytes());

@@ -633,8 +633,8 @@ def signed_outcome(
 ) -> Result:
     """What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its
     id, the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of
-    the ports. So the tool knows what it was asked: a leader that asks something else has no
-    signature to settle with.
+    the ports. A leader that asks the tool something else has no signature with which it could
+    settle.
 
     Returns `vector<u8>`.
     """
