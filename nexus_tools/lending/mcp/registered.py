@@ -10,6 +10,7 @@ from nexus_tools.errors import NotNowError, ValidationError
 from nexus_tools.leader import FoundTool, Interface, Interfaces
 from nexus_tools.lending.mcp.catalogue import CataloguePage, Progress
 from nexus_tools.package import tool_id
+from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.tool_registry import ToolRegistry as RegistryState
 from nexus_tools.registry import ToolFilter, ToolRegistry
 from nexus_tools.sui.object import Object
