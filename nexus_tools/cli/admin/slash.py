@@ -8,6 +8,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, FILE, Session, asked, carry_out, report, writes
+from nexus_tools.cli.leader_names import find_leader
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Verb = Callable[[Any, "str | Address"], Awaitable[Sent]]
 
 WHOSE = click.argument("whose", metavar="FQN|LEADER")
+"""A tool by its FQN, or a leader by its id, or its name where only one has it."""
 
 
 @click.group()
@@ -84,12 +86,11 @@ async def _act(
     session: Session, whose: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
 ) -> None:
     """Do a verb on a tool or a leader as `carry_out` does, and report it."""
-    from nexus_tools.sui.address import Address
-
     async with session.nexus() as nexus:
-        is_leader = whose.startswith("0x")
-        service: Slashes = nexus.leaders if is_leader else nexus.tools
-        who = Address.parse(whose) if is_leader else whose
+        # An FQN has a version, and a leader may call itself whatever it likes: then it has an id.
+        is_tool = "@" in whose
+        service: Slashes = nexus.tools if is_tool else nexus.leaders
+        who = whose if is_tool else (await find_leader(nexus.leaders, whose)).id
         sent = await carry_out(
             session,
             service,
