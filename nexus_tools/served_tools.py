@@ -92,7 +92,7 @@ class ServedTools:
     def signatures(self) -> Signatures:
         """What the server does, with the leaders that each tool accepts now.
 
-        Where it requires signatures, it answers open invocations alone.
+        Where it requires signatures, it takes calls for open invocations alone.
         """
         is_required = self._signatures.mode == SignatureMode.REQUIRED
         return replace(
@@ -213,12 +213,12 @@ class ServedTools:
         self._leaders = dict([*read.items(), *kept.items()][: len(listed) + MAX_LEADERS])
 
     def _check_signatures(self) -> None:
-        """Raise `signatures_needed` if a tool has a price and unsigned calls would be answered."""
+        """Raise `signatures_needed` if a tool has a price and anybody could call it."""
         priced = [fqn for fqn, tool in self._tools.items() if tool.price_mist]
         if priced and self._signatures.mode != SignatureMode.REQUIRED:
             raise UsageError(
                 "signatures_needed",
-                f"{', '.join(priced)} asks for a price, and would answer whoever calls it",
+                f"{', '.join(priced)} asks for a price, and anybody could call it",
                 hint="serve it with --signatures required, or set its price to 0",
             )
 

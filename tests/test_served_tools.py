@@ -258,7 +258,7 @@ async def test_while_the_node_is_away_what_was_read_last_holds(
 # --- For what
 
 
-async def test_only_an_open_invocation_that_names_tool_and_leader_is_answered(
+async def test_only_an_open_invocation_that_names_tool_and_leader_is_served(
     serve, keyed_leader, request_add, closing
 ):
     closed = await request_add()
