@@ -365,28 +365,21 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
-async def test_a_leader_that_waits_to_hear_of_an_earlier_transaction_can_be_stopped(
-    world, add, log
-):
+async def test_a_transaction_of_which_a_leader_never_heard_is_not_paid_twice(world, add, log):
     identity = await world.new_leader()
-    ids = await world.request(add, {"a": 20, "b": 22})
     async with Gateway(world.localnet.url).running() as gateway:
         url = gateway.network.url
-        gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE)
         async with world.running(identity, url=url, stop_timeout_ms=0, **QUICK):
-            await gateway.asked("ExecuteTransaction", 1)  # it is written down by now
-        gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
-        async with world.client_at(url) as client:
-            config = world.config(identity, **QUICK)
-            leader = Leader(config, client, [identity.key], world.deployment, identity.id)
-            running = asyncio.create_task(leader.run())
-            await gateway.asked("GetTransaction", 1)
-            leader.stop()
-            async with asyncio.timeout(TIMEOUT_S):
-                await running
+            gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
+            ids = await world.request(add, {"a": 20, "b": 22})
+            assert await results(world, ids) == [42]  # the Leader does not know that
+            gateway.fail("GetObject", StatusCode.UNAVAILABLE)
         gateway.mend("ExecuteTransaction")
-        gateway.mend("GetTransaction")
+        gateway.mend("GetObject")
+        before = await world.client.balance(identity.key.address)
         async with world.running(identity, url=url, **QUICK):
-            assert await results(world, ids) == [42]
-    assert await world.closings(1) == {ids[0]: 1}
+            again = await world.request(add, {"a": 3, "b": 4})
+            assert await results(world, again) == [7]
+    assert await world.closings(2) == dict.fromkeys([*ids, *again], 1)
+    assert await world.client.balance(identity.key.address) > before
     assert len(log.named("started")) == 2
