@@ -98,6 +98,6 @@ def _call(offer: Offer, body: bytes) -> ToolCall:
         deadline=asyncio.get_running_loop().time() + seconds,
         max_outcome_bytes=MAX_OUTCOME_BYTES,
         keys=offer.found.tool.keys.keys,
-        signers=(),
+        signers=(),  # nothing is settled on chain by this answer
         validator=offer.interface.validator,
     )
