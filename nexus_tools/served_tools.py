@@ -92,7 +92,7 @@ class ServedTools:
     def signatures(self) -> Signatures:
         """What the server does, with the leaders that each tool accepts now.
 
-        Where it requires signatures, it answers open invocations alone.
+        Where it requires signatures, it takes calls for open invocations alone.
         """
         is_required = self._signatures.mode == SignatureMode.REQUIRED
         return replace(
@@ -145,8 +145,15 @@ class ServedTools:
         found = self._invocations.get(invocation) or await self._read_invocation(invocation)
         if found.tool != self._ids[fqn] or leader not in found.leaders:
             raise NotAuthorizedError(f"{invocation} does not name this tool and this leader")
-        if found.expires_at_ms <= time() * 1_000:
+        # The chain decides; it is asked only where its clock would have to be behind.
+        if found.expires_at_ms <= time() * 1_000 and found.expires_at_ms <= await self._now_ms():
             raise NotAuthorizedError(f"no leader can close {invocation} any more")
+
+    async def _now_ms(self) -> int:
+        try:
+            return await self._client.now_ms()
+        except NexusError as error:
+            raise _away() from error
 
     async def _read_invocation(self, invocation: Address) -> _Open:
         try:
@@ -206,12 +213,12 @@ class ServedTools:
         self._leaders = dict([*read.items(), *kept.items()][: len(listed) + MAX_LEADERS])
 
     def _check_signatures(self) -> None:
-        """Raise `signatures_needed` if a tool has a price and unsigned calls would be answered."""
+        """Raise `signatures_needed` if a tool has a price and anybody could call it."""
         priced = [fqn for fqn, tool in self._tools.items() if tool.price_mist]
         if priced and self._signatures.mode != SignatureMode.REQUIRED:
             raise UsageError(
                 "signatures_needed",
-                f"{', '.join(priced)} asks for a price, and would answer whoever calls it",
+                f"{', '.join(priced)} asks for a price, and anybody could call it",
                 hint="serve it with --signatures required, or set its price to 0",
             )
 

@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class Leader:
-    """Carries invocations to tools and outcomes back, in the name of one leader.
+    """Carries invocations to tools and outcomes back, in the name of one leader, whose `id` it has.
 
     `client` reads the chain and sends; `signers`, one at least, are the keys of its workers that
     are here: they pay the gas and get the fees. What signs tool calls is another key, which the
@@ -65,6 +65,7 @@ class Leader:
         *,
         resolve: Resolve | None = None,
     ) -> None:
+        self.id = leader
         self._config = config
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._enough_mist)
