@@ -45,10 +45,21 @@ PRICE = 1_000
 PRICES = (500, 1_000, 2_000, 5_000)
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SIGNED_BATCHES = (1, 16, 32, 64)
+MAX_SIGNED = 32
+"""The most signed answers that pay in one transaction: a Leader's batch ends there."""
+
+LARGE_BATCHES = (1, 2, 4, 8, 16, 32)
+LARGE_BYTES = 64_000
+"""Inputs nearly as large as the registry takes."""
+
+RECORDS = 1_000
+"""How many false settlements a bought record has."""
+
 PROTOCOLS = (105, 140)
 
 _SUI = 1_000_000_000
-_INPUTS = {"a": 20, "b": 22}
+_INPUTS: Mapping[str, object] = {"a": 20, "b": 22}
+_LARGE: Mapping[str, object] = {"a": 20, "b": "x" * LARGE_BYTES}
 _ANSWER = Answer("ok", {"result": 42})
 _FAILURE = Failure(FailureReason.UNREACHABLE, "x" * 200)
 _PRICED, _FREE, _SIGNED = (
@@ -82,7 +93,10 @@ def cost_of(sent: Sent) -> Cost:
 
 @dataclass(frozen=True, slots=True)
 class Economy:
-    """All that was measured by the rules of one protocol version."""
+    """All that was measured by the rules of one protocol version.
+
+    Costs are for one invocation of as many in a transaction as the key says.
+    """
 
     protocol: int
     settings: LeaderSettings
@@ -92,21 +106,29 @@ class Economy:
     settling: Mapping[int, Cost] = field(default_factory=dict)
     settling_signed: Mapping[int, Cost] = field(default_factory=dict)
     failing: Mapping[int, Cost] = field(default_factory=dict)
+    settling_large: Mapping[int, Cost] = field(default_factory=dict)
+    failing_large: Mapping[int, Cost] = field(default_factory=dict)
 
-    def fail_fee_mist(self, price: int) -> int:
-        """What failing an invocation pays."""
+    def fail_fee_mist(self, price: int, more_bytes: int = 0) -> int:
+        """What failing an invocation pays, with so many bytes of inputs more."""
         settings = self.settings
         return (
             settings.fee_gas_units * price
             + settings.fee_storage_mist
-            + settings.fee_per_input_byte_mist * self.input_bytes
+            + settings.fee_per_input_byte_mist * (self.input_bytes + more_bytes)
         )
 
-    def settle_fee_mist(self, price: int) -> int:
+    def settle_fee_mist(self, price: int, more_bytes: int = 0) -> int:
         """What settling it pays."""
         per_byte = self.settings.fee_per_outcome_byte_mist
         margin = self.settings.settle_margin_mist
-        return self.fail_fee_mist(price) + margin + per_byte * self.answer_bytes
+        return self.fail_fee_mist(price, more_bytes) + margin + per_byte * self.answer_bytes
+
+    @property
+    def record_mist(self) -> int:
+        """What it costs to settle `RECORDS` invocations of one's own: prices and fees come back."""
+        verbs = ("request, 16 at once", "settle, 16 at once", "delete, 16 at once")
+        return RECORDS * sum(self.verbs[verb].mist() for verb in verbs)
 
 
 class _World:
@@ -142,27 +164,52 @@ class _World:
                 self.verbs["register a tool"] = cost_of(registered.sent)
         return leader
 
-    async def request(self, name: str, leader: Address, count: int) -> list[Address]:
-        """So many invocations, requested in transactions of 16."""
+    async def request(
+        self, name: str, leader: Address, count: int, asked: Mapping[str, object]
+    ) -> list[Address]:
+        """So many invocations, requested in as few transactions as they fit into."""
         tool = await self.tools.get(f"{name}@1")
         settings = await self.leaders.settings()
-        inputs, found = ports_of(_INPUTS), []
+        inputs = ports_of(asked)
         bytes_ = inputs.size()
+        found: list[Address] = []
         mist = quote_mist(settings, tool, bytes_, DEFAULT_OUTCOME_BYTES, PRICE)
-        terms = {"inputs": inputs, "max_outcome_bytes": DEFAULT_OUTCOME_BYTES, "payment_mist": mist}
-        for start in range(0, count, 16):
+        at_once = 1 if bytes_ > LARGE_BYTES else 16
+        for start in range(0, count, at_once):
             builder = TransactionBuilder()
-            for _ in range(min(16, count - start)):
-                add_request(builder, self.deployment, settings, tool, [leader], **terms)
+            for _ in range(min(at_once, count - start)):
+                add_request(
+                    builder,
+                    self.deployment,
+                    settings,
+                    tool,
+                    [leader],
+                    inputs=inputs,
+                    max_outcome_bytes=DEFAULT_OUTCOME_BYTES,
+                    payment_mist=mist,
+                )
             executed = await self.client.execute(builder)
             found += executed.created_of("invocation", "Invocation")
-            if count == 1:
-                self.verbs["request"] = cost_of(executed)
+            self._measured("request", cost_of(executed), count if at_once == 16 else 0)
         return found
 
-    async def close(self, name: str, leader: Address, outcome: Outcome, count: int) -> Cost:
+    def _measured(self, verb: str, cost: Cost, count: int) -> None:
+        """Keep what a verb costs alone, and what one of 16 in a transaction does."""
+        if count == 1:
+            self.verbs[verb] = cost
+        elif count == 16:
+            self.verbs[f"{verb}, 16 at once"] = cost.per(16)
+
+    async def close(
+        self,
+        name: str,
+        leader: Address,
+        outcome: Outcome,
+        count: int,
+        asked: Mapping[str, object] = _INPUTS,
+    ) -> Cost:
         """What one of so many closings in a transaction costs; and what deleting one does."""
-        places = await self.request(name, leader, count)
+        places = await self.request(name, leader, count, asked)
         builder = TransactionBuilder()
         for place in places:
             closing = outcome
@@ -171,8 +218,8 @@ class _World:
             add_outcome(builder, self.deployment, place, leader, closing)
         cost = cost_of(await self.client.execute(builder))
         deleted = await self.invocations.delete(*places)
-        if count == 1:
-            self.verbs["delete"] = cost_of(deleted)
+        if asked is _INPUTS:
+            self._measured("delete", cost_of(deleted), count)
         return cost.per(count)
 
     def _signed(self, place: Address, answer: Answer) -> Answer:
@@ -213,6 +260,10 @@ async def measure(protocol: int) -> Economy:
             free = await world.close(_FREE, leader, _ANSWER, 1)
             failing = {n: await world.close(_FREE, leader, _FAILURE, n) for n in BATCHES}
             signed = {n: await world.close(_SIGNED, leader, _ANSWER, n) for n in SIGNED_BATCHES}
+            settling_large, failing_large = [
+                {n: await world.close(_FREE, leader, each, n, _LARGE) for n in LARGE_BATCHES}
+                for each in (_ANSWER, _FAILURE)
+            ]
             verbs = world.verbs | {
                 "settle, with a price": settling[1],
                 "settle, without": free,
@@ -229,6 +280,8 @@ async def measure(protocol: int) -> Economy:
                 settling,
                 signed,
                 failing,
+                settling_large,
+                failing_large,
             )
 
 
@@ -262,12 +315,38 @@ def margins_table(economy: Economy) -> Iterable[str]:
             yield f"{name:12}{price:>6}{fee:>12,}{left}"
 
 
+def large_table(economy: Economy) -> Iterable[str]:
+    """The same for inputs that are nearly as large as can be."""
+    sizes = "".join(f"{size:>12}" for size in LARGE_BATCHES)
+    yield f"… with inputs of {LARGE_BYTES:,} bytes each, protocol {economy.protocol}"
+    yield f"{'':18}{'fee':>12}{sizes}"
+    for price in PRICES:
+        for name, (fee, left) in large_margins(economy, price).items():
+            yield f"{name:12}{price:>6}{fee:>12,}" + "".join(f"{each:>12,}" for each in left)
+
+
+def large_margins(economy: Economy, price: int) -> Mapping[str, tuple[int, list[int]]]:
+    """Fee and margins of settling and of failing with large inputs, for each size of a batch."""
+    more = ports_of(_LARGE).size() - economy.input_bytes
+    fees = {
+        "settle": (economy.settle_fee_mist(price, more), economy.settling_large),
+        "fail": (economy.fail_fee_mist(price, more), economy.failing_large),
+    }
+    return {
+        name: (fee, [fee - costs[size].mist(price) for size in LARGE_BATCHES])
+        for name, (fee, costs) in fees.items()
+    }
+
+
 def broken_rules(economy: Economy) -> Iterable[str]:
     """Where a fee would make something else pay than to settle."""
     for price in PRICES:
         for size in BATCHES:
             settled = economy.settle_fee_mist(price) - economy.settling[size].mist(price)
             failed = economy.fail_fee_mist(price) - economy.failing[size].mist(price)
+            if size in economy.settling_signed and size <= MAX_SIGNED:
+                signed_mist = economy.settling_signed[size].mist(price)
+                settled = min(settled, economy.settle_fee_mist(price) - signed_mist)
             place = f"price {price}, {size} in a transaction"
             if settled <= failed:
                 yield f"{place}: failing pays {failed - settled:,} MIST more than settling"
@@ -292,6 +371,7 @@ def _document(economy: Economy) -> dict[str, object]:
             }
             for price in PRICES
         },
+        "record_mist": economy.record_mist,
         "broken_rules": [*broken_rules(economy)],
     }
 
@@ -307,7 +387,10 @@ def main() -> int:
     else:
         lines = [*verbs_table(economies)]
         for each in economies:
-            lines += ["", *margins_table(each)]
+            lines += ["", *margins_table(each), "", *large_table(each)]
+        for each in economies:
+            sui = each.record_mist / _SUI
+            lines += [f"a record of {RECORDS:,} false settlements: {sui:.2f} SUI"]
         print("\n".join(lines))
     broken = [line for each in economies for line in broken_rules(each)]
     print("\n".join(broken) if broken else "settle > fail >= silence, everywhere")

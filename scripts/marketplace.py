@@ -1,18 +1,19 @@
 """The rules of an invocation as pure arithmetic, and parties who play by all kinds of strategies.
 
 Money flows as `invocation` and `tool` say; gas is left aside, which is each party's own. What
-happens off chain is here, too: who calls the tool, who has its answer, whom the tool's server
-refuses after three answers that were failed.
+happens off chain is here, too: who calls the tool and what it asks, who has its answers, and whom
+the tool's server refuses, as it took three answers of which none was settled.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from random import Random
 
 REFUSED_AFTER = 3
-"""How many answers a leader may fail before the server of a tool that has a price refuses it."""
+"""How many answers a leader may take for nothing before the server of a tool that has a price
+refuses it: answers to invocations that were failed or expired, whoever let that happen."""
 
 
 class LeaderPlay(Enum):
@@ -26,6 +27,10 @@ class LeaderPlay(Enum):
     """It does nothing."""
     KEEPING = auto()
     """It calls the tool, keeps the answer, and fails."""
+    HOARDING = auto()
+    """It calls the tool, keeps the answer, and does nothing."""
+    CURIOUS = auto()
+    """It asks the tool a question of its own, too, with the same invocation."""
     INVENTING = auto()
     """It settles an answer of its own, and calls nobody."""
 
@@ -54,8 +59,6 @@ class Fees:
     settle_mist: int
     """With the bytes of the answer."""
     fail_mist: int
-    unused_mist: int
-    """What is prepaid for a longer answer."""
 
 
 @dataclass(eq=False, slots=True)
@@ -76,12 +79,12 @@ class Tool:
     price_mist: int
     leaders: Sequence[Leader]
     signs: bool = False
-    kept: Counter[str] = field(default_factory=Counter)
-    """How many of its answers each leader failed."""
+    unpaid: Counter[str] = field(default_factory=Counter)
+    """How many answers each leader took to what was not settled."""
 
     def responds_to(self, leader: Leader) -> bool:
         """Whether its server answers a request of this leader."""
-        refused = self.price_mist > 0 and self.kept[leader.name] >= REFUSED_AFTER
+        refused = self.price_mist > 0 and self.unpaid[leader.name] >= REFUSED_AFTER
         return self.play is not ToolPlay.SILENT and not refused
 
 
@@ -101,6 +104,8 @@ class Result:
     closer: Leader | None
     paid: Counter[str]
     """What each party has more, or less, in MIST: it comes to 0."""
+    answers: Mapping[str, int]
+    """How many answers of the tool each leader took."""
     answered: bool
     """Whether the requester has an answer of the tool's."""
     invented: bool
@@ -110,42 +115,57 @@ class Result:
 def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees) -> Result:
     """Play one invocation: the named leaders in their windows, one after the other."""
     assert all(leader in tool.leaders for leader in named), "the chain refuses who is not listed"
-    has_answer = False
+    taken: Counter[str] = Counter()
     for leader in named:
-        end, real = _carried(tool, leader)
-        has_answer = has_answer or (leader.league is requester and real)
-        if end is None:
-            continue
-        paid: Counter[str] = Counter()
-        if end is End.SETTLED:
-            paid[leader.name] += fees.settle_mist
-            paid[tool.name] += tool.price_mist
-        else:
-            paid[leader.name] += fees.fail_mist
-        paid[requester.name] -= sum(paid.values())
-        settled = end is End.SETTLED
-        return Result(end, leader, paid, has_answer or (settled and real), settled and not real)
-    return Result(End.EXPIRED, None, Counter(), has_answer, False)
+        taken[leader.name] += _asks(leader) and tool.responds_to(leader)
+        end = _end(tool, leader, answered=taken[leader.name] > 0)
+        if end is not None:
+            break
+    else:
+        end, leader = End.EXPIRED, None
+    if end is not End.SETTLED:
+        tool.unpaid += taken
+    told = any(each.league is requester and taken[each.name] for each in named)
+    real = leader is not None and taken[leader.name] > 0
+    return Result(
+        end,
+        leader,
+        _paid(requester, tool, leader, end, fees),
+        taken,
+        told or (end is End.SETTLED and real),
+        end is End.SETTLED and not real,
+    )
 
 
-def _carried(tool: Tool, leader: Leader) -> tuple[End | None, bool]:
-    """How a leader closes, if it does, and whether it had the tool's answer."""
+def _asks(leader: Leader) -> bool:
+    """Whether it calls the tool. An invocation pays for one input: a second question is refused."""
+    return leader.play not in (LeaderPlay.LAZY, LeaderPlay.IDLE, LeaderPlay.INVENTING)
+
+
+def _end(tool: Tool, leader: Leader, *, answered: bool) -> End | None:
+    """How a leader closes an invocation, if it does."""
     match leader.play:
-        case LeaderPlay.IDLE:
-            return None, False
-        case LeaderPlay.LAZY:
-            return End.FAILED, False
-        case LeaderPlay.INVENTING if not tool.signs:
-            return End.SETTLED, False
+        case LeaderPlay.IDLE | LeaderPlay.HOARDING:
+            return None
+        case LeaderPlay.LAZY | LeaderPlay.KEEPING:
+            return End.FAILED
         case LeaderPlay.INVENTING:
-            return End.FAILED, False  # the chain refuses an answer without the signature
-        case LeaderPlay.KEEPING:
-            had = tool.responds_to(leader)
-            tool.kept[leader.name] += had
-            return End.FAILED, had
-        case LeaderPlay.HONEST:
-            answered = tool.responds_to(leader)
-            return (End.SETTLED if answered else End.FAILED), answered
+            # The chain refuses an answer without the signature.
+            return End.FAILED if tool.signs else End.SETTLED
+        case LeaderPlay.HONEST | LeaderPlay.CURIOUS:
+            return End.SETTLED if answered else End.FAILED
+
+
+def _paid(
+    requester: Requester, tool: Tool, closer: Leader | None, end: End, fees: Fees
+) -> Counter[str]:
+    paid: Counter[str] = Counter()
+    if closer is not None:
+        paid[closer.name] += fees.settle_mist if end is End.SETTLED else fees.fail_mist
+    if end is End.SETTLED:
+        paid[tool.name] += tool.price_mist
+    paid[requester.name] -= sum(paid.values())
+    return paid
 
 
 # --- Random markets
@@ -174,7 +194,7 @@ def random_market(random: Random) -> Market:
     leaders = []
     for n in range(4):
         play = random.choice([*LeaderPlay])
-        keeps = play is LeaderPlay.KEEPING and schemers
+        keeps = play in (LeaderPlay.KEEPING, LeaderPlay.HOARDING) and schemers
         leaders.append(Leader(f"leader {n}", play, random.choice(schemers) if keeps else None))
     tools = [
         Tool(

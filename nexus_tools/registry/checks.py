@@ -1,5 +1,6 @@
 """What has to be known of a tool or a leader before a transaction can be made."""
 
+from nexus_tools.ed25519 import has_small_order
 from nexus_tools.errors import NotAllowedError, NotNowError, ValidationError
 from nexus_tools.package import require_owner
 from nexus_tools.package.move.collateral import Collateral
@@ -69,6 +70,19 @@ def check_shortfall(collateral: Collateral, name: str) -> int:
             f"the collateral of {name} is whole: {sui(collateral.balance_mist)}",
         )
     return collateral.shortfall_mist
+
+
+def check_key(key: bytes) -> None:
+    """Raises `public_key_invalid` for a key of small order: anybody signs anything with it.
+
+    The chain, which verifies as ZIP 215 says, takes it for a key like any other.
+    """
+    if has_small_order(key):
+        raise ValidationError(
+            "public_key_invalid",
+            f"{key.hex()} is a key of small order: one signature of it fits every message",
+            hint="`nexus-tools tool key new` and `nexus-tools leader key new` make a good one",
+        )
 
 
 def due_at_ms(collateral: Collateral) -> int | None:

@@ -13,6 +13,7 @@ from nexus_tools.package.move import leader_registry
 from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.registry.checks import (
+    check_key,
     check_locked,
     check_owner,
     check_shortfall,
@@ -41,14 +42,20 @@ class LeaderRegistry(PackageClient):
 
     async def get(self, leader: Address) -> Leader:
         """A leader. Raises `unknown_leader`."""
-        found = self.decoded(await self.client.object(leader), Leader)
-        if found is None:
-            raise NotFoundError(
-                "unknown_leader",
-                f"there is no leader {leader}",
-                hint="`nexus-tools leader list` shows which there are",
-            )
-        return found
+        return (await self.get_all([leader]))[0]
+
+    async def get_all(self, leaders: Sequence[Address]) -> tuple[Leader, ...]:
+        """These leaders, in this order. Raises `unknown_leader`."""
+        found = []
+        for place, leader in zip(leaders, await self.find_all(leaders, Leader), strict=True):
+            if leader is None:
+                raise NotFoundError(
+                    "unknown_leader",
+                    f"there is no leader {place}",
+                    hint="`nexus-tools leader list` shows which there are",
+                )
+            found.append(leader)
+        return tuple(found)
 
     async def list(self) -> tuple[Leader, ...]:
         """All leaders, in the order of their registration."""
@@ -87,8 +94,8 @@ class LeaderRegistry(PackageClient):
         `workers` close invocations in its name: without any, the wallet does. `keys` are Ed25519
         keys of 32 bytes that sign its requests to tools. Without `collateral_mist` it is the least
         that the registry takes, and without `max_delay_ms` the owner consents to the unregister
-        delay of now. Raises `not_accepting`, `collateral_too_small`, `delay_too_long` or
-        `name_too_long`. In a dry run the id is that of the simulation.
+        delay of now. Raises `not_accepting`, `collateral_too_small`, `delay_too_long`,
+        `name_too_long` or `public_key_invalid`. In a dry run the id is that of the simulation.
         """
         settings = await self.settings()
         builder, package = TransactionBuilder(), self.deployment.package
@@ -96,6 +103,7 @@ class LeaderRegistry(PackageClient):
         wanted = (self.client.address,) if workers is None else tuple(workers)
         leader = calls.register(builder, package, self._registry, *terms, name, wanted)
         for key in keys:
+            check_key(key)
             calls.add_key(builder, package, leader, self._registry, key)
         if activate:
             calls.activate(builder, package, leader, self._registry)
@@ -173,8 +181,10 @@ class LeaderRegistry(PackageClient):
     async def add_key(self, leader: Address, key: bytes) -> Sent:
         """Let an Ed25519 key, of 32 bytes, sign the leader's requests to tools.
 
-        Raises `not_owner`, `invalid_key`, `key_taken` or `too_many_keys`.
+        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
         """
+        await self._owned(leader)
+        check_key(key)
         return await self._call_as_owner(calls.add_key, leader, self._registry, key)
 
     async def remove_key(self, leader: Address, key: bytes) -> Sent:

@@ -14,7 +14,7 @@ from nexus_tools.package.move.definition import Definition, define
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.name import share as share_name
 from nexus_tools.package.move.tool_registry import ToolSettings
-from nexus_tools.registry.checks import check_terms
+from nexus_tools.registry.checks import check_key, check_terms
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.transaction import Argument
@@ -84,8 +84,8 @@ def registrations_to_send(
 
     Raises, in words, what the chain would refuse: `fqn_repeated`, `definition_too_large`,
     `timeout_out_of_range`, `onchain_not_accepted`, `collateral_too_small`, `delay_too_long`,
-    `price_too_high`, `open_to_all`, `key_needed`, `not_accepting`, `name_taken`,
-    `definition_differs`, `tool_not_active`.
+    `price_too_high`, `open_to_all`, `key_needed`, `public_key_invalid`, `not_accepting`,
+    `name_taken`, `definition_differs`, `tool_not_active`.
     """
     missing = []
     seen: set[ToolFqn] = set()
@@ -238,6 +238,8 @@ def _check_terms(registration: Registration, settings: ToolSettings) -> None:
     check_price(registration.price_mist, locked_mist, fqn)
     if registration.price_mist and not registration.leaders:
         raise open_to_all(fqn)
+    for key in registration.keys:
+        check_key(key)
     if registration.requires_signed_outcome and not registration.keys:
         raise ValidationError(
             "key_needed",

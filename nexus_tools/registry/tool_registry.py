@@ -15,6 +15,7 @@ from nexus_tools.package.move import tool_registry
 from nexus_tools.package.move.admin import Admin
 from nexus_tools.package.move.name import Name
 from nexus_tools.registry.checks import (
+    check_key,
     check_locked,
     check_operator,
     check_owner,
@@ -22,6 +23,7 @@ from nexus_tools.registry.checks import (
     check_terms,
     due_at_ms,
 )
+from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import Fqn, ToolListing, parse_fqn
 from nexus_tools.registry.registration import (
     Registration,
@@ -76,7 +78,8 @@ class ToolRegistry(ToolListing):
 
         An invocation of what is given as a definition costs `price_mist`, whatever another version
         of the tool costs. Those that the wallet has already registered alike are left as they are,
-        with the price that they have. Raises as `registration.registrations_to_send` does.
+        with the price that they have. Raises `unknown_leader` for a leader that there is not, and
+        as `registration.registrations_to_send` does.
         """
         sender = self.client.address
         registrations = _registrations(tools, price_mist)
@@ -84,6 +87,7 @@ class ToolRegistry(ToolListing):
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
         if missing:
+            await self._require_leaders(*(each for wanted in missing for each in wanted.leaders))
             builder = TransactionBuilder()
             add_registrations(builder, self.deployment, missing, view)
             sent = await self.send(builder)
@@ -248,8 +252,17 @@ class ToolRegistry(ToolListing):
     # --- Leaders, operators and keys
 
     async def add_leader(self, fqn: Fqn, leader: Address) -> Sent:
-        """List one more leader that may be named. Raises `not_owner`, `already_listed`."""
-        return await self.call(calls.add_leader, *self._by_owner(await self._owned(fqn)), leader)
+        """List one more leader that may be named.
+
+        Raises `not_owner`, `unknown_leader`, `already_listed` or `roster_full`.
+        """
+        tool = await self._owned(fqn)
+        await self._require_leaders(leader)
+        return await self.call(calls.add_leader, *self._by_owner(tool), leader)
+
+    async def _require_leaders(self, *leaders: Address) -> None:
+        """The chain takes any id: that of a leader that somebody else registers next, too."""
+        await LeaderRegistry(self.client, self.deployment).get_all(leaders)
 
     async def remove_leader(self, fqn: Fqn, leader: Address) -> Sent:
         """Take a leader off the list; an operator may. Without the last one nobody can be named.
@@ -277,9 +290,11 @@ class ToolRegistry(ToolListing):
     async def add_key(self, fqn: Fqn, key: bytes) -> Sent:
         """Let an Ed25519 key, of 32 bytes, sign the tool's responses.
 
-        Raises `not_owner`, `invalid_key`, `key_taken` or `too_many_keys`.
+        Raises `not_owner`, `public_key_invalid`, `invalid_key`, `key_taken` or `too_many_keys`.
         """
-        return await self.call(calls.add_key, *self._by_owner(await self._owned(fqn)), key)
+        tool = await self._owned(fqn)
+        check_key(key)
+        return await self.call(calls.add_key, *self._by_owner(tool), key)
 
     async def remove_key(self, fqn: Fqn, key: bytes) -> Sent:
         """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""

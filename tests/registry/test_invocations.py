@@ -31,6 +31,7 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import Answer, FailureReason, ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
+KEY = bytes(range(32))
 INPUTS = {"a": 1, "b": 2}
 ANSWER = Answer("ok", {"result": 3})
 PRICE = 500  # of `priced_tool`
@@ -248,9 +249,9 @@ async def test_the_outcome_has_at_least_the_room_that_the_tool_asks_for(
 async def test_a_tool_whose_answers_are_signed_is_not_called_without_a_key(
     invocations, registry, priced_tool
 ):
-    await registry.add_key(ADD, bytes(32))
+    await registry.add_key(ADD, KEY)
     await registry.update(ADD, requires_signed_outcome=True)
-    await registry.remove_key(ADD, bytes(32))
+    await registry.remove_key(ADD, KEY)
     with pytest.raises(NotNowError) as caught:
         await invocations.request(await registry.get(ADD), INPUTS)
     assert caught.value.code == "tool_without_key"

@@ -242,6 +242,9 @@ async def test_an_owner_changes_the_keys_of_its_leader(leaders, active_leader):
     with pytest.raises(ValidationError) as caught:
         await leaders.add_key(active_leader, EVIDENCE[1:])
     assert caught.value.code == "invalid_key"
+    with pytest.raises(ValidationError) as caught:
+        await leaders.add_key(active_leader, bytes(32))  # of order 4: anybody signs with it
+    assert caught.value.code == "public_key_invalid"
     assert (await leaders.get(active_leader)).keys.keys == (EVIDENCE,)
     await leaders.remove_key(active_leader, EVIDENCE)
     with pytest.raises(NotFoundError) as caught:

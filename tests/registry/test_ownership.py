@@ -12,7 +12,7 @@ from nexus_tools.tool import ToolFqn
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 NAME = "xyz.example.math.add"
-KEYS = bytes(range(32)), bytes(32)
+KEYS = bytes(range(32)), b"\x02" * 32
 
 
 # --- Names

@@ -34,7 +34,7 @@ async def test_a_registered_tool_is_read_back_with_everything(
 
 
 async def test_a_tool_begins_with_its_keys_and_what_it_asks_of_answers(registry, define):
-    keys = bytes(range(32)), bytes(32)
+    keys = bytes(range(32)), b"\x02" * 32
     await registry.register(
         Registration(define(), keys=keys, requires_signed_outcome=True, min_outcome_bytes=9)
     )

@@ -10,7 +10,7 @@ from nexus_tools.errors import (
     UsageError,
     ValidationError,
 )
-from nexus_tools.package import ToolState
+from nexus_tools.package import ToolState, leader_id
 from nexus_tools.package.move.collateral import SlashProposed
 from nexus_tools.registry import Registration
 from nexus_tools.sui.address import Address
@@ -241,8 +241,8 @@ async def test_a_tool_whose_last_leader_was_removed_accepts_none(
 
 
 @pytest.mark.usefixtures("added")
-async def test_an_operator_removes_leaders_and_adds_none(registry, strangers, user):
-    trusted = [Address.of(number) for number in (1, 2)]
+async def test_an_operator_removes_leaders_and_adds_none(registry, strangers, user, leaders):
+    trusted = [(await leaders.register(name))[1] for name in ("first", "second")]
     for each in trusted:
         await registry.add_leader(ADD, each)
     with pytest.raises(NotAllowedError) as caught:
@@ -257,15 +257,40 @@ async def test_an_operator_removes_leaders_and_adds_none(registry, strangers, us
 
 
 @pytest.mark.usefixtures("added")
+async def test_a_tool_lists_no_leader_that_there_is_not(registry, chain, define):
+    """The id of the next leader is known before: whoever registers it would be listed."""
+    later = leader_id(chain.deployment.leader_registry, 0)
+    with pytest.raises(NotFoundError) as caught:
+        await registry.add_leader(ADD, later)
+    assert caught.value.code == "unknown_leader"
+    another = Registration(define("xyz.example.math.add@2"), leaders=(later,))
+    with pytest.raises(NotFoundError) as caught:
+        await registry.register(another)
+    assert caught.value.code == "unknown_leader"
+
+
+@pytest.mark.usefixtures("added")
+async def test_a_key_with_which_anybody_signs_is_not_added(registry, define):
+    """y = 0 and y = 1 in little endian: points of order 4 and 1."""
+    for weak in (bytes(32), b"\x01" + bytes(31)):
+        with pytest.raises(ValidationError, match="small order") as caught:
+            await registry.add_key(ADD, weak)
+        assert caught.value.code == "public_key_invalid"
+        with pytest.raises(ValidationError) as caught:
+            await registry.register(Registration(define("xyz.example.math.add@2"), keys=(weak,)))
+        assert caught.value.code == "public_key_invalid"
+
+
+@pytest.mark.usefixtures("added")
 async def test_a_tool_has_four_keys_at_most_each_of_them_once(registry):
-    for number in range(4):
+    for number in range(1, 5):
         await registry.add_key(ADD, bytes([number]) * 32)
     with pytest.raises(ValidationError) as caught:
         await registry.add_key(ADD, KEY)
     assert caught.value.code == "too_many_keys"
-    await registry.remove_key(ADD, bytes(32))
+    await registry.remove_key(ADD, b"\x01" * 32)
     with pytest.raises(ValidationError) as caught:
-        await registry.add_key(ADD, b"\x01" * 32)
+        await registry.add_key(ADD, b"\x02" * 32)
     assert caught.value.code == "key_taken"
     with pytest.raises(ValidationError) as caught:
         await registry.add_key(ADD, bytes(31))
@@ -289,10 +314,12 @@ async def test_answers_are_signed_only_where_there_is_a_key(registry):
 
 
 @pytest.mark.usefixtures("added")
-async def test_lists_are_no_terms_of_an_invocation_and_leave_the_revision(registry, user):
+async def test_lists_are_no_terms_of_an_invocation_and_leave_the_revision(
+    registry, user, active_leader
+):
     await registry.add_key(ADD, KEY)
     await registry.add_operator(ADD, user.address)
-    await registry.add_leader(ADD, Address.of(1))
+    await registry.add_leader(ADD, active_leader)
     assert (await registry.get(ADD)).revision == 0
 
 

@@ -85,3 +85,11 @@ def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options,
     given = [str(files.get(option, option)) for option in options]
     result = home.spawn("tool", "serve", TOOLS, "--bind", "127.0.0.1:0", *given, "--json")
     assert (result.code, result.error["code"]) == error
+
+
+def test_who_lists_no_leader_is_told_what_that_means(home, tmp_path):
+    empty = tmp_path / "leaders.keys"
+    empty.write_text("# nobody yet\n")
+    options = ("--bind", "127.0.0.1:0", "--leaders", empty)
+    server = home.daemon("names no leader", "tool", "serve", TOOLS, *options)
+    assert "signed calls are refused until it does" in server.line
