@@ -2,8 +2,8 @@
 
 A leader has the answer before the tool is paid. If the invocation is failed or expires then, the
 answer was taken for nothing, and the chain does not see that: only the server knows that it gave
-one. So it counts, and refuses a leader after its third such answer, until the operator forgives. Who
-tells what became of invocations is no matter here.
+one. So it counts, and refuses a leader after its third such answer, until the operator forgives.
+Who tells what became of invocations is no matter here.
 """
 
 import sqlite3
