@@ -80,11 +80,11 @@ def test_a_leader_is_offered_and_taken_over_without_workers_and_keys_of_before(
     assert (offer["what"], offer["name"]) == ("leader", "mine")
     assert offer["accept"] == f"nexus-tools leader accept --leader {leader}"
     asked = stranger.run("leader", "accept")
-    assert "1 workers, 1 keys of the former owner are removed" in asked.stderr
+    assert "1 workers and 1 keys of the former owner are removed" in asked.stderr
     taken = stranger.json("leader", "accept", "--yes")
     assert taken["workers_removed"] == [author.json("wallet", "show")["address"]]
     seen = status(stranger)
-    assert (seen["workers"], seen["keys"], seen["state"]) == ([], [], "active")
+    assert (seen["workers"], seen["keys"], seen["state"]) == ([address], [], "active")
     assert author.json("leader", "status") == []
 
 
