@@ -81,10 +81,18 @@ def test_law_1_ends_where_large_inputs_come_in_large_batches_or_gas_is_dear(econ
         )
         if left < 0
     }
-    assert uncovered == {
-        OLD: {(5_000, 1), (2_000, 16), (5_000, 16), *((price, 32) for price in economics.PRICES)},
-        NEW: {(2_000, 32), (5_000, 32)},
-    }[economy.protocol]
+    assert (
+        uncovered
+        == {
+            OLD: {
+                (5_000, 1),
+                (2_000, 16),
+                (5_000, 16),
+                *((price, 32) for price in economics.PRICES),
+            },
+            NEW: {(2_000, 32), (5_000, 32)},
+        }[economy.protocol]
+    )
 
 
 def test_a_record_is_cheap(economy):
