@@ -14,7 +14,7 @@ from nexus_tools.spelling import suggestion
 
 PREFIX = "NEXUS_TOOLS_"
 NAMES = (
-    *("ask_domain", "config", "debug", "keystore", "localnet_port", "network"),
+    *("ask_domain", "config", "debug", "keystore", "leaders", "localnet_port", "network"),
     *("passphrase", "passphrase_file", "secret", "timeout", "wallet"),
 )
 """What users set, as `NEXUS_TOOLS_CONFIG` and so on."""

@@ -42,6 +42,7 @@ KEYS = {
     "wallet": "alias or address of the key that signs",
     "keystore": "file with the keys, as the Sui client writes it",
     "timeout": "how long a node or a faucet may take to respond: 10s",
+    "leaders": "ids of the leaders that your invocations name, with commas between",
 }
 
 TABLES = ("networks", "deployments", "upgrade_locks")
@@ -63,6 +64,16 @@ def parse_timeout(text: str) -> int:
             hint="write how long to wait: 10s or 500ms",
         )
     return timeout_ms
+
+
+def parse_leaders(text: str) -> "tuple[Address, ...]":
+    """The setting `leaders`. Raises `address_invalid`.
+
+    Ids alone: a name is what a leader calls itself, and another may do so tomorrow.
+    """
+    from nexus_tools.sui.address import Address
+
+    return tuple(Address.parse(each.strip()) for each in text.split(","))
 
 
 OURS = "nexus-tools"
@@ -130,6 +141,12 @@ class Settings:
     def timeout_s(self) -> float:
         """How long a node or a faucet may take to respond. Raises as `parse_timeout`."""
         return parse_timeout(self.get("timeout") or DEFAULT_TIMEOUT) / 1000
+
+    @property
+    def leaders(self) -> "tuple[Address, ...]":
+        """The leaders that invocations name, of whatever network. Raises as `parse_leaders`."""
+        text = self.get("leaders")
+        return parse_leaders(text) if text else ()
 
     def save(self) -> None:
         """Write the file anew, atomically, for its owner alone."""

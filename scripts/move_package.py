@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from move_mutants import SURVIVORS_MAX, Fate, MutantExaminer, chosen, in_words, survival
 from nexus_tools.bindings.generator import PackageSource, generate, write_bindings
 from nexus_tools.bytecode import deserialize
 from nexus_tools.errors import NexusError
@@ -41,7 +42,7 @@ OURS = ROOT / "nexus_tools" / "package"
 BUILDER = ROOT / ".cache" / "sui-move-builder"
 NATIVE_CODE = ROOT / ".cache" / "wasmtime"
 
-# The package has no random tests; if it gets some, they are to be the same in each run.
+# Random tests are the same in each run.
 _SEED = 0
 _MANIFEST = "package.json"
 
@@ -86,6 +87,10 @@ def main() -> int:
     tests.add_argument("--coverage", action="store_true", help="show which lines are covered")
     tests.add_argument("--coverage-report", type=Path, help="write the coverage here, as LCOV")
     tests.set_defaults(run=test)
+    mutation = commands.add_parser("mutants")
+    mutation.add_argument("--count", type=int, default=200, help="examine so many; 0 for all")
+    mutation.add_argument("--seed", type=int, default=_SEED, help="choose others")
+    mutation.set_defaults(run=mutants)
     arguments = vars(parser.parse_args())
     arguments.pop("command")
     run = arguments.pop("run")
@@ -133,6 +138,19 @@ def test(*, coverage: bool, coverage_report: Path | None) -> int:
         ]
         coverage_report.write_text("".join(texts), "utf-8")
     return 0 if all(passed for passed, _ in runs) else 1
+
+
+def mutants(*, count: int, seed: int) -> int:
+    """Run the unit tests of nexus_tools on mutants of it, and fail if too many survive."""
+    ours = PACKAGES[0]
+    examiner = MutantExaminer(_builder(), read_package(ours.sources, for_tests=True), seed=_SEED)
+    examined = []
+    for each in examiner.examine(chosen(examiner.mutants, count or None, seed)):
+        examined.append(each)
+        if each.fate is Fate.SURVIVED:
+            print(f"survived: {each.mutant}", flush=True)
+    print("\n".join(in_words(examined)))
+    return 0 if survival(examined) <= SURVIVORS_MAX else 1
 
 
 def _test(ours: OurPackage, *, covers: bool) -> tuple[bool, MoveTestRunner]:

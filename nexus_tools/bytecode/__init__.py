@@ -77,6 +77,7 @@ from nexus_tools.bytecode.package import (
     relocate,
     relocate_module,
 )
+from nexus_tools.bytecode.published import PublishedModule, find_published, published_modules
 from nexus_tools.bytecode.serializer import serialize
 from nexus_tools.bytecode.token import (
     ADDRESS,
@@ -156,6 +157,7 @@ __all__ = [
     "ModuleId",
     "Opcode",
     "OperandKind",
+    "PublishedModule",
     "ReferenceToken",
     "Signature",
     "SignatureToken",
@@ -181,11 +183,13 @@ __all__ = [
     "deserialize",
     "deserialize_at",
     "deserialize_published",
+    "find_published",
     "has_init",
     "mismatches",
     "original_id",
     "package_digest",
     "preorder",
+    "published_modules",
     "read_header",
     "relocate",
     "relocate_module",

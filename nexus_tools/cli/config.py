@@ -9,7 +9,7 @@ import click
 from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.found import Found
-from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Settings, parse_timeout
+from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Settings, parse_leaders, parse_timeout
 
 
 @click.group()
@@ -30,6 +30,7 @@ def show(session: Session) -> None:
         "wallet_source": _source(settings.locate_account),
         "keystore": str(settings.keystore),
         "timeout": settings.get("timeout") or DEFAULT_TIMEOUT,
+        "leaders": settings.get("leaders"),
         "from_environment": sorted(settings.overrides),
     }
     session.output.record(record)
@@ -74,6 +75,8 @@ def _check(settings: Settings, key: str, value: str) -> None:
         settings.locate_account(value)
     elif key == "timeout":
         parse_timeout(value)
+    elif key == "leaders":
+        parse_leaders(value)
     else:
         replace(settings, overrides={key: value}).open_wallet()
 

@@ -1,31 +1,32 @@
-"""`nexus-tools invocation`: what the wallet has requested, and what of it is not over."""
+"""`nexus-tools invocation`: what the wallet has requested, and what of it is still on chain."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from nexus_tools import units
-from nexus_tools.cli.framework import Output, Session, reads
+from nexus_tools.cli.framework import Output, Session, asked, carry_out, reads, report, writes
+from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.package.move.invocation import Invocation
 
+_AT_ONCE = 100
 _COLUMNS = {
     "invocation": "Invocation",
     "fqn": "Tool",
     "state": "State",
     "requested": "Requested",
     "deadline": "Deadline",
-    "refund": "Prepaid or refund",
+    "payment": "Prepaid",
 }
 
 
 @click.group()
 def command() -> None:
-    """Find invocations that you requested.
+    """Find invocations that you requested, and delete them for their storage rebate.
 
-    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one and takes its
-    refund.
+    `nexus-tools tool invoke` requests them, `nexus-tools tool outcome` shows one.
     """
 
 
@@ -43,7 +44,7 @@ async def list_invocations(session: Session, *, everything: bool, limit: int, pa
     by events, so a node tells of those that it keeps events of.
 
     With --json: `invocation`, `fqn`, `state`, `expired`, `requested_at_ms`, `expires_at_ms` and
-    `refund_mist`, which is what is still inside.
+    `payment_mist`, which is what is prepaid as long as nobody closes it.
     """
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading events"):
@@ -61,14 +62,53 @@ async def list_invocations(session: Session, *, everything: bool, limit: int, pa
     _tell_of_the_rest(session.output, found, len(wanted) - page * limit, everything=everything)
 
 
+@command.command()
+@click.argument("invocation", nargs=-1)
+@click.option("--closed", is_flag=True, help="All of the wallet's that are closed.")
+@writes
+async def delete(session: Session, invocation: tuple[str, ...], *, closed: bool) -> None:
+    """Delete INVOCATION..., closed or expired, for their storage rebate, in one transaction.
+
+    One that nobody closed in time is closed by that, and what was prepaid comes back. At most 100
+    are deleted at once.
+    """
+    from nexus_tools.sui.address import Address
+
+    if bool(invocation) == closed:
+        raise UsageError("invocation_missing", "name the invocations to delete, or give --closed")
+    async with session.nexus() as nexus:
+        found = list(dict.fromkeys(map(Address.parse, invocation)))
+        if closed:
+            with session.output.progress("reading events"):
+                mine = await nexus.invocations.mine(session.own_address())
+            found = [each.id for each in mine if each.is_closed]
+        if not found:
+            session.output.note("no closed invocation of yours is on chain")
+            return
+        places, left = found[:_AT_ONCE], len(found[_AT_ONCE:])
+        done = f"deleted {len(places)} of your invocations"
+        sent = await carry_out(
+            session,
+            nexus.invocations,
+            lambda service: service.delete(*places),
+            question=lambda rehearsed: asked(done, rehearsed),
+        )
+    report(session.output, sent, done, {"invocations": list(map(str, places)), "left": left})
+    if left:
+        session.output.note(f"{left} more are left: the same command deletes them")
+
+
 def _tell_of_the_rest(
     output: Output, found: "tuple[Invocation, ...]", behind: int, *, everything: bool
 ) -> None:
     if behind > 0:
         output.note(f"{behind} more on the next page: --page")
-    refunds = sum(each.refund_mist for each in found if each.is_closed)
-    if refunds and not everything:
-        output.note(f"closed ones hold refunds of {units.sui(refunds)}: --all shows them")
+    closed = sum(each.is_closed for each in found)
+    if closed and not everything:
+        output.note(
+            f"{closed} closed ones are still on chain: --all shows them,"
+            " `nexus-tools invocation delete --closed` brings their storage rebate"
+        )
 
 
 def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:
@@ -80,7 +120,7 @@ def invocation_document(found: "Invocation", now_ms: int) -> dict[str, Any]:
         "expired": found.is_expired_at(now_ms),
         "requested_at_ms": found.requested_at_ms,
         "expires_at_ms": found.expires_at_ms,
-        "refund_mist": found.refund_mist,
+        "payment_mist": found.payment_mist,
     }
 
 

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import units
+from nexus_tools.cli.collateral import collateral_document, collateral_in_words
 from nexus_tools.cli.framework import Output, Session, reads
-from nexus_tools.cli.pending_slash import pending_slash, slash_in_words
+from nexus_tools.cli.offer import offers_to
 from nexus_tools.errors import NotFoundError
 
 if TYPE_CHECKING:
     from nexus_tools.nexus import Nexus
     from nexus_tools.package.move.tool import Tool
-    from nexus_tools.registry import RegisteredLeader, Step
+    from nexus_tools.registry import Step
     from nexus_tools.sui.address import Address
 
 _LAST = 5
@@ -22,8 +23,8 @@ _FIRST_TOOL = (
     "`nexus-tools tool list` shows what you can invoke,"
     " `nexus-tools tool new NAME` begins a tool of yours"
 )
-_MONEY = ("balance_mist", "locked_mist", "prepaid_mist", "refunds_mist")
-_LISTS = ("tools", "pending", "closed", "leaders")
+_MONEY = ("balance_mist", "locked_mist", "prepaid_mist")
+_LISTS = ("tools", "pending", "closed", "leaders", "offers")
 _NOTHING: dict[str, Any] = {
     "next": None,
     "money": dict.fromkeys(_MONEY, 0),
@@ -43,7 +44,7 @@ _PENDING_COLUMNS = {
     "fqn": "Tool",
     "state": "State",
     "deadline": "Deadline",
-    "refund": "Prepaid",
+    "payment": "Prepaid",
 }
 _CLOSED_COLUMNS = {
     "invocation": "Closed last",
@@ -60,6 +61,11 @@ _LEADER_COLUMNS = {
     "claimable": "Claimable",
     "slash": "Pending slash",
 }
+_OFFER_COLUMNS = {
+    "what": "Offered to you",
+    "name": "Name",
+    "accept": "Take it over with",
+}
 
 
 @click.command()
@@ -69,9 +75,10 @@ async def command(session: Session) -> None:
 
     The servers of active tools are asked whether they are well.
 
-    With --json: `network`, `wallet`, `address`, `money` (`balance_mist`, `locked_mist` in
-    collateral, `prepaid_mist` in pending invocations, `refunds_mist` in closed ones), `tools`,
-    `pending`, `closed`, `leaders`, and `next`: what to do first where there is nothing yet.
+    With --json: `network`, `wallet`, `address`, `money` (`balance_mist` in coins and in the address
+    balance, `locked_mist` in collateral, `prepaid_mist` in pending invocations), `tools`,
+    `pending`, `closed`, `leaders`, `offers` that wait for you to accept them, and `next`: what to
+    do first where there is nothing yet.
     """
     document = {"network": session.network().name, "wallet": None, "address": None} | _NOTHING
     try:
@@ -102,27 +109,28 @@ async def _read(nexus: "Nexus", address: "Address", now_ms: int) -> dict[str, An
     from nexus_tools.registry import ToolFilter
 
     invocations = nexus.invocations
-    balance, tools, leaders, requested, closings = await asyncio.gather(
+    balance, tools, leaders, requested, closings, offers = await asyncio.gather(
         nexus.client.balance(address),
         _tools(nexus, ToolFilter(owner=address), now_ms),
         _leaders(nexus, address, now_ms),
         invocations.mine(address),
         invocations.closings(address, _LAST),
+        offers_to(nexus, address),
     )
     pending = [each for each in requested if not each.is_closed]
-    is_new = not (tools or leaders or requested or closings)
+    is_new = not (tools or leaders or requested or closings or offers)
     return {
         "next": (_FIRST_TOOL if balance else _FIRST_SUI) if is_new else None,
         "money": {
             "balance_mist": balance,
             "locked_mist": sum(row["collateral_mist"] for row in [*tools, *leaders]),
-            "prepaid_mist": sum(each.refund_mist for each in pending),
-            "refunds_mist": sum(each.refund_mist for each in requested if each.is_closed),
+            "prepaid_mist": sum(each.payment_mist for each in pending),
         },
         "tools": tools,
         "pending": [invocation_document(each, now_ms) for each in reversed(pending)],
         "closed": [_closed(step) for step in closings],
         "leaders": leaders,
+        "offers": offers,
     }
 
 
@@ -143,27 +151,14 @@ def _tool(tool: "Tool", problem: str | None, now_ms: int) -> dict[str, Any]:
         "healthy": None if problem is None else not problem,
         "problem": problem or None,
         "price_mist": tool.price_mist,
-        "collateral_mist": 0 if tool.collateral is None else tool.collateral.balance_mist,
-        "claimable_at_ms": tool.claimable_at_ms,
-        "pending_slash": pending_slash(tool.collateral, now_ms),
+        **collateral_document(tool.collateral, now_ms),
     }
 
 
 async def _leaders(nexus: "Nexus", owner: "Address", now_ms: int) -> list[dict[str, Any]]:
-    caps = await nexus.leaders.caps(owner)
-    found = await asyncio.gather(*map(nexus.leaders.get, caps))
-    return [_leader(each, now_ms) for each in found]
+    from nexus_tools.cli.leader.record import leader_document
 
-
-def _leader(leader: "RegisteredLeader", now_ms: int) -> dict[str, Any]:
-    return {
-        "leader": str(leader.id),
-        "name": leader.record.name,
-        "state": leader.state,
-        "collateral_mist": leader.record.collateral.balance_mist,
-        "claimable_at_ms": leader.record.collateral.claimable_at_ms,
-        "pending_slash": pending_slash(leader.record.collateral, now_ms),
-    }
+    return [leader_document(each, now_ms) for each in await nexus.leaders.owned_by(owner)]
 
 
 def _closed(step: "Step") -> dict[str, Any]:
@@ -188,6 +183,7 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
         (document["pending"], _PENDING_COLUMNS, "no invocation is pending"),
         (document["closed"], _CLOSED_COLUMNS, "no invocation was closed yet"),
         (document["leaders"], _LEADER_COLUMNS, "no leader is yours"),
+        (document["offers"], _OFFER_COLUMNS, "nothing is offered to you"),
     ):
         output.note("")
         output.table([_for_people(row, now_ms) for row in rows], columns, empty=empty)
@@ -197,10 +193,8 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
 
 def _for_people(row: dict[str, Any], now_ms: int) -> dict[str, Any]:
     words = units.in_words(row)
-    if row.get("claimable_at_ms") is not None:
-        at_ms = row["claimable_at_ms"]
-        words["claimable"] = "now" if at_ms <= now_ms else units.utc(at_ms, now_ms)
-    words["slash"] = slash_in_words(row.get("pending_slash"))
+    if "pending_slash" in row:
+        words |= collateral_in_words(row)
     if "healthy" in row:
         words["health"] = "well" if row["healthy"] else row["problem"]
     if "expires_at_ms" in row:

@@ -5,8 +5,7 @@ than the network is the usual reason, or a dependency that was published from ot
 those that it was compiled with; whoever compares the two finds the difference.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nexus_tools.client.connection import Connection
@@ -18,11 +17,9 @@ from nexus_tools.sui.object import MovePackage
 from nexus_tools.sui.transaction import Command, Publish, Upgrade
 
 if TYPE_CHECKING:
-    from nexus_tools.bytecode import CompiledModule, Mismatch
+    from nexus_tools.bytecode import CompiledModule, Mismatch, ModuleId, PublishedModule
 
 _REFUSED = ErrorKind.VM_VERIFICATION_OR_DESERIALIZATION_ERROR.name.lower()
-_Published = dict[tuple[bytes, str], tuple[MovePackage, bytes]]
-"""Modules by the address that they have in bytecode, and their name."""
 
 
 class _Difference(NamedTuple):
@@ -59,16 +56,12 @@ async def _differences(connection: Connection, command: Publish | Upgrade) -> li
     from nexus_tools.bytecode import (  # noqa: PLC0415 - for this alone
         MalformedModule,
         deserialize,
-        original_id,
+        published_modules,
     )
 
     found = await read_objects(connection, command.dependencies)
     packages = [each.data for each in found if each and isinstance(each.data, MovePackage)]
-    published: _Published = {
-        (bytes(original_id(package)), name): (package, data)
-        for package in packages
-        for name, data in package.modules
-    }
+    published = published_modules(packages)
     try:
         modules = [deserialize(module) for module in command.modules]
     except MalformedModule:
@@ -76,17 +69,15 @@ async def _differences(connection: Connection, command: Publish | Upgrade) -> li
     return sorted({each for module in modules for each in _differing_in(module, published)})
 
 
-def _differing_in(module: "CompiledModule", published: _Published) -> Iterator[_Difference]:
+def _differing_in(
+    module: "CompiledModule", published: "Mapping[ModuleId, PublishedModule]"
+) -> Iterator[_Difference]:
     """`0x1::u64::saturating_sub is not in version 17 of the package`, for each such thing."""
-    from nexus_tools.bytecode import deserialize, mismatches  # noqa: PLC0415 - as above
+    from nexus_tools.bytecode import find_published, mismatches  # noqa: PLC0415 - as above
 
-    @cache
-    def find(module_id: tuple[bytes, str]) -> "CompiledModule | None":
-        return deserialize(published[module_id][1]) if module_id in published else None
-
-    for mismatch in mismatches(module, find):
+    for mismatch in mismatches(module, find_published(published)):
         if mismatch.module in published:
-            version = published[mismatch.module][0].version
+            version = published[mismatch.module].package.version
             yield _Difference(_words(mismatch, version), mismatch.is_missing)
 
 

@@ -82,7 +82,7 @@ class Carrier:
             outcome = await self._outcome(assignment, invocation.invocation, tool)
         if outcome is None:
             return await self._close(assignment, Closed.MISSED)
-        closing = closing_of(assignment, outcome, invocation, tool)
+        closing = closing_of(assignment, outcome, invocation)
         self._queue.put(closing)
         return End(await closing.closed, closing.outcome, closing.fee_mist)
 
@@ -152,40 +152,14 @@ class Carrier:
         if isinstance(call, Failure):
             return call
         await self._journal.called(assignment.invocation)
-        outcome = await self._invoker.invoke(call)
-        return _as_required(outcome) if invocation.requires_signed_outcome else _unsigned(outcome)
+        return await self._invoker.invoke(call)
 
 
 _NO_TIME = "the leader found no time to call the tool in its window"
-_NOT_SIGNED = "the tool promises to sign its answers for the chain, and did not sign this one"
 
 
-def _as_required(outcome: Outcome | None) -> Outcome | None:
-    """What the chain takes where an answer has to be signed.
-
-    Whoever promises signed answers and gives another has given no valid one: it is the tool's
-    failure, like an answer that breaks its schema.
-    """
-    if isinstance(outcome, Answer) and outcome.signature is None:
-        return failure(FailureReason.OUTPUT_INVALID, _NOT_SIGNED)
-    return outcome
-
-
-def _unsigned(outcome: Outcome | None) -> Outcome | None:
-    """What is settled without a signature: nobody has to pay for having it verified."""
-    return Answer(outcome.variant, outcome.ports) if isinstance(outcome, Answer) else outcome
-
-
-def closing_of(
-    assignment: Assignment, outcome: Outcome, invocation: FoundInvocation, tool: FoundTool | None
-) -> Closing:
+def closing_of(assignment: Assignment, outcome: Outcome, invocation: FoundInvocation) -> Closing:
     """An outcome as it goes to the chain."""
     stored = outcome_bytes(outcome) if isinstance(outcome, Answer) else 0
-    return Closing(
-        assignment,
-        outcome,
-        stored,
-        invocation.invocation.inputs.size(),
-        invocation.argument,
-        tool.argument() if tool else None,
-    )
+    input_bytes = invocation.invocation.inputs.size()
+    return Closing(assignment, outcome, stored, input_bytes, invocation.argument)

@@ -28,20 +28,10 @@ class FoundInvocation:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A tool with the versions of its object: of now, which every update changes, and the first."""
+    """A tool with the version of its object, which changes with every update."""
 
     tool: Tool
     version: int
-    initial_version: int
-
-    @classmethod
-    def of(cls, deployment: Deployment, value: Object) -> "FoundTool":
-        """The tool that an object is."""
-        return cls(deployment.decode(value, Tool), value.version, _shared(value).initial_version)
-
-    def argument(self) -> SharedObject:
-        """How a transaction names it that reads its keys."""
-        return SharedObject(self.tool.id, self.initial_version, mutable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +98,6 @@ class Chain:
         found = self.deployment.decode(value, Leader)
         return FoundLeader(found, _argument(value, mutable=False))
 
-    async def leader_registry(self) -> SharedObject:
-        """The registry of leaders, as transactions read it. Raises `leader_registry_unknown`."""
-        value = await self.client.object(self.deployment.leader_registry)
-        if value is None or not isinstance(value.owner, Shared):
-            raise NotFoundError(
-                "leader_registry_unknown",
-                f"there is no leader registry {self.deployment.leader_registry}",
-                hint="check the deployment and the network",
-            )
-        return _argument(value, mutable=False)
-
     async def invocation_and_tool(
         self, invocation: Address, tool: Address
     ) -> tuple[FoundInvocation | None, FoundTool | None]:
@@ -128,12 +107,15 @@ class Chain:
         await self._doubt((found, found_tool))
         return (
             None if found is None else self._invocation(found),
-            None if found_tool is None else FoundTool.of(self.deployment, found_tool),
+            None if found_tool is None else self._tool(found_tool),
         )
 
     def _invocation(self, value: Object) -> FoundInvocation:
         found = self.deployment.decode(value, Invocation)
         return FoundInvocation(found, _argument(value, mutable=True))
+
+    def _tool(self, value: Object) -> FoundTool:
+        return FoundTool(self.deployment.decode(value, Tool), value.version)
 
     async def still_open(self, assignments: Sequence[Assignment]) -> list[Address]:
         """Those of the invocations that are there, and open."""
@@ -169,12 +151,8 @@ class Chain:
 
 
 def _argument(value: Object, *, mutable: bool) -> SharedObject:
-    return SharedObject(value.id, _shared(value).initial_version, mutable=mutable)
-
-
-def _shared(value: Object) -> Shared:
     assert isinstance(value.owner, Shared)
-    return value.owner
+    return SharedObject(value.id, value.owner.initial_version, mutable=mutable)
 
 
 def closed_of(state: object, leader: Address) -> Closed | None:

@@ -19,7 +19,6 @@ from nexus_tools.leader.closing import Closed, Closing, ClosingBatch
 from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.journal import Journal
-from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.transaction_sender import TransactionSender
 from nexus_tools.leader.workers import Worker, Workers
@@ -28,8 +27,6 @@ from nexus_tools.package import parse_event
 from nexus_tools.package.move import invocation as moves
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.execution_status import ErrorKind, ExecutionFailure, MoveAbort
-from nexus_tools.sui.transaction import SharedObject
-from nexus_tools.tool import FailureReason
 
 _log = get_logger("nexus_tools.leader")
 
@@ -45,7 +42,6 @@ class Closer:
         config: LeaderConfig,
         chain: Chain,
         *,
-        registry: SharedObject,
         workers: Workers,
         journal: Journal,
         clock: ChainClock,
@@ -53,7 +49,6 @@ class Closer:
     ) -> None:
         self._config = config
         self._chain = chain
-        self._registry = registry
         self._workers = workers
         self._journal = journal
         self._clock = clock
@@ -154,9 +149,7 @@ class Closer:
     def _affordable(self, held: list[Closing]) -> ClosingBatch:
         """As many of them as a worker can pay, one at least; the others wait for their turn."""
         while True:
-            batch = ClosingBatch(
-                self._chain.deployment, self._registry, self._workers.leader.argument, held
-            )
+            batch = ClosingBatch(self._chain.deployment, self._workers.leader.argument, held)
             if len(held) == 1 or self._budget_mist(batch) <= self._workers.richest_mist:
                 return batch
             self._halve(held)
@@ -259,8 +252,6 @@ class Closer:
             case ErrorKind.INSUFFICIENT_FUNDS_FOR_WITHDRAW:
                 await self._workers.refresh()
                 raise NotNowError("balance_spent", "something else spends the worker's money")
-            case moves.EWrongSignature if guilty in held:
-                await self._give_up_answer(guilty)
             case ErrorKind.INSUFFICIENT_GAS if self._generosity < _MOST_GENEROUS:
                 self._generosity *= 2
             case _ if guilty in held:
@@ -276,11 +267,6 @@ class Closer:
     def _refused(self, closing: Closing) -> None:
         self._note_trouble(f"the chain refuses to close {closing.assignment.invocation}")
         self._set_back(closing)
-
-    async def _give_up_answer(self, closing: Closing) -> None:
-        """Fail what was signed with a key that the tool has no longer."""
-        closing.outcome = failure(FailureReason.OUTPUT_INVALID, _KEY_REMOVED)
-        await self._journal.known(closing.assignment.invocation, closing.outcome)
 
     def _halve(self, held: list[Closing]) -> None:
         """Let go of the second half of them, which is taken in its turn."""
@@ -316,9 +302,6 @@ class Closer:
         for closing, how in closed.items():
             closing.close(how)
             held.remove(closing)
-
-
-_KEY_REMOVED = "the answer is signed with a key that the tool has no longer"
 
 
 _REASONS = {reason.code: reason for reason in moves.ERRORS}

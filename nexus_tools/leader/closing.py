@@ -9,16 +9,15 @@ from enum import StrEnum
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.package import Deployment
 from nexus_tools.registry import add_outcome
-from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import MAX_PURE_BYTES, TransactionBuilder
 from nexus_tools.sui.transaction import ProgrammableTransaction, SharedObject
 from nexus_tools.tool import Answer, Failure, Outcome
 
 # Ids, versions and indices of one closing in the bytes of a transaction, of one port, and of a
-# signature with its key and its tool.
+# signature with its key.
 _BYTES = 400
 _BYTES_PER_PORT = 100
-_BYTES_PER_SIGNATURE = 180
+_BYTES_PER_SIGNATURE = 110
 _COMMANDS = 5
 _COMMANDS_PER_PORT = 2
 _EFFORT_PER_PORT = 8
@@ -61,8 +60,7 @@ class End:
 class Closing:
     """An outcome on its way to the chain; `closed` is resolved when the invocation is closed.
 
-    `outcome_bytes` is what of it is stored: an answer, nothing of a failure. A signed answer is
-    settled with its `tool`.
+    `outcome_bytes` is what of it is stored: an answer, nothing of a failure.
     """
 
     assignment: Assignment
@@ -70,7 +68,6 @@ class Closing:
     outcome_bytes: int
     input_bytes: int
     invocation: SharedObject
-    tool: SharedObject | None = None
     closed: asyncio.Future[Closed] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -140,19 +137,15 @@ def floor_mist(closings: int, price: int) -> int:
 class ClosingBatch:
     """Closings of one transaction, in its order; a command is traced back to its closing.
 
-    `registry` and `leader` are read by each of them.
+    `leader` is read by each of them.
     """
 
     def __init__(
-        self,
-        deployment: Deployment,
-        registry: SharedObject,
-        leader: SharedObject,
-        closings: Sequence[Closing],
+        self, deployment: Deployment, leader: SharedObject, closings: Sequence[Closing]
     ) -> None:
         self.closings = tuple(closings)
         self._deployment = deployment
-        self._read = (registry, leader)
+        self._leader = leader
         self._ends: list[int] = []
 
     def budget_mist(self, price: int) -> int:
@@ -165,11 +158,11 @@ class ClosingBatch:
         """Settle or fail one after the other."""
         builder = TransactionBuilder()
         self._ends = []
-        _, leader = self._read
-        for argument in self._read:
-            builder.resolved(argument)
+        builder.resolved(self._leader)
         for closing in self.closings:
-            self._add(builder, closing, leader.object_id)
+            builder.resolved(closing.invocation)
+            invocation, leader = closing.assignment.invocation, self._leader.object_id
+            add_outcome(builder, self._deployment, invocation, leader, closing.outcome)
             self._ends.append(len(builder.commands))
         return builder.finish()
 
@@ -180,17 +173,3 @@ class ClosingBatch:
         # If the closings have 4 commands and 5, they end before the commands 4 and 9.
         place = bisect_right(self._ends, command)
         return self.closings[place] if place < len(self.closings) else None
-
-    def _add(self, builder: TransactionBuilder, closing: Closing, leader: Address) -> None:
-        builder.resolved(closing.invocation)
-        tool = closing.tool if closing.is_signed else None
-        if tool is not None:
-            builder.resolved(tool)
-        add_outcome(
-            builder,
-            self._deployment,
-            closing.assignment.invocation,
-            leader,
-            closing.outcome,
-            tool=tool.object_id if tool else None,
-        )

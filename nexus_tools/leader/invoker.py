@@ -21,7 +21,7 @@ from nexus_tools.leader.http_client import (
 )
 from nexus_tools.leader.judgement import Again, failure, judge_response
 from nexus_tools.leader.metrics import LeaderMetrics
-from nexus_tools.leader.signed_traffic import SignedTraffic
+from nexus_tools.leader.signed_traffic import SignedTraffic, with_signature
 from nexus_tools.leader.tool_call import ToolCall
 from nexus_tools.leader.tool_lanes import Lane, ToolLanes
 from nexus_tools.logs import get_logger
@@ -159,12 +159,12 @@ class Invoker:
         self, call: ToolCall, request: Mapping[str, str], response: Response
     ) -> Outcome | Again:
         """What a response means, if it is the tool's."""
-        limit, keys = call.max_outcome_bytes, call.keys
+        limit, signers = call.max_outcome_bytes, call.signers
         try:
-            self._traffic.check(request, response, keys)
+            self._traffic.check(request, response, call.keys)
             judged = judge_response(response, call.validator, self._size, limit)
             if isinstance(judged, Answer):
-                judged = self._traffic.with_signature(judged, request, response, keys, call.body)
+                judged = with_signature(judged, request, response, signers, call.body)
         except RefusedSignatureError as error:
             detail = f"the response is not signed by the tool: {error.detail}"
             return failure(FailureReason.OUTPUT_INVALID, detail)

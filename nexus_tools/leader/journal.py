@@ -135,10 +135,10 @@ class Journal:
         )
 
     async def known(self, invocation: Address, outcome: Outcome) -> None:
-        """What the invocation came to; it stands in place of what was known before."""
+        """What the invocation came to."""
         await self._write(
             "UPDATE invocations SET stage = 'known', outcome = ?"
-            " WHERE invocation = ? AND stage != 'closed'",
+            " WHERE invocation = ? AND stage IN ('assigned', 'called')",
             (dump_outcome(outcome), bytes(invocation)),
         )
 

@@ -36,7 +36,6 @@ from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
 from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.transaction import SharedObject
 
 _log = get_logger("nexus_tools.leader")
 
@@ -48,7 +47,7 @@ T = TypeVar("T")
 
 
 class Leader:
-    """Carries invocations to tools and outcomes back, in the name of one leader.
+    """Carries invocations to tools and outcomes back, in the name of one leader, whose `id` it has.
 
     `client` reads the chain and sends; `signers`, one at least, are the keys of its workers that
     are here: they pay the gas and get the fees. What signs tool calls is another key, which the
@@ -66,6 +65,7 @@ class Leader:
         *,
         resolve: Resolve | None = None,
     ) -> None:
+        self.id = leader
         self._config = config
         self._chain = Chain(client, deployment, leader)
         self._workers = Workers(self._chain, signers, self._enough_mist)
@@ -110,9 +110,9 @@ class Leader:
                     host = str(self._config.health_host)
                     serving = serve_health(app, self._config.health_port, host)
                     self.health_port = await stack.enter_async_context(serving)
-                registry = await self._until_stopped(self._meet_node())
-                if registry is not None:
-                    await self._work(await self._assemble(stack, registry))
+                await self._until_stopped(self._meet_node())
+                if not self._stopping.is_set():
+                    await self._work(await self._assemble(stack))
         except BaseExceptionGroup as group:
             raise _cause(group) from group
         finally:
@@ -132,12 +132,11 @@ class Leader:
             stopping.cancel()
             await asyncio.wait((working, stopping))
 
-    async def _meet_node(self) -> SharedObject:
-        """The registry, once the node is there and all is well."""
+    async def _meet_node(self) -> None:
+        """Return once the node is there and all is well."""
         while True:
             try:
                 await self._chain.check()
-                registry = await self._chain.leader_registry()
                 await self._workers.refresh()
                 self._workers.check()
                 await self._clock.refresh()
@@ -147,16 +146,15 @@ class Leader:
                 self._readiness.tell(self.problems(), self._heartbeat.code)
                 await asyncio.sleep(self._heartbeat.pause_s)
             else:
-                return registry
+                return
 
-    async def _assemble(self, stack: AsyncExitStack, registry: SharedObject) -> "_Parts":
+    async def _assemble(self, stack: AsyncExitStack) -> "_Parts":
         config, metrics = self._config, self.metrics
         journal = await Journal.open(config.journal, self._identity())
         stack.push_async_callback(journal.close)
         closer = Closer(
             config,
             self._chain,
-            registry=registry,
             workers=self._workers,
             journal=journal,
             clock=self._clock,

@@ -55,17 +55,19 @@ class SignedTraffic:
         if self.identity and keys and response.status == 200:
             check_response(response.status, response.body, response.signed, request, keys)
 
-    def with_signature(
-        self,
-        answer: Answer,
-        request: Mapping[str, str],
-        response: Response,
-        keys: Collection[bytes],
-        asked: bytes,
-    ) -> Answer:
-        """An answer with the tool's signature of it for the chain, if the response has one.
 
-        Raises `RefusedSignatureError` if that is none of this answer.
-        """
-        signature = check_answer(answer, response.signed, request, keys, asked=asked)
-        return replace(answer, signature=signature)
+def with_signature(
+    answer: Answer,
+    request: Mapping[str, str],
+    response: Response,
+    signers: Collection[bytes],
+    asked: bytes,
+) -> Answer:
+    """An answer with the tool's signature of it, if there are `signers`: one of them has to sign.
+
+    `asked` is the body of the request. Raises `RefusedSignatureError` if the response has none.
+    """
+    if not signers:
+        return answer
+    signature = check_answer(answer, response.signed, request, signers, asked=asked)
+    return replace(answer, signature=signature)

@@ -11,6 +11,7 @@ from nexus_tools.leader.interfaces import Interfaces
 from nexus_tools.leader.judgement import failure
 from nexus_tools.leader.meta_check import MetaCheck
 from nexus_tools.leader.tool_lanes import ToolLanes
+from nexus_tools.package import ports_of
 from nexus_tools.package.move.invocation import Invocation
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, InterfaceValidator, canonical_json
@@ -29,7 +30,9 @@ class ToolCall:
     deadline: float
     max_outcome_bytes: int
     keys: tuple[bytes, ...]
-    """The public keys that the tool has on chain."""
+    """The public keys that the tool has on chain, which sign its responses."""
+    signers: tuple[bytes, ...]
+    """Those of which one has to sign the answer; with none, nobody has to."""
     validator: InterfaceValidator
 
 
@@ -95,6 +98,10 @@ class ToolCalls:
             validator.check_input(inputs)
         except ValidationError as error:
             raise _NoCallError(FailureReason.INPUT_INVALID, error.message) from error
+        if invocation.signers and ports_of(inputs) != invocation.inputs:
+            # The tool signs what it is asked as we write it: its signature would not fit.
+            detail = "the inputs are not in the form in which a tool signs them"
+            raise _NoCallError(FailureReason.INPUT_INVALID, detail)
         body = canonical_json(inputs)
         if len(body) > self._max_request_bytes:
             detail = f"this leader sends no more than {self._max_request_bytes} bytes"
@@ -113,6 +120,7 @@ class ToolCalls:
             deadline=deadline,
             max_outcome_bytes=assignment.max_outcome_bytes,
             keys=tool.keys.keys,
+            signers=invocation.signers,
             validator=validator,
         )
 

@@ -46,8 +46,12 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.sui.object import Object
 from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
 from nexus_tools.units import sui
+
+Closing = InvocationSettled | InvocationFailed | InvocationExpired
+"""An event that closes an invocation."""
 
 DEFAULT_OUTCOME_BYTES = 4_096
 """How large an outcome may be if nobody says so."""
@@ -190,13 +194,29 @@ class Invocations(PackageClient):
         outcome = outcome_of(self.deployment.decode(value, Invocation))
         if isinstance(outcome, Answer) or outcome.reason is FailureReason.EXPIRED:
             return outcome
+        failed = await self._closing(value)
+        detail = failed.detail if isinstance(failed, InvocationFailed) else ""
+        return Failure(outcome.reason, detail)
+
+    async def closing(self, invocation: Address) -> Closing | None:
+        """The event that closed an invocation, which tells of the fee and of what came back.
+
+        None while it is open, and where the node has forgotten the transaction. Raises
+        `invocation_unknown`.
+        """
+        value = await self.client.object(invocation)
+        if value is None:
+            raise unknown_invocation(invocation)
+        return await self._closing(value)
+
+    async def _closing(self, value: Object) -> Closing | None:
         # A closed invocation never changes again: what closed it was the last to touch it.
         closing = await self.client.transaction(value.previous_transaction)
         for event in closing.events if closing else ():
-            failed = parse_event(self.deployment, event)
-            if isinstance(failed, InvocationFailed) and failed.invocation == invocation:
-                return Failure(outcome.reason, failed.detail)
-        return outcome
+            parsed = parse_event(self.deployment, event)
+            if isinstance(parsed, Closing) and parsed.invocation == value.id:
+                return parsed
+        return None
 
     async def get(self, invocation: Address) -> Invocation:
         """An invocation as it is now. Raises `invocation_unknown`."""

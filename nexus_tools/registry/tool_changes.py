@@ -55,7 +55,7 @@ class ToolChanges:
             raise ValidationError(
                 "key_needed",
                 f"the answers of {tool.fqn} are to be signed, and it has no key",
-                hint=f"`nexus-tools tool key add {tool.fqn}` adds one",
+                hint=f"`nexus-tools tool key add {tool.fqn} FILE` adds one",
             )
 
     def add(self, builder: TransactionBuilder, deployment: Deployment, tool: Tool) -> None:

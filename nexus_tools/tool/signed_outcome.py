@@ -1,8 +1,11 @@
 """The tool's signature of an answer to an invocation, which the chain verifies when it is settled.
 
 A response's signature ends with the Leader, who reads the response; this one goes on: with it the
-chain believes that the answer is the tool's, whoever the leader is. It says for which inputs, too: a
-leader that sends others than the invocation's gets an honest answer, with which it cannot settle.
+chain believes that the answer is the tool's, whoever the leader is. It says for which inputs, too:
+a leader that sends others than the invocation's gets an honest answer, and cannot settle with it.
+
+The tool has the inputs as JSON, and signs them as `encoded_ports` writes them. Who requests can
+write them on chain in other ways: a Leader does not call a tool for those.
 """
 
 import re
@@ -31,8 +34,8 @@ def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer
     `nexus_tools::outcome`, the 32 bytes of the invocation's id, the BLAKE2b-256 digest of the
     inputs in BCS, the variant in BCS, and that digest of the ports. Raises as `encoded_ports`.
     """
-    asked, answered = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
-    return _DOMAIN + invocation + asked + encoded_text(answer.variant) + answered
+    asked, given = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
+    return _DOMAIN + invocation + asked + encoded_text(answer.variant) + given
 
 
 def _digest(data: bytes) -> bytes:
@@ -85,22 +88,22 @@ def read_outcome_signature(
     keys: Collection[bytes],
     *,
     asked: bytes,
-) -> OutcomeSignature | None:
-    """The signature that a response has of its answer, verified; None if there is none.
+) -> OutcomeSignature:
+    """The signature that a response has of its answer, verified to be that of one of `keys`.
 
-    `asked` is the body of the request. Both have the names of headers in lower case. `keys` may be
-    empty: then it is any key's that names itself the tool's. Raises `MalformedError`.
+    `asked` is the body of the request. Both have the names of headers in lower case. Raises
+    `MalformedError`.
     """
     field = headers.get(_HEADER)
     if not field:
-        return None
+        raise MalformedError("the answer is not signed for the chain")
     signature, parameters = read_bytes_item(field)
     found = parse_key_id(str(parameters.get("keyid", "")))
     invocation = _ID.fullmatch(request[_INVOCATION])
     if found is None or invocation is None:
         raise MalformedError(f"{protocol.OUTCOME_SIGNATURE_HEADER} names no key or no invocation")
     signer, key = found
-    if signer != request[protocol.TOOL_HEADER.lower()] or (keys and key not in keys):
+    if signer != request[protocol.TOOL_HEADER.lower()] or key not in keys:
         raise MalformedError("the outcome is signed with a key that the tool does not have")
     message = outcome_message(bytes.fromhex(invocation[1]), _object(asked), answer)
     if not verifies(key, signature, message):

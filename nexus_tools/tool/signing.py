@@ -298,11 +298,10 @@ def check_answer(
     keys: Collection[bytes],
     *,
     asked: bytes,
-) -> OutcomeSignature | None:
-    """The tool's signature of an answer for the chain, verified; None if the response has none.
+) -> OutcomeSignature:
+    """The signature that a response has of its answer for the chain, by one of the tool's `keys`.
 
-    `asked` is the body of the request, `keys` are those of the tool as far as they are known.
-    Raises `RefusedSignatureError`.
+    `asked` is the body of the request. Raises `RefusedSignatureError`.
     """
     try:
         return read_outcome_signature(answer, headers, request, keys, asked=asked)

@@ -216,6 +216,11 @@ class KnownKeysFile:
             self._look()
         return self._known(signer)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no signer is in the file."""
+        return not self._known.keys
+
     def _look(self) -> None:
         state = self._stat()
         if state == self._state:

@@ -4,7 +4,12 @@ import asyncio
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -64,12 +69,14 @@ def run(
     tls_certificate: Path | None = None,
     tls_key: Path | None = None,
     on_ready: Callable[[str], None] | None = None,
+    alongside: AbstractAsyncContextManager[None] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then let running invocations end; the process is the server's.
 
-    Port 0 takes a free one. `on_ready` gets the URL once requests get responses. Events go to
-    stderr as JSON unless structlog is configured. Raises `UsageError` for an address that cannot be
-    bound and for incomplete TLS settings.
+    Port 0 takes a free one. `on_ready` gets the URL once requests get responses. `alongside` is
+    entered before the server listens, in its event loop. Events go to stderr as JSON unless
+    structlog is configured. Raises `UsageError` for an address that cannot be bound and for
+    incomplete TLS settings, and what `alongside` does.
     """
     if (tls_certificate is None) != (tls_key is None):
         message = "TLS needs both a certificate and a key"
@@ -79,7 +86,10 @@ def run(
     async def until_stopped() -> None:
         stop = _Stop()
         with stop.on_signals():
-            async with _hosted(server, host, port, tls_certificate, tls_key) as (url, stop.serving):
+            async with (
+                alongside or nullcontext(),
+                _hosted(server, host, port, tls_certificate, tls_key) as (url, stop.serving),
+            ):
                 if on_ready is not None:
                     on_ready(url)
                 await stop.wanted.wait()

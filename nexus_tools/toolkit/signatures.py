@@ -29,7 +29,7 @@ from nexus_tools.tool import (
 from nexus_tools.toolkit.nonces import MemoryNonces, Nonces, NoncesFullError
 from nexus_tools.toolkit.response import ProblemError, Response
 from nexus_tools.toolkit.taken_answers import TakenAnswers
-from nexus_tools.toolkit.tool import Call
+from nexus_tools.toolkit.tool import Call, NotReadyError
 
 # ASGI has the names of headers in lower case, as bytes.
 _NAMES = {name.encode(): name for name in READ_HEADERS}
@@ -62,11 +62,12 @@ class Signatures:
     """What a server does about signatures: `leaders` are whom it accepts, with their keys of now.
 
     They are those of all tools, or of each by its FQN. `look_again` is awaited with a signer that
-    is not known, or has another key, before it is refused. `authorize` is awaited with the FQN and
-    each signed call, and raises `NotAuthorizedError` or `NotReadyError`. `key` signs responses to
-    signed calls, as each tool's. `nonces` are shared by all processes of one server, see
-    `SqliteNonces`, as are the `answers` by which leaders are refused where signatures are required:
-    who may call without one is kept out by nothing. `clock` gives seconds since 1970.
+    is not known, or has another key, before it is refused, and may raise `NotReadyError`.
+    `authorize` is awaited with the FQN and each signed call, and may raise that, too, or
+    `NotAuthorizedError`. `key` signs responses to signed calls, as each tool's. `nonces` are shared
+    by all processes of one server, see `SqliteNonces`, as are the `answers` by which leaders are
+    refused where signatures are required: elsewhere a leader can call as anybody. `clock` gives
+    seconds since 1970.
     """
 
     mode: SignatureMode | str = SignatureMode.REQUIRED
@@ -121,7 +122,7 @@ class SignedCall(NamedTuple):
                 response = ProblemError(Problem.TIMED_OUT, detail).response()
             is_answer = response.status == HTTPStatus.OK
             leader, invocation = self.request.signer, self.headers[_INVOCATION]
-            signatures.answers.end(leader, invocation, answered=is_answer)
+            signatures.answers.end(leader, invocation, has_answer=is_answer)
         if identity is None:
             return response
         to = (response.status, response.body, self.headers)
@@ -192,7 +193,10 @@ class SignatureGate:
         """
         if not isinstance(refused, _UnknownSignerError) or self.signatures.look_again is None:
             raise refused
-        await self.signatures.look_again(refused.signer)
+        try:
+            await self.signatures.look_again(refused.signer)
+        except NotReadyError as error:
+            raise ProblemError(Problem.NOT_READY, str(error), headers=_SOON) from error
         return self.admit(scope)
 
     async def authorize(self, call: Call) -> None:

@@ -1,9 +1,9 @@
 """Which leaders took answers of this server that nobody paid: they are refused.
 
 A leader has the answer before the tool is paid. If the invocation is failed or expires then, the
-answer was taken for nothing, and the chain does not see that: only the server knows that it
-answered. So it counts, and refuses a leader after its third such answer, until the operator
-forgives. Who tells what became of invocations is no matter here.
+answer was taken for nothing, and the chain does not see that: only the server knows that it gave
+one. So it counts, and refuses a leader after its third such answer, until the operator forgives. Who
+tells what became of invocations is no matter here.
 """
 
 import sqlite3
@@ -51,10 +51,10 @@ class TakenAnswers:
         begun = self._file.execute(_DIGEST_OF, (leader, invocation)).fetchone()
         return begun is None or begun[0] == digest
 
-    def end(self, leader: str, invocation: str, *, answered: bool) -> None:
+    def end(self, leader: str, invocation: str, *, has_answer: bool) -> None:
         """A call ended, with an answer in time or without one."""
-        self._try(_ANSWERED if answered else _NOT_ANSWERED, leader, invocation)
-        if answered:
+        self._try(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
+        if has_answer:
             self._tell(leader, invocation)
 
     def settled(self, invocation: str) -> None:
@@ -121,8 +121,8 @@ _SCHEMA = """
 """
 _BEGIN = "INSERT OR IGNORE INTO answers (leader, invocation, digest, began_s) VALUES (?, ?, ?, ?)"
 _DIGEST_OF = "SELECT digest FROM answers WHERE leader = ? AND invocation = ?"
-_ANSWERED = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
-_NOT_ANSWERED = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
+_GIVEN = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
+_NOT_GIVEN = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
 _SETTLED = "DELETE FROM answers WHERE invocation = ? AND reason IS NULL"
 _UNPAID = "UPDATE answers SET reason = ? WHERE invocation = ? AND reason IS NULL"
 _TAKERS = "SELECT leader FROM answers WHERE invocation = ? AND is_given"

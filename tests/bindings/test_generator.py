@@ -246,6 +246,18 @@ def test_a_folder_that_python_cannot_import_is_refused(bindings, tmp_path, name)
     assert not (tmp_path / name).exists()
 
 
+def test_a_folder_that_would_hide_a_module_of_python_is_refused(bindings, tmp_path):
+    error = fails(lambda: write_bindings(tmp_path / "token", bindings.files))
+    assert error.code == "folder_hides_module"
+    assert not (tmp_path / "token").exists()
+
+
+def test_inside_a_package_a_folder_hides_no_module_of_python(bindings, tmp_path):
+    (tmp_path / "__init__.py").touch()
+    write_bindings(tmp_path / "token", bindings.files)
+    assert (tmp_path / "token/__init__.py").exists()
+
+
 @pytest.mark.parametrize("name", ["notes.txt", "__init__.py", "boxes.py"])
 def test_a_folder_with_files_of_others_is_not_touched(bindings, tmp_path, name):
     (tmp_path / name).write_text("mine")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -301,9 +302,43 @@ def meta_file(tmp_path):
     return write
 
 
+@pytest.fixture(scope="module")
+def operator(chain, publisher, new_home):
+    """Who owns a leader, which is active and does not run."""
+    user = new_home("operator", publisher)
+    chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
+    user.json("leader", "register", "--yes")
+    return user
+
+
+@pytest.fixture(scope="module")
+def carrier(operator):
+    """The id of the operator's leader."""
+    [row] = operator.json("leader", "status")
+    return row["leader"]
+
+
 @pytest.fixture
-def registered(author, definition, meta_file):
-    """The FQN of a tool that the author registered."""
-    path = meta_file(definition)
-    author.json("tool", "register", "--from-meta", path, "--price", "0.001", "--yes")
+def registered(author, definition, meta_file, carrier):
+    """The FQN of a tool that the author registered, with a price, for the operator's leader."""
+    terms = ("--price", "0.001", "--leader", carrier)
+    author.json("tool", "register", "--from-meta", meta_file(definition), *terms, "--yes")
     return definition["fqn"]
+
+
+class Typist(io.StringIO):
+    """A terminal at which somebody types these lines; what can be called is done before its line.
+
+    A callable gives the line that is typed then.
+    """
+
+    def __init__(self, *lines: "str | Callable[[], str]") -> None:
+        super().__init__()
+        self._lines = list(lines)
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, *_: Any) -> str:
+        line = self._lines.pop(0) if self._lines else ""
+        return (line if isinstance(line, str) else line()) + "\n"

@@ -1,4 +1,4 @@
-"""The verbs of the admin, and of owners for their operators."""
+"""The verbs of the admin."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def slash(evidence):
 def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     document = slash(publisher, "propose", registered, "0.4")
     assert document["amount_mist"] == 400_000_000
-    assert document["void_at_ms"] - document["due_at_ms"] == 7 * DAY_MS
+    assert document["void_at_ms"] - document["due_at_ms"] == DAY_MS
     # FIPS 180-2, appendix B.1
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert document["evidence_sha256"] == digest
@@ -69,8 +69,9 @@ def test_a_leader_is_slashed(publisher, author, leader, slash):
 
 def test_what_a_pending_slash_holds_back_is_told_by_the_claim(publisher, author, registered, slash):
     author.json("tool", "unregister", registered, "--yes")
-    publisher.json("localnet", "advance-clock", "7d")
+    publisher.json("localnet", "advance-clock", "6d")
     slash(publisher, "propose", registered, "0.4")
+    publisher.json("localnet", "advance-clock", "1d")
     result = author.run("tool", "claim", registered, "--yes")
     assert f"claimed 0.6 SUI from {registered}; a pending slash holds 0.4 SUI" in result.stderr
     slash(publisher, "cancel", registered)
@@ -87,7 +88,6 @@ def test_the_admin_stops_registrations_and_lets_them_go_on(publisher, author, re
     document = publisher.json("admin", "configure", "tools", "accepting=false", "--yes")
     assert document["accepting"] is False
     assert author.json("package", "show")["accepts_tools"] is False
-    assert author.fails("tool", "re-register", registered, "--yes") == (4, "not_claimed")
     author.json("tool", "unregister", registered, "--yes")
     publisher.json("localnet", "advance-clock", "7d")
     author.json("tool", "claim", registered, "--yes")
@@ -116,16 +116,57 @@ def test_what_is_no_setting_is_refused_with_those_that_are(publisher, change):
     assert "collateral_mist" in result.error["hint"]
 
 
-def test_an_operator_may_change_the_price_until_the_owner_takes_that_back(
-    author, stranger, registered
-):
-    address = stranger.wallet.signer().address
-    price = ("tool", "update", registered, "--price", "0.002", "--yes")
-    assert stranger.fails(*price) == (8, "not_operator")
-    cap = author.json("tool", "operators", "add", registered, address, "--yes")["cap"]
-    rows = [{"cap": cap, "operator": str(address)}]
-    assert author.json("tool", "operators", "list", registered) == rows
-    stranger.json(*price)
-    author.json("tool", "operators", "remove", registered, cap, "--yes")
-    assert stranger.fails(*price) == (8, "not_operator")
-    assert author.json("tool", "operators", "list", registered) == []
+def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher, author):
+    document = author.json("admin", "show")
+    assert document["owner"] == publisher.json("wallet", "show")["address"]
+    assert document["offered"] is None
+    assert document["tools"]["collateral_mist"] == 1_000_000_000
+    # 1 000 units at 1 000 MIST, 520 000 of storage; 100 bytes of inputs at 100; the margin of
+    # 2 000 000, and 1 000 bytes of outcome at 7 600
+    assert document["cost"]["failed_mist"] == 1_530_000
+    assert document["cost"]["settled_mist"] == 11_130_000
+    assert "0.01113 SUI" in author.run("admin", "show").stderr
+
+
+def test_before_fees_are_changed_it_is_said_what_an_invocation_costs_then(publisher):
+    result = publisher.run("admin", "configure", "leaders", "fee_gas_units=2000", "--dry-run")
+    assert "Today, an invocation" in result.stderr
+    assert "0.00153 SUI when it fails" in result.stderr
+    assert "0.00253 SUI when it fails" in result.stderr
+
+
+def test_a_leader_is_slashed_by_its_name(publisher, author, evidence):
+    author.json("leader", "register", "--name", "only one", "--yes")
+    why = ("--reason", "lied", "--evidence", evidence, "--yes")
+    publisher.json("admin", "slash", "propose", "only one", "1", *why)
+    [row] = author.json("leader", "status")
+    assert row["pending_slash"]["amount_mist"] == 1_000_000_000
+    refused = publisher.run("admin", "slash", "propose", "nobody", "1", *why, "--json")
+    assert (refused.code, refused.error["code"]) == (3, "unknown_leader")
+
+
+def test_the_administration_is_offered_and_accepted(publisher, stranger):
+    address = str(stranger.wallet.signer().address)
+    assert stranger.fails("admin", "accept", "--yes")[0] == 8
+    assert stranger.fails("admin", "offer", "stranger", "--yes") == (8, "not_admin")
+    assert publisher.json("admin", "offer", address, "--yes")["offered"] == address
+    offers = stranger.json("status")["offers"]
+    assert [(one["what"], one["accept"]) for one in offers] == [
+        ("administration", "nexus-tools admin accept")
+    ]
+    assert stranger.json("admin", "accept", "--yes")["owner"] == address
+    assert stranger.json("status")["offers"] == []
+    assert publisher.fails("admin", "configure", "tools", "accepting=true", "--yes") == (
+        8,
+        "not_admin",
+    )
+    back = publisher.json("wallet", "show")["address"]
+    stranger.json("admin", "offer", back, "--yes")
+    publisher.json("admin", "accept", "--yes")
+
+
+def test_an_offer_of_the_administration_is_taken_back(publisher, stranger):
+    publisher.json("admin", "offer", stranger.wallet.signer().address, "--yes")
+    assert publisher.json("admin", "offer", "--cancel", "--yes")["offered"] is None
+    assert stranger.fails("admin", "accept", "--yes") == (8, "not_offered")
+    assert publisher.fails("admin", "offer", "--yes") == (2, "offer_unclear")

@@ -107,8 +107,8 @@ async def test_a_dynamic_field_is_listed_with_key_and_value(bob):
     builder.deposit(builder.split_coins(builder.gas, [300])[0], NOBODY, SUI_TYPE)
     await bob.execute(builder)
     found = await bob.dynamic_fields(ACCUMULATOR_ROOT)
-    [field] = [field for field in found if field.key == NOBODY]
-    assert (field.key_type.module, field.key_type.name) == ("accumulator", "Key")
+    fields = {(field.key, field.key_type.name): field for field in found}
+    field = fields[NOBODY, "Key"]
     assert field.value == (300).to_bytes(16, "little")
     assert (field.value_type.module, field.value_type.name) == ("accumulator", "U128")
     assert field.child is None

@@ -210,6 +210,7 @@ def make_call():
             deadline=asyncio.get_running_loop().time() + window_s,
             max_outcome_bytes=1_000,
             keys=(),
+            signers=(),
             validator=validator,
         )
         return replace(call, **changes)
@@ -294,9 +295,10 @@ class World:
             add_request(
                 builder,
                 self.deployment,
+                settings,
                 tool,
                 named,
-                ports,
+                inputs=ports,
                 max_outcome_bytes=max_outcome_bytes,
                 payment_mist=quote_mist(settings, tool, ports.size(), max_outcome_bytes, price),
             )
@@ -420,8 +422,8 @@ class Bench:
         mine = assignment(requested(found), self.chain.leader)
         await self.journal.record_events([mine], {}, "c", 0)
         await self.journal.known(invocation, outcome)
-        found, tool = await self.chain.invocation_and_tool(invocation, found.tool)
-        return closing_of(mine, outcome, found, tool)
+        found, _ = await self.chain.invocation_and_tool(invocation, found.tool)
+        return closing_of(mine, outcome, found)
 
     async def close(self, *closings):
         for closing in closings:
@@ -451,6 +453,7 @@ def requested(invocation):
         invocation.payment,
         invocation.max_outcome_bytes,
         invocation.requires_signed_outcome,
+        invocation.tool_revision,
     )
 
 
@@ -470,7 +473,6 @@ async def new_bench(
         closer = Closer(
             config,
             chain,
-            registry=await chain.leader_registry(),
             workers=workers,
             journal=journal,
             clock=clock,

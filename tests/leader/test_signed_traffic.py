@@ -1,7 +1,6 @@
 """A Leader and a tool server that sign what they say, over a socket."""
 
 import json
-from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from time import time
@@ -43,6 +42,9 @@ KEY, TOOL_KEY, OTHER_KEY = (SigningKey.new() for _ in range(3))
 LEADERS = KnownKeys({LEADER: [KEY.public_key]})
 SUM = Answer("ok", {"result": 3})
 INVOCATION = Address.of(0xA1)
+INPUTS = b'{"a":1,"b":2}'
+SIGNED = {"signers": (TOOL_KEY.public_key,)}
+"""Of an invocation that is settled with the tool's signature alone."""
 
 
 class Sum(Variant, name="ok"):
@@ -76,20 +78,38 @@ def signing_server(*tools, **options):
 
 async def test_a_signed_call_gets_a_signed_answer(make_signing_invoker, make_call, add_tool):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
-        answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
-    assert replace(answer, signature=None) == SUM
+        assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
 
 
 async def test_the_answer_has_the_tools_signature_for_the_chain(
     make_signing_invoker, make_call, add_tool
 ):
     async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
-        answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}"))
+        answer = await make_signing_invoker().invoke(make_call(f"{url}/{ADD}", **SIGNED))
     assert answer.signature.key == TOOL_KEY.public_key
-    # One port of one byte: see the tests of what is signed.
-    ports = blake2b(b"\x01\x06result\x00\x01" + b"3", digest_size=32).digest()
-    message = b"nexus_tools::outcome" + bytes(INVOCATION) + b"\x02ok" + ports
+    # Ports of one byte each: see the tests of what is signed.
+    inputs = blake2b(b"\x02\x01a\x00\x011\x01b\x00\x012", digest_size=32).digest()
+    ports = blake2b(b"\x01\x06result\x00\x013", digest_size=32).digest()
+    message = b"nexus_tools::outcome" + bytes(INVOCATION) + inputs + b"\x02ok" + ports
     TOOL_KEY.private.public_key().verify(answer.signature.signature, message)
+
+
+async def test_where_nobody_has_to_sign_the_answer_goes_on_chain_without(
+    make_signing_invoker, make_call, add_tool
+):
+    async with serving(signing_server(add_tool, key=TOOL_KEY)) as url:
+        assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
+
+
+@pytest.mark.parametrize("key", [None, OTHER_KEY], ids=["none", "another key"])
+async def test_an_answer_that_cannot_be_settled_is_none(
+    make_signing_invoker, make_call, add_tool, key
+):
+    async with serving(signing_server(add_tool, key=key)) as url:
+        call = make_call(f"{url}/{ADD}", keys=(), **SIGNED)
+        outcome = await make_signing_invoker().invoke(call)
+    assert outcome.reason is FailureReason.OUTPUT_INVALID
+    assert "the response is not signed by the tool" in outcome.detail
 
 
 async def test_a_tool_that_has_no_key_on_chain_need_not_sign(
@@ -104,7 +124,8 @@ async def test_while_a_tool_changes_its_key_it_signs_with_either(
     make_signing_invoker, make_call, add_tool
 ):
     async with serving(signing_server(add_tool, key=OTHER_KEY)) as url:
-        call = make_call(f"{url}/{ADD}", keys=(TOOL_KEY.public_key, OTHER_KEY.public_key))
+        keys = TOOL_KEY.public_key, OTHER_KEY.public_key
+        call = make_call(f"{url}/{ADD}", keys=keys, signers=keys)
         answer = await make_signing_invoker().invoke(call)
     assert answer.signature.key == OTHER_KEY.public_key
 
@@ -113,12 +134,11 @@ async def test_a_signature_of_another_answer_makes_none(
     make_signing_invoker, make_call, serve_bytes, respond
 ):
     request = {"nexus-tool": ADD, "nexus-invocation": str(INVOCATION)}
-    other = outcome_header(
-        Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request, asked=b"{}"
-    )
+    body = b'{"ok":{"result":4}}'
+    other = outcome_header(Identity(ADD, TOOL_KEY), 200, body, request, asked=INPUTS)
     lines = [f"{name}: {value}" for name, value in other.items()]
     server = await serve_bytes(respond(200, b'{"ok":{"result":3}}', lines))
-    outcome = await make_signing_invoker().invoke(make_call(server.url, keys=()))
+    outcome = await make_signing_invoker().invoke(make_call(server.url, keys=(), **SIGNED))
     assert outcome.reason is FailureReason.OUTPUT_INVALID
     assert "not that of this answer" in outcome.detail
 
@@ -142,8 +162,9 @@ async def test_an_answer_that_was_changed_on_its_way_is_none(
 ):
     request = {"nexus-tool": ADD, "signature": "nexus=:AAAA:"}
     request |= {"nexus-invocation": "0x1", "content-digest": "sha-256=:AAAA:"}
-    identity, answer = Identity(ADD, TOOL_KEY), b'{"ok":{"result":4}}'
-    captured = sign_response(identity, 200, answer, request, asked=b"{}", now_s=0)
+    captured = sign_response(
+        Identity(ADD, TOOL_KEY), 200, b'{"ok":{"result":4}}', request, asked=INPUTS, now_s=0
+    )
     lines = [f"{name}: {value}" for name, value in captured.items()]
     server = await serve_bytes(respond(200, b'{"ok":{"result":4}}', lines))
     outcome = await make_signing_invoker().invoke(make_call(server.url))
@@ -223,8 +244,7 @@ async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make
 
     async with serving(server) as url:
         invoker = make_signing_invoker(clock=clock)
-        answer = await invoker.invoke(make_call(f"{url}/{ADD}"))
-    assert answer.ports == SUM.ports
+        assert await invoker.invoke(make_call(f"{url}/{ADD}")) == SUM
 
 
 # --- The configuration

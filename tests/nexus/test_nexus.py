@@ -1,16 +1,26 @@
+import asyncio
 from base64 import b64encode
+from contextlib import aclosing
 
 import pytest
 from pysui import GroupProtocol, NetworkType, PysuiConfiguration
 
-from nexus_tools import KeyPair, Nexus, domain_proof
+from nexus_tools import InvocationFailedError, KeyPair, Nexus, domain_proof
 from nexus_tools.client import Cursor, Network
 from nexus_tools.domain_proof import ProofState
-from nexus_tools.errors import NexusError, NotFoundError, UsageError, ValidationError
+from nexus_tools.errors import (
+    NexusError,
+    NotFoundError,
+    UsageError,
+    ValidationError,
+)
+from nexus_tools.package import LeaderState
+from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.package.move.tool import ToolRegistered
+from nexus_tools.registry import Registration
 from nexus_tools.settings import Settings
-from nexus_tools.tool import DomainOwners, RegistryOwners
-from nexus_tools.toolkit import Variant, tool
+from nexus_tools.tool import DomainOwners, FailureReason, RegistryOwners
+from nexus_tools.toolkit import Variant, serving, tool
 
 URL = "https://tools.example.com/double"
 DOUBLE = "xyz.example.math.double@1"
@@ -120,45 +130,74 @@ async def test_a_leader_needs_a_key_where_no_faucet_gives_for_a_new_one(localnet
     assert caught.value.code == "key_missing"
 
 
-async def test_a_leader_of_that_name_is_taken_up_again(nexus, localnet):
-    leader_key = KeyPair.new()
-    localnet.fund(leader_key.address, 20_000_000_000)
+@pytest.fixture
+def leader_key(localnet):
+    """A key that has enough for a leader's collateral."""
+    key = KeyPair.new()
+    localnet.fund(key.address, 20_000_000_000)
+    return key
+
+
+async def states(nexus):
+    return {leader.name: leader.state for leader in await nexus.leaders.list()}
+
+
+async def test_a_leader_of_that_name_is_taken_up_again(nexus, leader_key):
+    found = []
     for _ in range(2):
-        async with nexus.leader("lee", leader_key, allow_loopback=True):
-            (cap,) = await nexus.leaders.caps(leader_key.address)
-    assert (await nexus.leaders.get(cap)).record.name == "lee"
+        async with nexus.leader("lee", leader_key, allow_loopback=True) as leader:
+            found.append(leader.id)
+    (registered,) = await nexus.leaders.owned_by(leader_key.address)
+    assert found == [registered.id] * 2
 
 
-async def active_leaders(nexus):
-    return len((await nexus.leaders.state()).active)
+async def test_a_key_may_lead_under_several_names(nexus, localnet, leader_key):
+    localnet.fund(leader_key.address, 20_000_000_000)
+    for name in ("lee", "lou"):
+        async with nexus.leader(name, leader_key, allow_loopback=True):
+            pass
+    owned = await nexus.leaders.owned_by(leader_key.address)
+    assert [leader.name for leader in owned] == ["lee", "lou"]
 
 
-async def test_a_leader_that_is_at_work_no_more_is_responsible_for_nothing(nexus):
+async def test_a_worker_leads_for_its_owner_who_alone_decides_when_it_is_active(
+    nexus, localnet, leader_key
+):
+    worker = KeyPair.new()
+    localnet.fund(worker.address, 1_000_000_000)
+    async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as owning:
+        _, place = await owning.leaders.register("lee", workers=[worker.address])
+        for is_active in (False, True):
+            if is_active:
+                await owning.leaders.activate(place)
+            async with nexus.leader("lee", worker, allow_loopback=True) as leader:
+                assert leader.id == place
+                assert (await nexus.leaders.get(place)).is_active is is_active
+            assert (await nexus.leaders.get(place)).is_active is is_active
+
+
+async def test_a_leader_that_is_at_work_no_more_is_named_by_nobody(nexus):
     async with nexus.leader("lee", allow_loopback=True):
-        assert await active_leaders(nexus) == 1
-    assert await active_leaders(nexus) == 0
+        assert await states(nexus) == {"lee": LeaderState.ACTIVE}
+    assert await states(nexus) == {"lee": LeaderState.INACTIVE}
 
 
 async def test_a_leader_is_deactivated_when_the_block_breaks(nexus):
     with pytest.raises(RuntimeError):
         async with nexus.leader("lee", allow_loopback=True):
             raise RuntimeError
-    assert await active_leaders(nexus) == 0
+    assert await states(nexus) == {"lee": LeaderState.INACTIVE}
 
 
-async def test_a_leader_that_was_active_before_stays_active(nexus, localnet):
-    leader_key = KeyPair.new()
-    localnet.fund(leader_key.address, 20_000_000_000)
+async def test_a_leader_that_was_active_before_stays_active(nexus, localnet, leader_key):
     async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
-        _, cap = await leading.leaders.register("lee", activate=True)
+        await leading.leaders.register("lee", activate=True)
     async with nexus.leader("lee", leader_key, allow_loopback=True):
         pass
-    assert (await nexus.leaders.get(cap)).active
+    assert await states(nexus) == {"lee": LeaderState.ACTIVE}
 
 
-async def test_what_keeps_a_leader_from_starting_is_raised(nexus, localnet, tmp_path):
-    leader_key = KeyPair.new()
-    localnet.fund(leader_key.address, 20_000_000_000)
+async def test_what_keeps_a_leader_from_starting_is_raised(nexus, leader_key, tmp_path):
     journal = tmp_path / "journal"
     journal.write_bytes(b"this is no journal" * 1_000)
     with pytest.raises(NexusError) as caught:
@@ -169,7 +208,7 @@ async def test_what_keeps_a_leader_from_starting_is_raised(nexus, localnet, tmp_
 
 async def test_events_of_other_kinds_are_left_out(nexus):
     await nexus.tools.register(double.definition(URL))
-    await nexus.tools.update(DOUBLE, price_mist=5)
+    await nexus.tools.update(DOUBLE, timeout_ms=2_000)
     events = nexus.events(ToolRegistered, after=Cursor.beginning(), timestamps=True)
     happened = await anext(events)
     await events.aclose()
@@ -177,16 +216,63 @@ async def test_events_of_other_kinds_are_left_out(nexus):
     assert happened.timestamp_ms is not None
 
 
-async def test_invocations_are_listed_by_who_requested_them(nexus, localnet):
-    await nexus.tools.register(double.definition(URL))
-    leader_key, other = KeyPair.new(), KeyPair.new()
-    for each in (leader_key, other):
-        localnet.fund(each.address, 20_000_000_000)
+@pytest.fixture
+async def resting_leader(nexus, localnet, leader_key):
+    """The id of an active leader, behind which no daemon works."""
     async with Nexus.at(localnet, leader_key, deployment=nexus.deployment) as leading:
-        await leading.leaders.register("lee", activate=True)
+        return (await leading.leaders.register("rest", activate=True))[1]
+
+
+async def test_invocations_are_listed_by_who_requested_them(nexus, resting_leader):
+    await nexus.tools.register(double.definition(URL))
     _, mine = await nexus.invocations.request(await nexus.tools.get(DOUBLE), {"number": 1})
     assert [each.id for each in await nexus.invocations.mine()] == [mine]
-    assert await nexus.invocations.mine(other.address) == ()
+    assert await nexus.invocations.mine(KeyPair.new().address) == ()
+
+
+# --- Invoking
+
+
+async def test_an_invocation_is_answered_and_leaves_nothing_behind(nexus):
+    async with serving(double) as url, nexus.leader("lee", allow_loopback=True) as leader:
+        registration = Registration(double.definition(url), 1_000, leaders=(leader.id,))
+        await nexus.tools.register(registration)
+        answer = await nexus.invoke(DOUBLE, {"number": 21})
+        assert (answer.variant, answer.ports) == ("ok", {"value": 42})
+    assert await nexus.invocations.mine() == ()
+
+
+async def test_of_leaders_that_are_named_the_first_ones_that_can_be_are_taken(
+    nexus, resting_leader
+):
+    async with serving(double) as url, nexus.leader("lee", allow_loopback=True) as leader:
+        await nexus.tools.register(double.definition(url))
+        mine = [leader.id, resting_leader]
+        await nexus.invoke(DOUBLE, {"number": 1}, leaders=mine)
+        events = nexus.events(InvocationRequested, after=Cursor.beginning())
+        assert (await anext(events)).event.leaders == tuple(mine)
+        await events.aclose()
+
+
+async def test_a_failure_is_raised_and_its_invocation_deleted(nexus):
+    async with serving(double) as url, nexus.leader("lee", allow_loopback=True):
+        await nexus.tools.register(double.definition(f"{url}/nowhere"))
+        with pytest.raises(InvocationFailedError) as caught:
+            await nexus.invoke(DOUBLE, {"number": 1})
+    assert caught.value.failure.reason is FailureReason.HTTP_ERROR
+    assert await nexus.invocations.mine() == ()
+
+
+@pytest.mark.usefixtures("resting_leader")
+async def test_who_gives_up_waiting_finds_the_invocation_again(nexus):
+    await nexus.tools.register(double.definition(URL))
+    invoking = asyncio.create_task(nexus.invoke(DOUBLE, {"number": 1}))
+    async with aclosing(nexus.events(InvocationRequested, after=Cursor.beginning())) as events:
+        requested = (await anext(events)).event.invocation
+    invoking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await invoking
+    assert [each.id for each in await nexus.invocations.mine()] == [requested]
 
 
 async def test_a_pysui_configuration_brings_network_and_key(localnet, nexus, home):

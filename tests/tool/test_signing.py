@@ -244,7 +244,7 @@ RESULT = b'{"ok":{"result":3}}'
 
 
 def respond(request, key=TOOL_KEY, signer=TOOL, now_s=NOW):
-    return sign_response(Identity(signer, key), 200, RESULT, request, asked=b"{}", now_s=now_s)
+    return sign_response(Identity(signer, key), 200, RESULT, request, asked=BODY, now_s=now_s)
 
 
 def response_refusal(request, headers, status=200, body=RESULT, keys=(TOOL_KEY.public_key,)):
@@ -282,7 +282,7 @@ def test_the_signature_of_the_outcome_cannot_be_left_out_or_added():
     headers = respond(request)
     left_out = {key: headers[key] for key in headers if key != "nexus-outcome-signature"}
     assert response_refusal(request, left_out) is Problem.SIGNATURE_MALFORMED
-    problem = sign_response(Identity(TOOL, TOOL_KEY), 422, RESULT, request, asked=b"{}", now_s=NOW)
+    problem = sign_response(Identity(TOOL, TOOL_KEY), 422, RESULT, request, asked=BODY, now_s=NOW)
     added = problem | {"nexus-outcome-signature": headers["nexus-outcome-signature"]}
     assert response_refusal(request, added, status=422) is Problem.SIGNATURE_MALFORMED
 

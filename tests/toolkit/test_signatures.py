@@ -317,8 +317,9 @@ async def test_an_answer_and_what_is_stored_of_it_have_the_signature_for_the_cha
         responses = [await post(http, headers) for headers in (first, second)]
     for response, request in zip(responses, (first, second), strict=True):
         check_response(200, response.content, response.headers, request, keys)
-        answer = check_answer(Answer("ok", {"result": 3}), response.headers, request, keys)
-        assert answer.key == TOOL_KEY.public_key
+        answer = Answer("ok", {"result": 3})
+        signature = check_answer(answer, response.headers, request, keys, asked=BODY)
+        assert signature.key == TOOL_KEY.public_key
 
 
 @pytest.mark.parametrize("mode", ["off", "optional"])
@@ -482,3 +483,14 @@ def test_a_mode_that_does_not_exist_is_refused(add):
         server([add], "sometimes")
     assert refused.value.code == "signatures_invalid"
     assert "required" in refused.value.hint
+
+
+# --- The log
+
+
+async def test_who_leaves_out_the_signature_is_told_of_to_those_who_watch(add, logged):
+    async with client(server([add])) as http:
+        await post(http, {"content-type": "application/json"})
+        await post(http, signed(signer=STRANGER))
+    refused = [(entry["code"], entry["log_level"]) for entry in logged]
+    assert refused == [("signature_missing", "debug"), ("leader_not_accepted", "info")]

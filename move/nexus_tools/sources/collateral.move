@@ -1,8 +1,8 @@
 /// SUI that its owner, a tool or a leader, locks as a pledge.
 ///
-/// It comes back in two steps: `unregister` starts a timer, and `claim` returns it once the delay is
-/// over. The delay is fixed when the collateral is locked, so no later change of settings reaches
-/// what is locked already.
+/// It comes back in two steps: `unregister` starts a timer, and `claim` returns it once the delay
+/// is over. The delay is fixed when the collateral is locked, so no later change of settings
+/// reaches what is locked already.
 ///
 /// The admin may slash it, in two steps too: a slash is proposed, with a reason and the digest of
 /// the evidence, and executed on the 4th day, or cancelled. What is slashed is burnt: nobody earns
@@ -73,10 +73,10 @@ const MIN_DELAY_MS: u64 = HOUR_MS;
 const MAX_DELAY_MS: u64 = 7 * DAY_MS;
 /// How long its owner and everybody else can look at a proposed slash before it is executed.
 const NOTICE_MS: u64 = 3 * DAY_MS;
-/// How long a slash can be executed after that. Then it is void, and holds back nothing: 4 days after
-/// the last moment at which it can be proposed, which is when the delay ends, an owner has all that
-/// is its own. So who unregisters within 3 days of the proposal of an upgrade has left before the
-/// 14th day, on which it can be executed, whatever the admin does.
+/// How long a slash can be executed after that. Then it is void, and holds back nothing: 4 days
+/// after the last moment at which it can be proposed, which is when the delay ends, an owner has all
+/// that is its own. So who unregisters within 3 days of the proposal of an upgrade has left before
+/// the 14th day, on which it can be executed, whatever the admin does.
 const EXECUTABLE_MS: u64 = DAY_MS;
 const MAX_REASON_BYTES: u64 = 500;
 const DIGEST_BYTES: u64 = 32;
@@ -148,8 +148,8 @@ public struct Slashed has copy, drop {
 /// Locked SUI and the terms under which it comes back.
 public struct Collateral has store {
     balance: Balance<SUI>,
-    /// What was locked at first. If less is there, it was slashed, and its owner is suspended. 0 once
-    /// all is claimed: nobody can lock that little.
+    /// What was locked at first. If less is there, it was slashed, and its owner is suspended. 0
+    /// once all is claimed: nobody can lock that little.
     required_mist: u64,
     /// How long it stays locked once its owner is unregistered.
     delay_ms: u64,
@@ -224,12 +224,6 @@ public fun is_whole(self: &Collateral): bool { !self.is_claimed() && self.shortf
 /// Whether it stands behind its owner, who is neither suspended nor unregistered.
 public fun is_in_force(self: &Collateral): bool { self.is_whole() && !self.is_unregistered() }
 
-/// From when on the slash can be executed.
-public fun due_at_ms(self: &Slash): u64 { self.proposed_at_ms + NOTICE_MS }
-
-/// From when on the slash can be executed no longer.
-public fun void_at_ms(self: &Slash): u64 { self.due_at_ms() + EXECUTABLE_MS }
-
 /// Whether settings may ask for such collateral and delay.
 public fun are_terms(collateral_mist: u64, delay_ms: u64): bool {
     MIN_MIST <= collateral_mist && collateral_mist <= MAX_MIST &&
@@ -268,7 +262,6 @@ public(package) fun lock(
     self.balance.join(coin.into_balance());
     self.required_mist = amount_mist;
     self.delay_ms = delay_ms;
-    self.slashed_mist = 0;
     let locked_at_ms = clock.timestamp_ms();
     event::emit(CollateralLocked { object, amount_mist, delay_ms, locked_at_ms });
 }
@@ -360,6 +353,12 @@ public(package) fun cancel_slash(self: &mut Collateral, object: ID, clock: &Cloc
 }
 
 // === Private functions ===
+
+/// From when on the slash can be executed.
+fun due_at_ms(self: &Slash): u64 { self.proposed_at_ms + NOTICE_MS }
+
+/// From when on the slash can be executed no longer.
+fun void_at_ms(self: &Slash): u64 { self.due_at_ms() + EXECUTABLE_MS }
 
 fun end_slash(self: &mut Collateral, clock: &Clock): Slash {
     assert!(self.has_pending_slash(clock), ENoSlashPending);

@@ -1,15 +1,17 @@
 /// One invocation of one tool, prepaid by its requester, and what it came to.
 ///
-/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i, counted from 0, may close it
-/// once i windows have passed since the request: by `settle` with the tool's answer or by `fail`
-/// with the reason why there is none. When as many windows have passed as there are leaders, nobody
-/// may, and anyone may close it by `expire`. A closed invocation never changes again.
+/// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i,
+/// counted from 0, may close it once i windows have passed since the request: by `settle` with the
+/// tool's answer or by `fail` with the reason why there is none. When as many windows have passed as
+/// there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
+/// changes again.
 ///
-/// `settle` pays the tool and the leader, `fail` the leader alone, and what is not spent goes back
-/// to the requester at once: a closed invocation holds no money. A fee goes to the worker that
-/// sent the transaction. Terms are fixed by the request: a tool that is changed, unregistered or
-/// suspended afterwards changes nothing, not even the keys that have to sign its answer. `expire` and `delete` depend on no version of the package
-/// and on no setting: what was prepaid is never locked in.
+/// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
+/// requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
+/// transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
+/// afterwards changes nothing, not even the keys of which one has to sign its answer. `expire` and
+/// `delete` depend on no version of the package and on no setting: what was prepaid is never locked
+/// in.
 module nexus_tools::invocation;
 
 use nexus_tools::leader::Leader;
@@ -223,10 +225,10 @@ public enum State has copy, drop, store {
 
 /// Requests an invocation of `tool` by one leader and returns its id; the invocation is shared.
 /// The revisions are those of settings and tool as the requester looked at them, and the `payment`
-/// is exactly the `quote`: so nothing is paid or kept to which the requester did not consent. Aborts
-/// with `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`, `ELeaderNotActive`,
-/// `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`, `EToolWithoutKey`,
-/// `EWrongPayment` or `leader_registry::ENotAccepting`.
+/// is exactly the `quote`: so nothing is paid or kept to which the requester did not consent.
+/// Aborts with `ESettingsChanged`, `EToolNotActive`, `EToolChanged`, `ELeaderNotAccepted`,
+/// `ELeaderNotActive`, `EInputsTooLarge`, `EOutcomeLimitTooLarge`, `EOutcomeLimitTooSmall`,
+/// `EToolWithoutKey`, `EWrongPayment` or `leader_registry::ENotAccepting`.
 public fun request(
     registry: &LeaderRegistry,
     settings_revision: u64,
@@ -404,8 +406,8 @@ public fun quote(
 }
 
 /// What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its id, the
-/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. So the
-/// tool knows what it was asked: a leader that asks something else has no signature to settle with.
+/// BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of the ports. A
+/// leader that asks the tool something else has no signature with which it could settle.
 public fun signed_outcome(self: &Invocation, variant: &ascii::String, ports: &Ports): vector<u8> {
     let mut message = SIGNED_OUTCOME;
     message.append(object::id(self).to_bytes());

@@ -5,44 +5,63 @@
 #[test_only]
 module nexus_tools::test_runner;
 
-use nexus_tools::admin::{Self, AdminCap};
+use nexus_tools::admin::{Self, Admin};
 use nexus_tools::definition::{Self, Definition};
+use nexus_tools::fqn;
 use nexus_tools::invocation::{Self, Invocation};
-use nexus_tools::leader_registry::{Self, LeaderCap, LeaderRegistry};
-use nexus_tools::tool::{Self, OwnerCap, Tool};
+use nexus_tools::leader::{Self, Leader};
+use nexus_tools::leader_registry::{Self, LeaderRegistry};
+use nexus_tools::name::Name;
+use nexus_tools::tool::{Self, Tool};
 use nexus_tools::tool_registry::{Self, ToolRegistry};
 use nexus_tools::value::{Self, Ports};
+use std::ascii;
+use std::bcs;
+use std::unit_test::assert_eq;
+use sui::balance;
 use sui::clock::{Self, Clock};
 use sui::coin::{Self, Coin};
 use sui::derived_object;
+use sui::event;
 use sui::sui::SUI;
 use sui::test_scenario::{Self, Scenario};
 
 // === Constants ===
 
 const ADMIN: address = @0xAD;
+const ALICE: address = @0xA;
+const LEE: address = @0x1;
+
+/// Alice's tool.
+const ADD: vector<u8> = b"xyz.example.add@1";
+
+/// The reference gas price of the first epoch.
+const GAS_PRICE: u64 = 1_000;
 const START_MS: u64 = 1_000_000;
 const TOOL_COLLATERAL_MIST: u64 = 1_000_000_000;
 const LEADER_COLLATERAL_MIST: u64 = 10_000_000_000;
 const DELAY_MS: u64 = 604_800_000;
 /// How long a slash is proposed before it can be executed.
 const NOTICE_MS: u64 = 259_200_000;
-/// Where burnt SUI goes.
-const NOBODY: address = @0x0;
+const MAX_U64: u64 = 18_446_744_073_709_551_615;
 
 // === Structs ===
 
 /// A ledger with the package on it.
 public struct Runner {
     scenario: Scenario,
-    tool_registry: ID,
+    tools: ID,
+    leaders: ID,
 }
 
 // === Life of the runner ===
 
-/// Publishes the package: the admin gets the `AdminCap`.
+/// Publishes the package: the publisher is the admin.
 public fun start(): Runner {
-    let mut scenario = test_scenario::begin(ADMIN);
+    let builder = test_scenario::ctx_builder_from_sender(ADMIN);
+    let mut scenario = test_scenario::begin_with_context(
+        builder.set_reference_gas_price(GAS_PRICE),
+    );
     admin::init_for_testing(scenario.ctx());
     tool_registry::init_for_testing(scenario.ctx());
     leader_registry::init_for_testing(scenario.ctx());
@@ -50,8 +69,9 @@ public fun start(): Runner {
     clock.set_for_testing(START_MS);
     clock.share_for_testing();
     scenario.next_tx(ADMIN);
-    let tool_registry = test_scenario::most_recent_id_shared<ToolRegistry>().destroy_some();
-    Runner { scenario, tool_registry }
+    let tools = test_scenario::most_recent_id_shared<ToolRegistry>().destroy_some();
+    let leaders = test_scenario::most_recent_id_shared<LeaderRegistry>().destroy_some();
+    Runner { scenario, tools, leaders }
 }
 
 public fun end(self: Runner) {
@@ -63,6 +83,13 @@ public fun end(self: Runner) {
 public fun next_tx(self: &mut Runner, sender: address): &mut Scenario {
     self.scenario.next_tx(sender);
     &mut self.scenario
+}
+
+/// Begins an epoch with another reference gas price.
+public fun next_epoch(self: &mut Runner, gas_price: u64) {
+    let epoch = self.scenario.ctx().epoch() + 1;
+    let builder = self.scenario.ctx_builder().set_epoch(epoch);
+    self.scenario.next_with_context(builder.set_reference_gas_price(gas_price));
 }
 
 public fun scenario(self: &mut Runner): &mut Scenario { &mut self.scenario }
@@ -84,267 +111,451 @@ public macro fun tx(
     $f: |&mut ToolRegistry, &mut LeaderRegistry, &Clock, &mut TxContext|,
 ) {
     let self = $self;
+    self.admin_tx!($sender, |_, tools, leaders, clock, ctx| $f(tools, leaders, clock, ctx));
+}
+
+/// A transaction of `$sender` on the administration and both registries.
+public macro fun admin_tx(
+    $self: &mut Runner,
+    $sender: address,
+    $f: |&mut Admin, &mut ToolRegistry, &mut LeaderRegistry, &Clock, &mut TxContext|,
+) {
+    let self = $self;
     let scenario = self.next_tx($sender);
+    let mut admin = scenario.take_shared<Admin>();
     let mut tools = scenario.take_shared<ToolRegistry>();
     let mut leaders = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
-    $f(&mut tools, &mut leaders, &clock, scenario.ctx());
+    $f(&mut admin, &mut tools, &mut leaders, &clock, scenario.ctx());
     test_scenario::return_shared(clock);
     test_scenario::return_shared(leaders);
     test_scenario::return_shared(tools);
+    test_scenario::return_shared(admin);
 }
 
-/// A transaction of `$sender` with the cap of type `$Cap` that it got last, on the tool `$fqn`.
-public macro fun tool_tx<$Cap: key>(
+/// A transaction of `$sender` on the tool `$fqn` and its name.
+public macro fun tool_tx(
     $self: &mut Runner,
     $sender: address,
     $fqn: vector<u8>,
-    $f: |&mut Tool, &$Cap, &ToolRegistry, &Clock, &mut TxContext|,
+    $f: |&mut Tool, &mut Name, &ToolRegistry, &Clock, &mut TxContext|,
+) {
+    let (self, fqn) = ($self, $fqn);
+    self.named_tool_tx!($sender, fqn, name_of(fqn), |tool, name, tools, clock, ctx| {
+        $f(tool, name, tools, clock, ctx)
+    });
+}
+
+/// A transaction of `$sender` on the tool `$fqn` and any name.
+public macro fun named_tool_tx(
+    $self: &mut Runner,
+    $sender: address,
+    $fqn: vector<u8>,
+    $name: vector<u8>,
+    $f: |&mut Tool, &mut Name, &ToolRegistry, &Clock, &mut TxContext|,
 ) {
     let self = $self;
-    self.next_tx($sender);
-    let mut tool = self.take_tool($fqn);
-    let scenario = self.scenario();
-    let cap = scenario.take_from_sender<$Cap>();
+    let (tool, name) = (self.id_of($fqn), self.id_of($name));
+    let scenario = self.next_tx($sender);
+    let mut tool = scenario.take_shared_by_id<Tool>(tool);
+    let mut name = scenario.take_shared_by_id<Name>(name);
     let tools = scenario.take_shared<ToolRegistry>();
     let clock = scenario.take_shared<Clock>();
-    $f(&mut tool, &cap, &tools, &clock, scenario.ctx());
+    $f(&mut tool, &mut name, &tools, &clock, scenario.ctx());
+    test_scenario::return_shared(clock);
+    test_scenario::return_shared(tools);
+    test_scenario::return_shared(name);
+    test_scenario::return_shared(tool);
+}
+
+/// A transaction of `$sender` on the tool `$fqn` and the administration.
+public macro fun tool_admin_tx(
+    $self: &mut Runner,
+    $sender: address,
+    $fqn: vector<u8>,
+    $f: |&mut Tool, &Admin, &ToolRegistry, &Clock, &mut TxContext|,
+) {
+    let self = $self;
+    let tool = self.id_of($fqn);
+    let scenario = self.next_tx($sender);
+    let admin = scenario.take_shared<Admin>();
+    let mut tool = scenario.take_shared_by_id<Tool>(tool);
+    let tools = scenario.take_shared<ToolRegistry>();
+    let clock = scenario.take_shared<Clock>();
+    $f(&mut tool, &admin, &tools, &clock, scenario.ctx());
     test_scenario::return_shared(clock);
     test_scenario::return_shared(tools);
     test_scenario::return_shared(tool);
-    scenario.return_to_sender(cap);
+    test_scenario::return_shared(admin);
 }
 
-/// A transaction of `$sender` with the cap of type `$Cap` that it got last, on the leaders.
-public macro fun leader_tx<$Cap: key>(
+/// A transaction of `$sender` on a leader.
+public macro fun leader_tx(
     $self: &mut Runner,
     $sender: address,
-    $f: |&mut LeaderRegistry, &$Cap, &Clock, &mut TxContext|,
+    $leader: ID,
+    $f: |&mut Leader, &mut LeaderRegistry, &Clock, &mut TxContext|,
+) {
+    let self = $self;
+    self.leader_admin_tx!($sender, $leader, |leader, _, leaders, clock, ctx| {
+        $f(leader, leaders, clock, ctx)
+    });
+}
+
+/// A transaction of `$sender` on a leader and the administration.
+public macro fun leader_admin_tx(
+    $self: &mut Runner,
+    $sender: address,
+    $leader: ID,
+    $f: |&mut Leader, &Admin, &mut LeaderRegistry, &Clock, &mut TxContext|,
 ) {
     let self = $self;
     let scenario = self.next_tx($sender);
-    let cap = scenario.take_from_sender<$Cap>();
+    let admin = scenario.take_shared<Admin>();
+    let mut leader = scenario.take_shared_by_id<Leader>($leader);
     let mut leaders = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
-    $f(&mut leaders, &cap, &clock, scenario.ctx());
+    $f(&mut leader, &admin, &mut leaders, &clock, scenario.ctx());
     test_scenario::return_shared(clock);
     test_scenario::return_shared(leaders);
-    scenario.return_to_sender(cap);
+    test_scenario::return_shared(leader);
+    test_scenario::return_shared(admin);
 }
 
-/// A transaction of `$sender` with its leader cap, on the invocation `$id`.
+/// A transaction of `$sender` on the invocation `$id` and a leader.
 public macro fun invocation_tx(
     $self: &mut Runner,
     $sender: address,
     $id: ID,
-    $f: |&mut Invocation, &LeaderCap, &LeaderRegistry, &Clock, &mut TxContext|,
+    $leader: ID,
+    $f: |&mut Invocation, &Leader, &LeaderRegistry, &Clock, &mut TxContext|,
 ) {
     let self = $self;
     let scenario = self.next_tx($sender);
-    let cap = scenario.take_from_sender<LeaderCap>();
+    let leader = scenario.take_shared_by_id<Leader>($leader);
     let leaders = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
     let mut invocation = scenario.take_shared_by_id<Invocation>($id);
-    $f(&mut invocation, &cap, &leaders, &clock, scenario.ctx());
+    $f(&mut invocation, &leader, &leaders, &clock, scenario.ctx());
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(clock);
     test_scenario::return_shared(leaders);
-    scenario.return_to_sender(cap);
+    test_scenario::return_shared(leader);
 }
 
-// === Usual acts ===
+// === Usual acts: tools ===
 
-/// Registers the first version of a name at 5 000 000 MIST and 10 s.
-public fun register(self: &mut Runner, sender: address, fqn: vector<u8>) {
+/// Lee's leader, and Alice's tool for 5 000 000 MIST that lists it.
+public fun alice_and_lee(): (Runner, ID) {
+    let mut runner = start();
+    let lee = runner.register_leader(LEE);
+    runner.register(ALICE, ADD, 5_000_000, vector[lee]);
+    (runner, lee)
+}
+
+/// Registers the first version of a name.
+public fun register(
+    self: &mut Runner,
+    sender: address,
+    fqn: vector<u8>,
+    price_mist: u64,
+    leaders: vector<ID>,
+) {
     self.tx!(sender, |tools, _, clock, ctx| {
-        let (tool, cap) = tool::register(
+        let (tool, name) = tool::register(
             tools,
             mint(TOOL_COLLATERAL_MIST, ctx),
             DELAY_MS,
             define(fqn),
-            5_000_000,
+            price_mist,
+            leaders,
             clock,
             ctx,
         );
         tool.share();
-        transfer::public_transfer(cap, sender);
+        name.share();
     });
 }
 
-/// Registers a further version of the sender's name at no price.
+/// Registers a further version of a name at no price.
 public fun register_version(self: &mut Runner, sender: address, fqn: vector<u8>) {
-    let cap = self.next_tx(sender).take_from_sender<OwnerCap>();
+    self.register_version_of(sender, fqn, name_of(fqn));
+}
+
+/// Registers a tool as a version of `name` at no price.
+public fun register_version_of(
+    self: &mut Runner,
+    sender: address,
+    fqn: vector<u8>,
+    name: vector<u8>,
+) {
+    let name = self.id_of(name);
+    let name = self.next_tx(sender).take_shared_by_id<Name>(name);
     self.tx!(sender, |tools, _, clock, ctx| {
         let tool = tool::register_version(
             tools,
-            &cap,
+            &name,
             mint(TOOL_COLLATERAL_MIST, ctx),
             DELAY_MS,
             define(fqn),
             0,
+            vector[],
             clock,
             ctx,
         );
         tool.share();
     });
-    transfer::public_transfer(cap, sender);
+    test_scenario::return_shared(name);
 }
 
 public fun unregister(self: &mut Runner, sender: address, fqn: vector<u8>) {
-    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, _, clock, _| {
-        tool.unregister(cap, clock);
-    });
+    self.tool_tx!(sender, fqn, |tool, name, _, clock, ctx| tool.unregister(name, clock, ctx));
 }
 
-/// Claims the collateral and returns how much it is.
+/// Claims the collateral and returns how much it is; nothing more is paid to the sender.
 public fun claim(self: &mut Runner, sender: address, fqn: vector<u8>): u64 {
-    let claimed_mist;
-    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, _, clock, ctx| {
-        claimed_mist = tool.claim(cap, clock, ctx).burn_for_testing();
+    let mut claimed_mist = 0;
+    self.tool_tx!(sender, fqn, |tool, name, _, clock, ctx| {
+        let before_mist = tool.collateral().balance_mist();
+        tool.claim(name, clock, ctx);
+        claimed_mist = before_mist - tool.collateral().balance_mist();
+        assert_paid_at_most(sender, claimed_mist);
     });
     claimed_mist
 }
 
 public fun re_register(self: &mut Runner, sender: address, fqn: vector<u8>) {
-    self.tool_tx!<OwnerCap>(sender, fqn, |tool, cap, tools, clock, ctx| {
-        tool.re_register(cap, tools, mint(TOOL_COLLATERAL_MIST, ctx), DELAY_MS, clock);
+    self.tool_tx!(sender, fqn, |tool, name, tools, clock, ctx| {
+        let collateral = mint(TOOL_COLLATERAL_MIST, ctx);
+        tool.re_register(name, tools, collateral, DELAY_MS, clock, ctx);
     });
-}
-
-/// Registers a leader and activates it.
-public fun register_leader(self: &mut Runner, sender: address): ID {
-    let leader;
-    self.tx!(sender, |_, leaders, _, ctx| {
-        let collateral = mint(LEADER_COLLATERAL_MIST, ctx);
-        let cap = leaders.register(collateral, DELAY_MS, b"leader".to_string(), ctx);
-        leaders.activate(&cap);
-        leader = object::id(&cap);
-        transfer::public_transfer(cap, sender);
-    });
-    leader
 }
 
 /// Lets the admin propose to slash a tool.
 public fun propose_slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
-    self.tool_tx!<AdminCap>(ADMIN, fqn, |tool, cap, tools, clock, _| {
-        tool.propose_slash(cap, tools, amount_mist, b"It lied.".to_string(), evidence(), clock);
+    self.tool_admin_tx!(ADMIN, fqn, |tool, admin, tools, clock, ctx| {
+        let reason = b"It lied.".to_string();
+        tool.propose_slash(admin, tools, amount_mist, reason, evidence(), clock, ctx);
     });
 }
 
-/// Slashes a tool as soon as the rules allow, and returns what is burnt by that.
-public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64): u64 {
+/// Slashes a tool as soon as the rules allow.
+public fun slash(self: &mut Runner, fqn: vector<u8>, amount_mist: u64) {
     self.propose_slash(fqn, amount_mist);
     self.advance(NOTICE_MS);
-    self.tool_tx!<AdminCap>(ADMIN, fqn, |tool, cap, tools, clock, ctx| {
-        tool.execute_slash(cap, tools, clock, ctx);
+    self.tool_admin_tx!(ADMIN, fqn, |tool, admin, tools, clock, ctx| {
+        tool.execute_slash(admin, tools, clock, ctx);
     });
-    self.received(NOBODY)
+}
+
+// === Usual acts: leaders ===
+
+/// Registers a leader that is its own worker, and activates it.
+public fun register_leader(self: &mut Runner, sender: address): ID {
+    let mut id = @0x0.to_id();
+    self.tx!(sender, |_, leaders, clock, ctx| {
+        let mut leader = leader::register(
+            leaders,
+            mint(LEADER_COLLATERAL_MIST, ctx),
+            DELAY_MS,
+            b"leader".to_string(),
+            vector[sender],
+            clock,
+            ctx,
+        );
+        leader.activate(leaders, ctx);
+        id = object::id(&leader);
+        leader.share();
+    });
+    id
+}
+
+public fun unregister_leader(self: &mut Runner, sender: address, leader: ID) {
+    self.leader_tx!(sender, leader, |leader, _, clock, ctx| leader.unregister(clock, ctx));
+}
+
+/// Claims the collateral and returns how much it is; nothing more is paid to the sender.
+public fun claim_leader(self: &mut Runner, sender: address, leader: ID): u64 {
+    let mut claimed_mist = 0;
+    self.leader_tx!(sender, leader, |leader, _, clock, ctx| {
+        let before_mist = leader.collateral().balance_mist();
+        leader.claim(clock, ctx);
+        claimed_mist = before_mist - leader.collateral().balance_mist();
+        assert_paid_at_most(sender, claimed_mist);
+    });
+    claimed_mist
 }
 
 /// Lets the admin propose to slash a leader.
 public fun propose_leader_slash(self: &mut Runner, leader: ID, amount_mist: u64) {
-    self.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, _| {
+    self.leader_admin_tx!(ADMIN, leader, |leader, admin, leaders, clock, ctx| {
         let reason = b"It lied.".to_string();
-        leaders.propose_slash(cap, leader, amount_mist, reason, evidence(), clock);
+        leader.propose_slash(admin, leaders, amount_mist, reason, evidence(), clock, ctx);
     });
 }
 
-/// Slashes a leader as soon as the rules allow, and returns what is burnt by that.
-public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64): u64 {
+/// Slashes a leader as soon as the rules allow.
+public fun slash_leader(self: &mut Runner, leader: ID, amount_mist: u64) {
     self.propose_leader_slash(leader, amount_mist);
     self.advance(NOTICE_MS);
-    self.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, ctx| {
-        leaders.execute_slash(cap, leader, clock, ctx);
+    self.leader_admin_tx!(ADMIN, leader, |leader, admin, leaders, clock, ctx| {
+        leader.execute_slash(admin, leaders, clock, ctx);
     });
-    self.received(NOBODY)
 }
+
+/// Lets the admin change the terms of new invocations.
+public fun configure_leaders(self: &mut Runner, accepting: bool) {
+    self.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
+        leaders.configure(admin, accepting, 200_000_000, 3_600_000, 1, 1, 1, 1, 1, 5_000, 1, ctx);
+    });
+}
+
+// === Usual acts: invocations ===
 
 /// Requests an invocation with `inputs` and at most 100 bytes of outcome, for what it costs.
-public fun request(self: &mut Runner, sender: address, fqn: vector<u8>): ID {
-    let cost = self.cost(fqn, inputs().size(), 100);
-    self.request_for(sender, fqn, inputs(), 100, cost)
+public fun request(self: &mut Runner, sender: address, fqn: vector<u8>, leaders: vector<ID>): ID {
+    let cost_mist = self.cost(fqn, inputs().size(), 100);
+    self.request_for(sender, fqn, leaders, inputs(), 100, cost_mist)
 }
 
-/// Requests an invocation for `payment_mist`.
+/// Requests an invocation of the tool as it is, for `payment_mist`.
 public fun request_for(
     self: &mut Runner,
     sender: address,
     fqn: vector<u8>,
+    leaders: vector<ID>,
     inputs: Ports,
     max_outcome_bytes: u64,
     payment_mist: u64,
 ): ID {
-    self.next_tx(sender);
-    let tool = self.take_tool(fqn);
-    let scenario = &mut self.scenario;
-    let leaders = scenario.take_shared<LeaderRegistry>();
+    let mut revision = 0;
+    self.tool_tx!(sender, fqn, |tool, _, _, _, _| revision = tool.revision());
+    self.request_at(sender, fqn, revision, leaders, inputs, max_outcome_bytes, payment_mist)
+}
+
+/// Requests an invocation of a revision of the tool by one leader or by two.
+public fun request_at(
+    self: &mut Runner,
+    sender: address,
+    fqn: vector<u8>,
+    revision: u64,
+    leaders: vector<ID>,
+    inputs: Ports,
+    max_outcome_bytes: u64,
+    payment_mist: u64,
+): ID {
+    let tool = self.id_of(fqn);
+    let scenario = self.next_tx(sender);
+    let tool = scenario.take_shared_by_id<Tool>(tool);
+    let registry = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
+    let mut named = leaders.map!(|leader| scenario.take_shared_by_id<Leader>(leader));
     let payment = mint(payment_mist, scenario.ctx());
-    let id = invocation::request(
-        &leaders,
-        &tool,
-        inputs,
-        max_outcome_bytes,
-        payment,
-        &clock,
-        scenario.ctx(),
-    );
-    test_scenario::return_shared(tool);
+    let id = if (named.length() == 1) {
+        invocation::request(
+            &registry,
+            &tool,
+            revision,
+            &named[0],
+            inputs,
+            max_outcome_bytes,
+            payment,
+            &clock,
+            scenario.ctx(),
+        )
+    } else {
+        invocation::request_with_backup(
+            &registry,
+            &tool,
+            revision,
+            &named[0],
+            &named[1],
+            inputs,
+            max_outcome_bytes,
+            payment,
+            &clock,
+            scenario.ctx(),
+        )
+    };
+    while (!named.is_empty()) test_scenario::return_shared(named.pop_back());
+    named.destroy_empty();
     test_scenario::return_shared(clock);
-    test_scenario::return_shared(leaders);
+    test_scenario::return_shared(registry);
+    test_scenario::return_shared(tool);
     id
 }
 
 /// What an invocation costs.
-public fun cost(
-    self: &mut Runner,
-    fqn: vector<u8>,
-    input_bytes: u64,
-    max_outcome_bytes: u64,
-): u64 {
-    self.next_tx(ADMIN);
-    let tool = self.take_tool(fqn);
-    let leaders = self.scenario.take_shared<LeaderRegistry>();
-    let cost = invocation::quote(&leaders, &tool, input_bytes, max_outcome_bytes);
-    test_scenario::return_shared(tool);
+public fun cost(self: &mut Runner, fqn: vector<u8>, input_bytes: u64, max_outcome_bytes: u64): u64 {
+    let tool = self.id_of(fqn);
+    let scenario = self.next_tx(ADMIN);
+    let tool = scenario.take_shared_by_id<Tool>(tool);
+    let leaders = scenario.take_shared<LeaderRegistry>();
+    let cost_mist = invocation::quote(
+        &leaders,
+        &tool,
+        input_bytes,
+        max_outcome_bytes,
+        scenario.ctx(),
+    );
     test_scenario::return_shared(leaders);
-    cost
+    test_scenario::return_shared(tool);
+    cost_mist
 }
 
-/// Lets anyone declare an invocation expired.
-public fun expire(self: &mut Runner, id: ID) {
+/// Lets anyone declare an invocation expired; `requester` is refunded `refund_mist` at most.
+public fun expire(self: &mut Runner, id: ID, requester: address, refund_mist: u64) {
     let scenario = self.next_tx(ADMIN);
     let clock = scenario.take_shared<Clock>();
     let mut invocation = scenario.take_shared_by_id<Invocation>(id);
     invocation.expire(&clock);
+    assert_paid_at_most(requester, refund_mist);
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(clock);
 }
 
-/// Deletes an invocation and returns what comes back.
-public fun delete(self: &mut Runner, sender: address, id: ID): u64 {
+public fun delete(self: &mut Runner, sender: address, id: ID) {
     let scenario = self.next_tx(sender);
     let invocation = scenario.take_shared_by_id<Invocation>(id);
-    invocation.delete(scenario.ctx()).burn_for_testing()
+    invocation.delete(scenario.ctx());
 }
 
-/// What `owner` was sent in the last transaction it got a coin in.
-public fun received(self: &mut Runner, owner: address): u64 {
-    let scenario = self.next_tx(owner);
-    scenario.take_from_sender<Coin<SUI>>().burn_for_testing()
+// === What is told and paid ===
+
+/// The bytes of the one event of type `E` in this transaction.
+public fun told<E: copy + drop>(): vector<u8> {
+    let events = event::events_by_type<E>();
+    assert_eq!(events.length(), 1);
+    bcs::to_bytes(&events[0])
 }
 
-/// The id of the tool with this FQN, or of the owner cap with this name.
+/// The bytes of a field of an event or an object.
+public fun field<T: drop>(value: T): vector<u8> { bcs::to_bytes(&value) }
+
+/// Fails if more than `mist` was paid to an address in this transaction.
+///
+/// No code can read an address balance. But what goes into one in a transaction has to fit into a
+/// `u64`: so the rest of that is paid, too.
+public fun assert_paid_at_most(owner: address, mist: u64) {
+    balance::create_for_testing<SUI>(MAX_U64 - mist).send_funds(owner);
+}
+
+// === Ids and values ===
+
+/// The id of the tool with this FQN, or of the `Name` with this name.
 public fun id_of(self: &Runner, name: vector<u8>): ID {
-    derived_object::derive_address(self.tool_registry, name.to_ascii_string()).to_id()
+    derived_object::derive_address(self.tools, name.to_ascii_string()).to_id()
 }
 
-/// Takes the tool with this FQN out of the ledger.
-public fun take_tool(self: &Runner, fqn: vector<u8>): Tool {
-    self.scenario.take_shared_by_id(self.id_of(fqn))
+/// The id of the `index`th leader.
+public fun leader_id(self: &Runner, index: u64): ID {
+    derived_object::derive_address(self.leaders, index).to_id()
 }
 
-// === Values ===
+/// The name that a tool is a version of.
+public fun name_of(fqn: vector<u8>): vector<u8> {
+    fqn::unversioned(&fqn.to_ascii_string()).into_bytes()
+}
 
 /// A definition with a timeout of 10 s.
 public fun define(fqn: vector<u8>): Definition {
@@ -360,14 +571,26 @@ public fun define(fqn: vector<u8>): Definition {
 }
 
 /// One port `a` with the JSON text `12345678`: 1 + 2 + 1 + 1 + 8 = 13 bytes.
-public fun inputs(): Ports {
-    value::ports(vector[b"a".to_ascii_string()], vector[value::inline(b"12345678")])
+public fun inputs(): Ports { port(b"a", b"12345678") }
+
+/// The variant of an answer.
+public fun ok(): ascii::String { b"ok".to_ascii_string() }
+
+/// The ports of an answer: `result` with the JSON text `3`: 1 + 1 + 6 + 1 + 1 + 1 = 11 bytes.
+public fun sum(): Ports { port(b"result", b"3") }
+
+/// One port with a JSON text.
+public fun port(name: vector<u8>, json: vector<u8>): Ports {
+    value::ports(vector[name.to_ascii_string()], vector[value::inline(json)])
 }
 
 /// The digest of the evidence of a slash.
 public fun evidence(): vector<u8> { vector::tabulate!(32, |i| i as u8) }
 
-public fun mint(mist: u64, ctx: &mut TxContext): Coin<SUI> { coin::mint_for_testing(mist, ctx) }
+/// A public key of Ed25519, or what looks like one: 32 equal bytes.
+public fun key(byte: u8): vector<u8> { text(32, byte) }
 
-/// Destroys a coin and returns what it was worth.
-public fun burn(coin: Coin<SUI>): u64 { coin.burn_for_testing() }
+/// As many equal bytes.
+public fun text(length: u64, byte: u8): vector<u8> { vector::tabulate!(length, |_| byte) }
+
+public fun mint(mist: u64, ctx: &mut TxContext): Coin<SUI> { coin::mint_for_testing(mist, ctx) }

@@ -1,11 +1,13 @@
 #[test_only]
 module nexus_tools::tool_tests;
 
-use nexus_tools::admin::AdminCap;
 use nexus_tools::collateral;
 use nexus_tools::definition::{Self, Definition};
-use nexus_tools::test_runner::{Self, Runner};
-use nexus_tools::tool::{Self, OperatorCap, OwnerCap};
+use nexus_tools::keys;
+use nexus_tools::owner;
+use nexus_tools::roster;
+use nexus_tools::test_runner::{Self, Runner, key, mint, text};
+use nexus_tools::tool;
 use std::unit_test::assert_eq;
 
 const ADMIN: address = @0xAD;
@@ -15,7 +17,9 @@ const BOB: address = @0xB;
 const ADD: vector<u8> = b"xyz.example.add@1";
 const ADD_2: vector<u8> = b"xyz.example.add@2";
 const MUL: vector<u8> = b"xyz.example.mul@1";
+const MUL_NAME: vector<u8> = b"xyz.example.mul";
 
+const PRICE_MIST: u64 = 5_000_000;
 const COLLATERAL_MIST: u64 = 1_000_000_000;
 const DAY_MS: u64 = 86_400_000;
 const WEEK_MS: u64 = 604_800_000;
@@ -25,39 +29,28 @@ const WEEK_MS: u64 = 604_800_000;
 #[test]
 fun registered_tool_is_active_and_pays_its_owner() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| {
+    runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
         assert!(tool.is_active());
         assert_eq!(tool.fqn(), ADD.to_ascii_string());
-        assert_eq!(tool.price_mist(), 5_000_000);
+        assert_eq!(*tool.definition(), test_runner::define(ADD));
+        assert_eq!(tool.timeout_ms(), 10_000);
+        assert_eq!(tool.price_mist(), PRICE_MIST);
         assert_eq!(tool.payout(), ALICE);
+        assert_eq!(tool.min_outcome_bytes(), 0);
+        assert!(!tool.requires_signed_outcome());
+        assert_eq!(tool.revision(), 0);
+        assert!(tool.keys().is_empty());
         assert_eq!(tool.collateral().balance_mist(), COLLATERAL_MIST);
+        assert_eq!(tool.collateral().delay_ms(), WEEK_MS);
     });
     runner.end();
 }
 
-#[test]
-fun owner_of_a_name_registers_its_further_versions() {
+#[test, expected_failure(abort_code = tool::EWrongName)]
+fun tool_is_not_registered_under_another_name() {
     let mut runner = alice_with_add();
-    runner.register_version(ALICE, ADD_2);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD_2, |tool, cap, _, clock, _| {
-        assert!(tool.is_active());
-        tool.unregister(cap, clock);
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENameTaken)]
-fun stranger_does_not_register_a_further_version() {
-    let mut runner = alice_with_add();
-    runner.register(BOB, ADD_2);
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENotOwner)]
-fun owner_of_another_name_does_not_register_a_further_version() {
-    let mut runner = alice_with_add();
-    runner.register(BOB, MUL);
-    runner.register_version(BOB, ADD_2);
+    runner.register(ALICE, MUL, 0, vector[]);
+    runner.register_version_of(ALICE, ADD_2, MUL_NAME);
     runner.end();
 }
 
@@ -68,110 +61,105 @@ fun version_is_registered_once() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = definition::EInvalidFqn)]
-fun fqn_follows_the_grammar() {
-    test_runner::define(b"xyz.add@1");
-}
-
-#[test, expected_failure(abort_code = definition::EUnknownToolType)]
-fun type_is_one_of_the_types() {
-    define_as(b"offline");
-}
-
-#[test, expected_failure(abort_code = definition::EOnchainNotAccepted)]
-fun onchain_tool_is_not_accepted_yet() {
-    define_as(b"onchain");
-}
-
-#[test, expected_failure(abort_code = definition::EUrlTooLong)]
-fun url_is_limited() {
-    define(text(2_049), b"", b"", b"", 10_000);
-}
-
-#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
-fun description_is_limited() {
-    define(b"", text(4_097), b"", b"", 10_000);
-}
-
 #[test]
 fun registration_takes_all_that_is_within_the_limits() {
     let mut runner = test_runner::start();
-    let schema = text(49_152);
-    let definition = define(text(2_048), text(4_096), schema, schema, 1_000);
-    register(&mut runner, definition, COLLATERAL_MIST);
+    let schema = text(49_152, 0x61);
+    register(&mut runner, define(schema, schema, 1_000), 0, vector[]);
+    runner.end();
+}
+
+#[test]
+fun timeout_may_be_two_minutes() {
+    let mut runner = test_runner::start();
+    register(&mut runner, define(b"", b"", 120_000), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ESchemaTooLarge)]
 fun input_schema_is_limited() {
     let mut runner = test_runner::start();
-    register(&mut runner, define(b"", b"", text(49_153), b"", 10_000), COLLATERAL_MIST);
+    register(&mut runner, define(text(49_153, 0x61), b"", 10_000), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ESchemaTooLarge)]
 fun output_schema_is_limited() {
     let mut runner = test_runner::start();
-    register(&mut runner, define(b"", b"", b"", text(49_153), 10_000), COLLATERAL_MIST);
+    register(&mut runner, define(b"", text(49_153, 0x61), 10_000), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
 fun timeout_has_a_lower_bound() {
     let mut runner = test_runner::start();
-    register(&mut runner, define(b"", b"", b"", b"", 999), COLLATERAL_MIST);
+    register(&mut runner, define(b"", b"", 999), 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
 fun timeout_has_an_upper_bound() {
     let mut runner = test_runner::start();
-    register(&mut runner, define(b"", b"", b"", b"", 120_001), COLLATERAL_MIST);
+    register(&mut runner, define(b"", b"", 120_001), 0, vector[]);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::ECollateralTooSmall)]
+#[test, expected_failure(abort_code = collateral::ECollateralTooSmall)]
 fun collateral_is_not_less_than_required() {
     let mut runner = test_runner::start();
-    register(&mut runner, test_runner::define(ADD), COLLATERAL_MIST - 1);
+    register_for(&mut runner, COLLATERAL_MIST - 1, WEEK_MS, 0);
     runner.end();
 }
 
 #[test]
 fun more_collateral_than_required_is_locked_and_comes_back() {
     let mut runner = test_runner::start();
-    register(&mut runner, test_runner::define(ADD), COLLATERAL_MIST + 1);
+    register_for(&mut runner, COLLATERAL_MIST + 1, WEEK_MS, 0);
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
     assert_eq!(runner.claim(ALICE, ADD), COLLATERAL_MIST + 1);
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EDelayTooLong)]
+#[test, expected_failure(abort_code = collateral::EDelayTooLong)]
 fun owner_is_not_bound_for_longer_than_it_consents_to() {
     let mut runner = test_runner::start();
-    register_at(&mut runner, COLLATERAL_MIST, WEEK_MS - 1, 0);
+    register_for(&mut runner, COLLATERAL_MIST, WEEK_MS - 1, 0);
     runner.end();
 }
 
 #[test]
 fun price_may_be_half_of_the_collateral() {
     let mut runner = test_runner::start();
-    register_at(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2);
+    register_for(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::EPriceTooHigh)]
 fun price_is_not_more_than_half_of_the_collateral() {
     let mut runner = test_runner::start();
-    register_at(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2 + 1);
+    register_for(&mut runner, COLLATERAL_MIST, WEEK_MS, COLLATERAL_MIST / 2 + 1);
     runner.end();
 }
 
 #[test]
 fun who_locks_more_may_ask_for_more() {
     let mut runner = test_runner::start();
-    register_at(&mut runner, 4 * COLLATERAL_MIST, WEEK_MS, 2 * COLLATERAL_MIST);
+    register_for(&mut runner, 4 * COLLATERAL_MIST, WEEK_MS, 2 * COLLATERAL_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ELeaderNeeded)]
+fun tool_with_a_price_lists_a_leader() {
+    let mut runner = test_runner::start();
+    register(&mut runner, test_runner::define(ADD), 1, vector[]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = roster::EAlreadyListed)]
+fun leader_is_listed_once() {
+    let mut runner = test_runner::start();
+    register(&mut runner, test_runner::define(ADD), 1, vector[leader(), leader()]);
     runner.end();
 }
 
@@ -181,29 +169,23 @@ fun who_locks_more_may_ask_for_more() {
 fun cancelled_unregistration_leaves_the_tool_active() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         assert!(!tool.is_active());
-        tool.cancel_unregister(cap, tools);
+        tool.cancel_unregister(name, tools, ctx);
         assert!(tool.is_active());
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::ENotOwner)]
-fun stranger_does_not_unregister_a_tool() {
-    let mut runner = alice_with_add();
-    runner.register(BOB, MUL);
-    runner.unregister(BOB, ADD);
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENotOwner)]
-fun stranger_does_not_claim_the_collateral() {
-    let mut runner = alice_with_add();
-    runner.register(BOB, MUL);
-    runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS);
-    runner.claim(BOB, ADD);
+#[test]
+fun claimed_tool_comes_back() {
+    let mut runner = alice_with_claimed_add();
+    runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| assert!(!tool.is_active()));
+    runner.re_register(ALICE, ADD);
+    runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
+        assert!(tool.is_active());
+        assert_eq!(tool.collateral().balance_mist(), COLLATERAL_MIST);
+    });
     runner.end();
 }
 
@@ -212,13 +194,6 @@ fun collateral_is_not_claimed_before_the_delay_ends() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS - 1);
-    runner.claim(ALICE, ADD);
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::EClaimed)]
-fun collateral_is_claimed_once() {
-    let mut runner = alice_with_claimed_add();
     runner.claim(ALICE, ADD);
     runner.end();
 }
@@ -232,17 +207,16 @@ fun re_registered_tool_is_not_claimed_with_the_old_timer() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = collateral::EDelayNotOver)]
-fun re_registered_tool_waits_anew() {
+#[test, expected_failure(abort_code = collateral::EDelayTooLong)]
+fun tool_that_comes_back_consents_to_the_delay_anew() {
     let mut runner = alice_with_claimed_add();
-    runner.re_register(ALICE, ADD);
-    runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS - 1);
-    runner.claim(ALICE, ADD);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, clock, ctx| {
+        tool.re_register(name, tools, mint(COLLATERAL_MIST, ctx), WEEK_MS - 1, clock, ctx);
+    });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::ENotClaimed)]
+#[test, expected_failure(abort_code = collateral::ENotClaimed)]
 fun unregistered_tool_is_not_re_registered() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
@@ -262,12 +236,14 @@ fun claimed_tool_keeps_its_fqn() {
 #[test]
 fun owner_updates_everything_but_the_schemas() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_url(cap, tools, b"https://new.example.com".to_ascii_string());
-        tool.update_timeout(cap, tools, 120_000);
-        tool.update_price(cap, tools, 0);
-        tool.update_description(cap, tools, b"Adds.".to_string());
-        tool.update_payout(cap, tools, BOB);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_url(name, tools, b"https://new.example.com".to_ascii_string(), ctx);
+        tool.update_timeout(name, tools, 120_000, ctx);
+        tool.update_price(name, tools, 0, ctx);
+        tool.update_min_outcome_bytes(name, tools, 7, ctx);
+        tool.update_description(name, tools, b"Adds.".to_string(), ctx);
+        tool.update_payout(name, tools, BOB, ctx);
+        assert_eq!(tool.revision(), 6);
         let updated = definition::define(
             ADD.to_ascii_string(),
             b"offchain".to_ascii_string(),
@@ -279,6 +255,7 @@ fun owner_updates_everything_but_the_schemas() {
         );
         assert_eq!(*tool.definition(), updated);
         assert_eq!(tool.price_mist(), 0);
+        assert_eq!(tool.min_outcome_bytes(), 7);
         assert_eq!(tool.payout(), BOB);
     });
     runner.end();
@@ -287,9 +264,22 @@ fun owner_updates_everything_but_the_schemas() {
 #[test, expected_failure(abort_code = tool::EPriceTooHigh)]
 fun updated_price_is_limited() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, COLLATERAL_MIST / 2 + 1);
-    });
+    update_price(&mut runner, COLLATERAL_MIST / 2 + 1);
+    runner.end();
+}
+
+#[test]
+fun updated_price_may_be_half_of_the_collateral() {
+    let mut runner = alice_with_add();
+    update_price(&mut runner, COLLATERAL_MIST / 2);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ELeaderNeeded)]
+fun tool_that_begins_to_ask_for_a_price_lists_a_leader() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[]);
+    update_price(&mut runner, 1);
     runner.end();
 }
 
@@ -297,18 +287,14 @@ fun updated_price_is_limited() {
 #[test]
 fun price_of_a_claimed_tool_is_not_limited() {
     let mut runner = alice_with_claimed_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, COLLATERAL_MIST);
-    });
+    update_price(&mut runner, COLLATERAL_MIST);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = tool::EPriceTooHigh)]
 fun tool_does_not_come_back_with_too_high_a_price() {
     let mut runner = alice_with_claimed_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, COLLATERAL_MIST);
-    });
+    update_price(&mut runner, COLLATERAL_MIST);
     runner.re_register(ALICE, ADD);
     runner.end();
 }
@@ -316,8 +302,8 @@ fun tool_does_not_come_back_with_too_high_a_price() {
 #[test, expected_failure(abort_code = definition::EUrlTooLong)]
 fun updated_url_is_limited() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_url(cap, tools, text(2_049).to_ascii_string());
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_url(name, tools, text(2_049, 0x61).to_ascii_string(), ctx);
     });
     runner.end();
 }
@@ -325,8 +311,8 @@ fun updated_url_is_limited() {
 #[test, expected_failure(abort_code = tool::ETimeoutOutOfRange)]
 fun updated_timeout_is_limited() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_timeout(cap, tools, 999);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_timeout(name, tools, 999, ctx);
     });
     runner.end();
 }
@@ -334,91 +320,102 @@ fun updated_timeout_is_limited() {
 #[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
 fun updated_description_is_limited() {
     let mut runner = alice_with_add();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_description(cap, tools, text(4_097).to_string());
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENotOwner)]
-fun stranger_does_not_redirect_the_payments() {
-    let mut runner = alice_with_add();
-    runner.register(BOB, MUL);
-    runner.tool_tx!<OwnerCap>(BOB, ADD, |tool, cap, tools, _, _| {
-        tool.update_payout(cap, tools, BOB);
-    });
-    runner.end();
-}
-
-// === Operators ===
-
-#[test]
-fun operator_runs_the_tool() {
-    let mut runner = alice_with_add();
-    issue_operator_cap(&mut runner, BOB);
-    runner.tool_tx!<OperatorCap>(BOB, ADD, |tool, cap, tools, _, _| {
-        tool.update_url(cap, tools, b"https://new.example.com".to_ascii_string());
-        tool.update_timeout(cap, tools, 2_000);
-        tool.update_price(cap, tools, 1);
-        assert_eq!(tool.timeout_ms(), 2_000);
-        assert_eq!(tool.price_mist(), 1);
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENotOperator)]
-fun revoked_operator_does_not_run_the_tool() {
-    let mut runner = alice_with_add();
-    let operator_cap = issue_operator_cap(&mut runner, BOB);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, _, _, _| {
-        tool.revoke_operator_cap(cap, operator_cap);
-    });
-    runner.tool_tx!<OperatorCap>(BOB, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, 1);
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENotOperator)]
-fun operator_does_not_run_another_tool() {
-    let mut runner = alice_with_add();
-    runner.register_version(ALICE, ADD_2);
-    issue_operator_cap(&mut runner, BOB);
-    runner.tool_tx!<OperatorCap>(BOB, ADD_2, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, 1);
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::ENotOperator)]
-fun owner_of_another_name_does_not_run_the_tool() {
-    let mut runner = alice_with_add();
-    runner.register(BOB, MUL);
-    runner.tool_tx!<OwnerCap>(BOB, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, 1);
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = tool::EUnknownOperator)]
-fun operator_is_revoked_once() {
-    let mut runner = alice_with_add();
-    let operator_cap = issue_operator_cap(&mut runner, BOB);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, _, _, _| {
-        tool.revoke_operator_cap(cap, operator_cap);
-        tool.revoke_operator_cap(cap, operator_cap);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_description(name, tools, text(4_097, 0x61).to_string(), ctx);
     });
     runner.end();
 }
 
 #[test]
-fun operator_cap_is_burned_by_its_holder() {
+fun answers_are_signed_when_the_owner_says_so() {
     let mut runner = alice_with_add();
-    issue_operator_cap(&mut runner, BOB);
-    let scenario = runner.next_tx(BOB);
-    tool::burn_operator_cap(scenario.take_from_sender());
-    let scenario = runner.next_tx(BOB);
-    assert!(!scenario.has_most_recent_for_sender<OperatorCap>());
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_requires_signed_outcome(name, tools, false, ctx);
+        assert!(!tool.requires_signed_outcome());
+        tool.add_key(name, tools, key(1), ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+        assert!(tool.requires_signed_outcome());
+        tool.update_requires_signed_outcome(name, tools, false, ctx);
+        assert!(!tool.requires_signed_outcome());
+        assert_eq!(tool.revision(), 3);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EKeyNeeded)]
+fun answers_are_not_signed_without_a_key() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+    });
+    runner.end();
+}
+
+// === Leaders ===
+
+#[test]
+fun tool_accepts_the_leaders_that_it_lists() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        assert!(tool.accepts(leader()));
+        assert!(!tool.accepts(other_leader()));
+        tool.add_leader(name, tools, other_leader(), ctx);
+        assert!(tool.accepts(other_leader()));
+        tool.remove_leader(name, leader(), ctx);
+        assert!(!tool.accepts(leader()));
+        // Who is on the list changes nothing that a requester pays for.
+        assert_eq!(tool.revision(), 0);
+    });
+    runner.end();
+}
+
+#[test]
+fun tool_that_lists_none_accepts_any_leader() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[leader()]);
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
+        tool.remove_leader(name, leader(), ctx);
+        assert!(tool.accepts(leader()));
+        assert!(tool.accepts(other_leader()));
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ELeaderNeeded)]
+fun last_leader_of_a_tool_with_a_price_is_not_removed() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_leader(name, leader(), ctx));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = roster::ENotListed)]
+fun leader_that_is_not_listed_is_not_removed() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
+        tool.remove_leader(name, other_leader(), ctx);
+    });
+    runner.end();
+}
+
+// === Keys ===
+
+#[test]
+fun owner_changes_the_keys() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, key(1), ctx);
+        tool.add_key(name, tools, key(2), ctx);
+        assert_eq!(*tool.keys().keys(), vector[key(1), key(2)]);
+        tool.remove_key(name, key(1), ctx);
+        assert_eq!(*tool.keys().keys(), vector[key(2)]);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = keys::EUnknownKey)]
+fun key_that_was_not_added_is_not_removed() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_key(name, key(1), ctx));
     runner.end();
 }
 
@@ -427,10 +424,10 @@ fun operator_cap_is_burned_by_its_holder() {
 #[test]
 fun slashed_tool_is_suspended_until_topped_up() {
     let mut runner = alice_with_add();
-    assert_eq!(runner.slash(ADD, 300_000_000), 300_000_000);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
+    runner.slash(ADD, 300_000_000);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         assert!(!tool.is_active());
-        tool.top_up(cap, tools, test_runner::mint(300_000_000, ctx));
+        tool.top_up(name, tools, mint(300_000_000, ctx), ctx);
         assert!(tool.is_active());
     });
     runner.end();
@@ -441,8 +438,8 @@ fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
     runner.slash(ADD, 300_000_000);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.cancel_unregister(cap, tools);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.cancel_unregister(name, tools, ctx);
         assert!(!tool.is_active());
     });
     runner.unregister(ALICE, ADD);
@@ -455,7 +452,7 @@ fun unregistered_tool_is_slashed_and_stays_suspended_when_cancelled() {
 fun pending_slash_suspends_nothing() {
     let mut runner = alice_with_add();
     runner.propose_slash(ADD, 300_000_000);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
+    runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
     runner.end();
 }
 
@@ -466,7 +463,9 @@ fun pending_slash_holds_back_its_amount_alone() {
     runner.advance(WEEK_MS);
     runner.propose_slash(ADD, 300_000_000);
     assert_eq!(runner.claim(ALICE, ADD), 700_000_000);
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, _, clock, _| tool.cancel_slash(cap, clock));
+    runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
+        tool.cancel_slash(admin, clock, ctx);
+    });
     assert_eq!(runner.claim(ALICE, ADD), 300_000_000);
     runner.re_register(ALICE, ADD);
     runner.end();
@@ -480,43 +479,52 @@ fun slash_that_is_executed_after_the_claim_leaves_nothing_and_the_tool_comes_bac
     runner.propose_slash(ADD, 300_000_000);
     runner.claim(ALICE, ADD);
     runner.advance(3 * DAY_MS);
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, clock, ctx| {
-        tool.execute_slash(cap, tools, clock, ctx);
+    runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, tools, clock, ctx| {
+        tool.execute_slash(admin, tools, clock, ctx);
     });
     assert_eq!(runner.claim(ALICE, ADD), 0);
     runner.re_register(ALICE, ADD);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
+    runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
     runner.end();
 }
 
-#[test]
-fun tool_that_took_a_part_out_is_suspended_when_it_cancels() {
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun owner_of_a_tool_does_not_propose_to_slash() {
     let mut runner = alice_with_add();
-    runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS);
-    runner.propose_slash(ADD, 300_000_000);
-    runner.claim(ALICE, ADD);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
-        tool.cancel_unregister(cap, tools);
-        assert!(!tool.is_active());
-        tool.top_up(cap, tools, test_runner::mint(700_000_000, ctx));
-        assert!(tool.is_active());
+    runner.tool_admin_tx!(ALICE, ADD, |tool, admin, tools, clock, ctx| {
+        let (reason, evidence) = (b"It lied.".to_string(), test_runner::evidence());
+        tool.propose_slash(admin, tools, 1, reason, evidence, clock, ctx);
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::EClaimed)]
-fun claimed_tool_is_not_slashed() {
-    let mut runner = alice_with_claimed_add();
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun owner_of_a_tool_does_not_execute_a_slash() {
+    let mut runner = alice_with_add();
     runner.propose_slash(ADD, 1);
+    runner.advance(3 * DAY_MS);
+    runner.tool_admin_tx!(ALICE, ADD, |tool, admin, tools, clock, ctx| {
+        tool.execute_slash(admin, tools, clock, ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun owner_of_a_tool_does_not_cancel_a_slash() {
+    let mut runner = alice_with_add();
+    runner.propose_slash(ADD, 1);
+    runner.tool_admin_tx!(ALICE, ADD, |tool, admin, _, clock, ctx| {
+        tool.cancel_slash(admin, clock, ctx);
+    });
     runner.end();
 }
 
 // === Helpers ===
 
+/// A tool for 5 000 000 MIST that lists a leader.
 fun alice_with_add(): Runner {
     let mut runner = test_runner::start();
-    runner.register(ALICE, ADD);
+    runner.register(ALICE, ADD, PRICE_MIST, vector[leader()]);
     runner
 }
 
@@ -528,76 +536,57 @@ fun alice_with_claimed_add(): Runner {
     runner
 }
 
-fun register(runner: &mut Runner, definition: Definition, collateral_mist: u64) {
-    register_as(runner, definition, collateral_mist, WEEK_MS, 0);
+fun leader(): ID { @0x1EAD.to_id() }
+
+fun other_leader(): ID { @0x2EAD.to_id() }
+
+fun update_price(runner: &mut Runner, price_mist: u64) {
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_price(name, tools, price_mist, ctx);
+    });
 }
 
-fun register_at(runner: &mut Runner, collateral_mist: u64, max_delay_ms: u64, price_mist: u64) {
-    register_as(runner, test_runner::define(ADD), collateral_mist, max_delay_ms, price_mist);
+fun register(runner: &mut Runner, definition: Definition, price_mist: u64, leaders: vector<ID>) {
+    register_as(runner, COLLATERAL_MIST, WEEK_MS, definition, price_mist, leaders);
+}
+
+fun register_for(runner: &mut Runner, collateral_mist: u64, max_delay_ms: u64, price_mist: u64) {
+    let definition = test_runner::define(ADD);
+    register_as(runner, collateral_mist, max_delay_ms, definition, price_mist, vector[leader()]);
 }
 
 fun register_as(
     runner: &mut Runner,
-    definition: Definition,
     collateral_mist: u64,
     max_delay_ms: u64,
+    definition: Definition,
     price_mist: u64,
+    leaders: vector<ID>,
 ) {
     runner.tx!(ALICE, |tools, _, clock, ctx| {
-        let (tool, cap) = tool::register(
+        let (tool, name) = tool::register(
             tools,
-            test_runner::mint(collateral_mist, ctx),
+            mint(collateral_mist, ctx),
             max_delay_ms,
             definition,
             price_mist,
+            leaders,
             clock,
             ctx,
         );
         tool.share();
-        transfer::public_transfer(cap, ALICE);
+        name.share();
     });
 }
 
-fun issue_operator_cap(runner: &mut Runner, operator: address): ID {
-    let id;
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
-        let operator_cap = tool.issue_operator_cap(cap, tools, ctx);
-        id = object::id(&operator_cap);
-        transfer::public_transfer(operator_cap, operator);
-    });
-    id
-}
-
-fun define(
-    url: vector<u8>,
-    description: vector<u8>,
-    input_schema: vector<u8>,
-    output_schema: vector<u8>,
-    timeout_ms: u64,
-): Definition {
+fun define(input_schema: vector<u8>, output_schema: vector<u8>, timeout_ms: u64): Definition {
     definition::define(
         ADD.to_ascii_string(),
         b"offchain".to_ascii_string(),
-        url.to_ascii_string(),
-        description.to_string(),
+        b"https://tools.example.com/add".to_ascii_string(),
+        b"Adds two integers.".to_string(),
         input_schema,
         output_schema,
         timeout_ms,
     )
-}
-
-fun define_as(tool_type: vector<u8>) {
-    definition::define(
-        ADD.to_ascii_string(),
-        tool_type.to_ascii_string(),
-        b"https://tools.example.com/add".to_ascii_string(),
-        b"Adds two integers.".to_string(),
-        b"{}",
-        b"{}",
-        10_000,
-    );
-}
-
-fun text(length: u64): vector<u8> {
-    vector::tabulate!(length, |_| 0x61)
 }

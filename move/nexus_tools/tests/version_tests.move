@@ -1,20 +1,21 @@
 /// Once the registries have a newer version, no function of this version changes anything, but for
-/// those that lead out.
+/// those that lead out or take a right away.
 #[test_only]
 module nexus_tools::version_tests;
 
-use nexus_tools::admin::AdminCap;
-use nexus_tools::leader_registry::LeaderCap;
-use nexus_tools::test_runner::{Self, Runner};
-use nexus_tools::tool::OwnerCap;
+use nexus_tools::leader;
+use nexus_tools::test_runner::{Self, Runner, key, mint};
+use nexus_tools::tool::Tool;
 use nexus_tools::value;
 use nexus_tools::version;
 use std::unit_test::assert_eq;
+use sui::test_scenario;
 
 const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const LEE: address = @0x1;
+const MAX: address = @0x2;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 
@@ -26,57 +27,57 @@ const WEEK_MS: u64 = 604_800_000;
 fun register() {
     let mut runner = test_runner::start();
     upgrade(&mut runner);
-    runner.register(ALICE, ADD);
+    runner.register(ALICE, ADD, 0, vector[]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun register_version() {
-    let mut runner = upgraded();
+    let (mut runner, _, _) = upgraded();
     runner.register_version(ALICE, b"xyz.example.add@2");
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun owner() {
-    let mut runner = upgraded();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_payout(cap, tools, BOB);
+fun owner_of_a_tool() {
+    let (mut runner, _, _) = upgraded();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_payout(name, tools, BOB, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun operator() {
-    let mut runner = upgraded();
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, _| {
-        tool.update_price(cap, tools, 1);
+    let (mut runner, _, _) = upgraded();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_price(name, tools, 1, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun propose_to_slash_a_tool() {
-    let mut runner = upgraded();
+    let (mut runner, _, _) = upgraded();
     runner.propose_slash(ADD, 1);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun slash_a_tool() {
-    let mut runner = upgraded();
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, tools, clock, ctx| {
-        tool.execute_slash(cap, tools, clock, ctx);
+    let (mut runner, _, _) = upgraded();
+    runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, tools, clock, ctx| {
+        tool.execute_slash(admin, tools, clock, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun configure_tools() {
-    let mut runner = upgraded();
-    let cap = runner.next_tx(ADMIN).take_from_sender<AdminCap>();
-    runner.tx!(ADMIN, |tools, _, _, _| tools.configure(&cap, true, 1, 1, 1, 1, 1));
-    transfer::public_transfer(cap, ADMIN);
+    let (mut runner, _, _) = upgraded();
+    runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
+        tools.configure(admin, true, 1, 1, 1, 1, 1, ctx);
+    });
     runner.end();
 }
 
@@ -86,64 +87,41 @@ fun configure_tools() {
 fun register_leader() {
     let mut runner = test_runner::start();
     upgrade(&mut runner);
-    runner.tx!(LEE, |_, leaders, _, ctx| {
-        let collateral = test_runner::mint(10_000_000_000, ctx);
-        transfer::public_transfer(leaders.register(collateral, 0, b"".to_string(), ctx), LEE);
+    runner.tx!(LEE, |_, leaders, clock, ctx| {
+        let (collateral, name) = (mint(10_000_000_000, ctx), b"".to_string());
+        leader::register(leaders, collateral, WEEK_MS, name, vector[], clock, ctx).share();
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun activate() {
-    let mut runner = upgraded();
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.activate(cap));
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun cancel_unregister_leader() {
-    let mut runner = upgraded();
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, _| leaders.cancel_unregister(cap));
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun top_up_leader() {
-    let mut runner = upgraded();
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, _, ctx| {
-        leaders.top_up(cap, test_runner::mint(1, ctx));
-    });
+fun owner_of_a_leader() {
+    let (mut runner, _, lee) = upgraded();
+    runner.leader_tx!(LEE, lee, |leader, leaders, _, ctx| leader.add_worker(leaders, BOB, ctx));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun configure_leaders() {
-    let mut runner = upgraded();
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| {
-        leaders.configure(cap, true, 1, 1, 1, 1, 1, 1, 1, 1);
+    let (mut runner, _, _) = upgraded();
+    runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
+        leaders.configure(admin, true, 1, 1, 1, 1, 1, 1, 1, 1, 1, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
-fun admit() {
-    let mut runner = upgraded();
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, _, _| leaders.admit(cap, option::none()));
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = version::EWrongVersion)]
 fun propose_to_slash_a_leader() {
-    let mut runner = upgraded();
-    runner.propose_leader_slash(object::id_from_address(LEE), 1);
+    let (mut runner, _, lee) = upgraded();
+    runner.propose_leader_slash(lee, 1);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun slash_a_leader() {
-    let mut runner = upgraded();
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, ctx| {
-        leaders.execute_slash(cap, object::id_from_address(LEE), clock, ctx);
+    let (mut runner, _, lee) = upgraded();
+    runner.leader_admin_tx!(ADMIN, lee, |leader, admin, leaders, clock, ctx| {
+        leader.execute_slash(admin, leaders, clock, ctx);
     });
     runner.end();
 }
@@ -152,28 +130,37 @@ fun slash_a_leader() {
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun request() {
-    let mut runner = upgraded();
-    runner.request(BOB, ADD);
+    let (mut runner, _, lee) = upgraded();
+    runner.request(BOB, ADD, vector[lee]);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun settle() {
-    let (mut runner, id) = upgraded_with_an_invocation();
-    runner.invocation_tx!(LEE, id, |invocation, cap, leaders, clock, ctx| {
+    let (mut runner, id, lee) = upgraded();
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), value::ports(vector[], vector[]));
-        invocation.settle(cap, leaders, variant, ports, clock, ctx).burn_for_testing();
+        invocation.settle(leader, leaders, variant, ports, clock, ctx);
     });
     runner.end();
 }
 
 #[test, expected_failure(abort_code = version::EWrongVersion)]
 fun fail() {
-    let (mut runner, id) = upgraded_with_an_invocation();
-    runner.invocation_tx!(LEE, id, |invocation, cap, leaders, clock, ctx| {
+    let (mut runner, id, lee) = upgraded();
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
-        invocation.fail(cap, leaders, reason, detail, clock, ctx).burn_for_testing();
+        invocation.fail(leader, leaders, reason, detail, clock, ctx);
     });
+    runner.end();
+}
+
+// === Migration ===
+
+#[test, expected_failure(abort_code = version::EAlreadyMigrated)]
+fun registry_of_a_newer_version_is_not_taken_back() {
+    let (mut runner, _, _) = upgraded();
+    runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| tools.migrate(admin, ctx));
     runner.end();
 }
 
@@ -181,17 +168,7 @@ fun fail() {
 
 #[test]
 fun tool_leaves() {
-    let (mut runner, _) = alice_lee_and_bobs_invocation();
-    let operator_cap;
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, tools, _, ctx| {
-        let issued = tool.issue_operator_cap(cap, tools, ctx);
-        operator_cap = object::id(&issued);
-        transfer::public_transfer(issued, BOB);
-    });
-    upgrade(&mut runner);
-    runner.tool_tx!<OwnerCap>(ALICE, ADD, |tool, cap, _, _, _| {
-        tool.revoke_operator_cap(cap, operator_cap);
-    });
+    let (mut runner, _, _) = upgraded();
     runner.unregister(ALICE, ADD);
     runner.advance(WEEK_MS);
     assert_eq!(runner.claim(ALICE, ADD), 1_000_000_000);
@@ -199,40 +176,124 @@ fun tool_leaves() {
 }
 
 #[test]
+fun owner_of_a_tool_takes_rights_away() {
+    let (mut runner, _, lee) = upgraded();
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
+        tool.remove_operator(name, BOB, ctx);
+        tool.remove_key(name, key(1), ctx);
+        tool.remove_leader(name, lee, ctx);
+        assert!(tool.keys().is_empty());
+        assert!(!tool.accepts(lee));
+    });
+    runner.end();
+}
+
+#[test]
+fun operator_takes_a_leader_off_the_list() {
+    let (mut runner, _, lee) = upgraded();
+    runner.tool_tx!(BOB, ADD, |tool, name, _, _, ctx| {
+        tool.remove_leader(name, lee, ctx);
+        assert!(!tool.accepts(lee));
+    });
+    runner.end();
+}
+
+#[test]
+fun name_changes_hands() {
+    let (mut runner, _, _) = upgraded();
+    runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
+    runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| {
+        name.accept(ctx);
+        assert_eq!(name.owner().owner(), BOB);
+    });
+    runner.end();
+}
+
+#[test]
 fun leader_leaves() {
-    let mut runner = upgraded();
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, _| {
-        leaders.deactivate(cap);
-        leaders.unregister(cap, clock);
+    let (mut runner, _, lee) = upgraded();
+    runner.leader_tx!(LEE, lee, |leader, _, clock, ctx| {
+        leader.deactivate(ctx);
+        leader.unregister(clock, ctx);
     });
     runner.advance(WEEK_MS);
-    runner.leader_tx!<LeaderCap>(LEE, |leaders, cap, clock, ctx| {
-        assert_eq!(leaders.claim(cap, clock, ctx).burn_for_testing(), 10_000_000_000);
+    assert_eq!(runner.claim_leader(LEE, lee), 10_000_000_000);
+    runner.end();
+}
+
+#[test]
+fun owner_of_a_leader_takes_rights_away() {
+    let (mut runner, _, lee) = upgraded();
+    runner.leader_tx!(LEE, lee, |leader, _, _, ctx| {
+        leader.remove_worker(LEE, ctx);
+        leader.remove_key(key(2), ctx);
+        assert!(!leader.is_worker(LEE));
+        assert!(leader.keys().is_empty());
+    });
+    runner.end();
+}
+
+#[test]
+fun leader_changes_hands() {
+    let (mut runner, _, lee) = upgraded();
+    runner.leader_tx!(LEE, lee, |leader, _, _, ctx| leader.offer(option::some(MAX), ctx));
+    runner.leader_tx!(MAX, lee, |leader, _, _, ctx| {
+        leader.accept(ctx);
+        assert_eq!(leader.owner().owner(), MAX);
     });
     runner.end();
 }
 
 #[test]
 fun requester_gets_the_refund() {
-    let (mut runner, id) = upgraded_with_an_invocation();
+    let (mut runner, id, _) = upgraded();
     runner.advance(25_000);
-    runner.expire(id);
-    assert_eq!(runner.delete(BOB, id), 9_801_300);
+    runner.expire(id, BOB, 9_211_300);
+    runner.delete(BOB, id);
     runner.end();
 }
 
 #[test]
 fun proposed_slash_is_taken_back() {
-    let (mut runner, _) = alice_lee_and_bobs_invocation();
-    let leader;
-    runner.leader_tx!<LeaderCap>(LEE, |_, cap, _, _| leader = object::id(cap));
+    let (mut runner, _, lee) = everybody();
     runner.propose_slash(ADD, 1);
-    runner.propose_leader_slash(leader, 1);
+    runner.propose_leader_slash(lee, 1);
     upgrade(&mut runner);
-    runner.tool_tx!<AdminCap>(ADMIN, ADD, |tool, cap, _, clock, _| tool.cancel_slash(cap, clock));
-    runner.leader_tx!<AdminCap>(ADMIN, |leaders, cap, clock, _| {
-        leaders.cancel_slash(cap, leader, clock);
+    runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
+        tool.cancel_slash(admin, clock, ctx);
+        assert!(!tool.collateral().has_pending_slash(clock));
     });
+    runner.leader_admin_tx!(ADMIN, lee, |leader, admin, _, clock, ctx| {
+        leader.cancel_slash(admin, clock, ctx);
+        assert!(!leader.collateral().has_pending_slash(clock));
+    });
+    runner.end();
+}
+
+/// No setting locks anybody in either, however strict it is.
+#[test]
+fun everybody_leaves_while_nothing_is_accepted() {
+    let (mut runner, id, lee) = everybody();
+    runner.admin_tx!(ADMIN, |admin, tools, leaders, _, ctx| {
+        tools.configure(admin, false, 1_000_000_000_000, WEEK_MS, 1_000, 1_000, 0, ctx);
+        let (most_mist, no_bytes) = (1_000_000_000_000, 0);
+        leaders.configure(admin, false, most_mist, WEEK_MS, 0, 0, 0, 0, 0, 5_000, no_bytes, ctx);
+    });
+    runner.unregister(ALICE, ADD);
+    runner.leader_tx!(LEE, lee, |leader, _, clock, ctx| {
+        leader.remove_key(key(2), ctx);
+        leader.deactivate(ctx);
+        leader.unregister(clock, ctx);
+    });
+    runner.advance(WEEK_MS);
+    runner.expire(id, BOB, 9_211_300);
+    runner.delete(BOB, id);
+    assert_eq!(runner.claim(ALICE, ADD), 1_000_000_000);
+    assert_eq!(runner.claim_leader(LEE, lee), 10_000_000_000);
+    let add = runner.id_of(ADD);
+    let tool = runner.next_tx(ALICE).take_shared_by_id<Tool>(add);
+    assert!(tool.collateral().is_claimed());
+    test_scenario::return_shared(tool);
     runner.end();
 }
 
@@ -245,23 +306,24 @@ fun upgrade(runner: &mut Runner) {
     });
 }
 
-/// Alice's tool and Lee's leader, and then an upgrade.
-fun upgraded(): Runner {
-    let (runner, _) = upgraded_with_an_invocation();
-    runner
-}
-
-/// Alice's tool, Lee's leader and Bob's invocation, and then an upgrade.
-fun upgraded_with_an_invocation(): (Runner, ID) {
-    let (mut runner, id) = alice_lee_and_bobs_invocation();
+/// `everybody`, and then an upgrade.
+fun upgraded(): (Runner, ID, ID) {
+    let (mut runner, id, lee) = everybody();
     upgrade(&mut runner);
-    (runner, id)
+    (runner, id, lee)
 }
 
-fun alice_lee_and_bobs_invocation(): (Runner, ID) {
+/// Bob's invocation of Alice's tool by Lee's leader. Bob is an operator of the tool, which lists
+/// two leaders; tool and leader have a key each.
+fun everybody(): (Runner, ID, ID) {
     let mut runner = test_runner::start();
-    runner.register(ALICE, ADD);
-    runner.register_leader(LEE);
-    let id = runner.request(BOB, ADD);
-    (runner, id)
+    let lee = runner.register_leader(LEE);
+    runner.register(ALICE, ADD, 5_000_000, vector[lee, @0x2EAD.to_id()]);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_operator(name, tools, BOB, ctx);
+        tool.add_key(name, tools, key(1), ctx);
+    });
+    runner.leader_tx!(LEE, lee, |leader, leaders, _, ctx| leader.add_key(leaders, key(2), ctx));
+    let id = runner.request(BOB, ADD, vector[lee]);
+    (runner, id, lee)
 }

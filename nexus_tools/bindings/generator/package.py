@@ -1,6 +1,7 @@
 """All files of the bindings of a package, and how they get into a folder."""
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -88,10 +89,11 @@ def _check_bases(bases: Mapping[str, str], modules: Sequence[ModuleContents]) ->
 def write_bindings(folder: Path, files: Mapping[str, str]) -> None:
     """Put the files into a folder, in place of those that were generated before.
 
-    Raises `folder_not_importable` for a name that Python cannot import, `folder_not_generated` for
-    a folder with files of others that would be in the way.
+    Raises `folder_not_importable` for a name that Python cannot import, `folder_hides_module` for
+    one that its own library has, `folder_not_generated` for a folder with files of others that
+    would be in the way.
     """
-    _check_name(folder.resolve().name)
+    _check_name(folder.resolve())
     _refuse_strange(folder, files)
     for path in _generated(folder):
         if path.relative_to(folder).as_posix() not in files:
@@ -104,12 +106,21 @@ def write_bindings(folder: Path, files: Mapping[str, str]) -> None:
             path.write_text(text, "utf-8", newline="\n")
 
 
-def _check_name(name: str) -> None:
+def _check_name(folder: Path) -> None:
+    name = folder.name
+    hint = f"name another one, such as bindings_of_{re.sub(r'[^a-zA-Z0-9]', '_', name)}"
     if not is_importable(name):
         raise UsageError(
             "folder_not_importable",
             f"Python cannot import a package from a folder {name!r}",
-            hint=f"name another one, such as bindings_of_{re.sub(r'[^a-zA-Z0-9]', '_', name)}",
+            hint=hint,
+        )
+    # Inside a package it has the package's name in front of its own, and hides nothing.
+    if name in sys.stdlib_module_names and not (folder.parent / "__init__.py").exists():
+        raise UsageError(
+            "folder_hides_module",
+            f"programs beside a folder {name!r} could not import Python's own module of this name",
+            hint=hint,
         )
 
 

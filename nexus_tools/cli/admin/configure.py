@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from nexus_tools.cli.admin.cost import cost_document, cost_in_words
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
 from nexus_tools.errors import UsageError
 
@@ -17,9 +18,11 @@ _SWITCH = {"true": True, "false": False}
 async def command(session: Session, whom: str, settings: tuple[str, ...]) -> None:
     """Change what new tools, or new leaders and invocations, have to keep to.
 
-    As in `collateral_mist=2000000000`; what is not named stays. What is registered or requested
-    already keeps its terms. With `accepting=false` of tools no tool is registered, with that of
-    leaders no leader is registered and no invocation requested; all that is there goes on, and out.
+    As in `collateral_mist=2000000000`; what is not named stays, and `nexus-tools admin show` shows
+    all. What is registered or requested already keeps its terms. Fees are in units of gas and
+    follow its price: it is said what an invocation costs by that. With `accepting=false` of tools
+    no tool is registered, with that of leaders no leader is registered and no invocation requested;
+    all that is there goes on, and out.
     """
     from msgspec.structs import replace
 
@@ -29,6 +32,10 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
         values = _values(before, settings)
         changed = replace(before, **values)
         done = f"{whom} have to keep to {', '.join(settings)}"
+        if whom == "leaders":
+            gas_price = await nexus.client.gas_price()
+            session.output.note(f"Today, {cost_in_words(cost_document(before, gas_price))}.")
+            session.output.note(f"By that, {cost_in_words(cost_document(changed, gas_price))}.")
         sent = await carry_out(
             session,
             service,
@@ -40,7 +47,7 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
 
 def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
     """What is written as NAME=VALUE, of these settings. Raises `setting_unknown`."""
-    known = settings.__struct_fields__
+    known = [name for name in settings.__struct_fields__ if name != "revision"]  # that counts
     values: dict[str, int | bool] = {}
     for change in changes:
         name, _, text = change.partition("=")

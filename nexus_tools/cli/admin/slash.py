@@ -8,6 +8,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import AMOUNT, FILE, Session, asked, carry_out, report, writes
+from nexus_tools.cli.leader_names import find_leader
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     Verb = Callable[[Any, "str | Address"], Awaitable[Sent]]
 
 WHOSE = click.argument("whose", metavar="FQN|LEADER")
+"""A tool by its FQN, or a leader by its id, or its name where only one has it."""
 
 
 @click.group()
 def command() -> None:
-    """Burn of the collateral of a tool or a leader: propose, wait for 3 days, execute.
+    """Burn of the collateral of a tool or a leader: propose, execute on the 4th day.
 
-    All proposals together, whatever becomes of them, come to half of what was locked at most. One
-    that is pending suspends nothing and holds back its amount alone. After 10 days it is void.
+    What is burnt comes to half of what was locked at most, until it is locked anew or topped up. A
+    proposal that is pending suspends nothing and holds back its amount alone; after 4 days it is
+    void. Of who is unregistered nothing can be proposed once the delay is over.
     """
 
 
@@ -47,7 +50,7 @@ async def propose(
 ) -> None:
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
-    done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed in 3 days"
+    done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed on the 4th day"
     facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,
@@ -62,7 +65,7 @@ async def propose(
 @WHOSE
 @writes
 async def execute(session: Session, whose: str) -> None:
-    """Burn what was proposed 3 days ago or earlier; the tool or leader is suspended by that."""
+    """Burn what was proposed 3 days ago, within a day; the tool or leader is suspended by that."""
     done = f"slashed {whose}: what was proposed is burnt"
     await _act(session, whose, lambda service, who: service.execute_slash(who), done)
 
@@ -84,12 +87,11 @@ async def _act(
     session: Session, whose: str, verb: "Verb", done: str, facts: dict[str, Any] | None = None
 ) -> None:
     """Do a verb on a tool or a leader as `carry_out` does, and report it."""
-    from nexus_tools.sui.address import Address
-
     async with session.nexus() as nexus:
-        is_leader = whose.startswith("0x")
-        service: Slashes = nexus.leaders if is_leader else nexus.tools
-        who = Address.parse(whose) if is_leader else whose
+        # An FQN has a version, and a leader may call itself whatever it likes: then it has an id.
+        is_tool = "@" in whose
+        service: Slashes = nexus.tools if is_tool else nexus.leaders
+        who = whose if is_tool else (await find_leader(nexus.leaders, whose)).id
         sent = await carry_out(
             session,
             service,

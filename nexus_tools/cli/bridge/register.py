@@ -7,7 +7,8 @@ import click
 
 from nexus_tools.cli.bridge.borrowing import Borrowing, may_borrow
 from nexus_tools.cli.bridge.show import nothing_fits, require_tools, warn_of_refusals
-from nexus_tools.cli.framework import AMOUNT, CA_FILE, Session, writes
+from nexus_tools.cli.framework import CA_FILE, Session, writes
+from nexus_tools.cli.tool.terms import Terms, agrees
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--url", required=True, help="The URL of the server that serves them.")
-@click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
+@agrees
 @click.option("--unchecked", is_flag=True, help="Do not ask the running server for its tools.")
 @CA_FILE
 @may_borrow
@@ -26,7 +27,7 @@ async def command(
     *,
     borrowing: Borrowing,
     url: str,
-    price: int | None,
+    terms: Terms,
     ca_file: Path | None,
     unchecked: bool,
 ) -> None:
@@ -49,7 +50,7 @@ async def command(
         definitions = await _found(session, borrowing, url)
         if not unchecked:
             _check_served(url, definitions, await _served(session, url, ca_file))
-    await register(session, definitions, price)
+    await register(session, definitions, terms)
 
 
 def _check_options(borrowing: Borrowing, *, unchecked: bool) -> None:

@@ -26,4 +26,4 @@ def command(session: Session, *, borrowing: Borrowing, serving: Serving) -> None
         server = ToolServer(
             found.tools, lifespan=lambda _: found.running(), public_url=serving.public_url
         )
-        serving.run(server, session.output)
+        serving.run(server, session)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
     from nexus_tools.cli.framework.shared_options import shared_options_last
-    from nexus_tools.cli.framework.watching import event_line, watch
+    from nexus_tools.cli.framework.watching import event_document, event_line, watch
 
 __all__ = [
     "AMOUNT",
@@ -65,6 +65,7 @@ __all__ = [
     "complete_keys",
     "complete_networks",
     "complete_settings",
+    "event_document",
     "event_line",
     "local",
     "own_command",
@@ -121,6 +122,6 @@ __getattr__ = late_names(
         "serving": ("Serving", "serves"),
         "session": ("Session",),
         "shared_options": ("shared_options_last",),
-        "watching": ("event_line", "watch"),
+        "watching": ("event_document", "event_line", "watch"),
     },
 )

@@ -25,14 +25,21 @@ class Output:
         click.echo(json_text(document))
 
     def table(
-        self, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, empty: str
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        columns: Mapping[str, str],
+        *,
+        empty: str,
+        aside: bool = False,
     ) -> None:
         """Print rows; `columns` gives the heading of each key. `empty` says that there are none.
+
+        What is but part of a question is printed `aside`, on stderr.
 
         Where a terminal is so narrow that words would break, each row is a record instead: an id
         that is folded in its column cannot be copied.
         """
-        if self.as_json:
+        if self.as_json and not aside:
             self.document([dict(row) for row in rows])
             return
         if not rows:
@@ -46,14 +53,14 @@ class Output:
             table.add_column(heading, overflow="fold")
         for row in rows:
             table.add_row(*(_cell(row.get(key)) for key in columns))
-        console = _console()
+        console = _console(stderr=aside)
         anywhere = console.options.update(width=10_000)
         if console.measure(table, options=anywhere).minimum <= console.width:
             console.print(table)
             return
         for row in rows:
-            self.record(row, columns)
-            click.echo()
+            _print_lines(row, columns, err=aside)
+            click.echo(err=aside)
 
     def record(
         self,
@@ -69,10 +76,7 @@ class Output:
         names = labels or {key: key.replace("_", " ") for key in record}
         if title:
             click.secho(title, bold=True)
-        width = max((len(name) for name in names.values()), default=0)
-        for key, name in names.items():
-            if record.get(key) is not None:
-                click.echo(f"  {name:<{width}}  {_cell(record[key])}")
+        _print_lines(record, names)
 
     def done(self, text: str) -> None:
         """Say on stderr that something was done."""
@@ -92,11 +96,21 @@ class Output:
         """Warn of something that is left out, and why."""
         self.warn(plain(str(error)))
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person sits there."""
+        return not self.as_json and sys.stdin.isatty()
+
+    def ask(self, question: str) -> str:
+        """What a person types, where one can be asked."""
+        with interruptible():
+            return str(click.prompt(question, err=True))
+
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask unless `yes`. Raises `declined`; a usage error if nobody can be asked."""
         if yes:
             return
-        if self.as_json or not sys.stdin.isatty():
+        if not self.can_ask:
             raise click.UsageError(f"{question} Nobody can be asked here: pass --yes.")
         with interruptible():
             agreed = click.confirm(question, err=True)
@@ -143,8 +157,16 @@ def plain(text: str, *, lines: bool = False) -> str:
     return "".join(one if one.isprintable() or (lines and one == "\n") else " " for one in text)
 
 
-def _console() -> Any:
+def _print_lines(record: Mapping[str, Any], names: Mapping[str, str], *, err: bool = False) -> None:
+    """Lines of label and value, of what is not None."""
+    width = max((len(name) for name in names.values()), default=0)
+    for key, name in names.items():
+        if record.get(key) is not None:
+            click.echo(f"  {name:<{width}}  {_cell(record[key])}", err=err)
+
+
+def _console(*, stderr: bool = False) -> Any:
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else 200
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    width = None if (sys.stderr if stderr else sys.stdout).isatty() else 200
+    return Console(width=width, stderr=stderr, highlight=False, markup=False, emoji=False)

@@ -2,7 +2,8 @@
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools import environment
+from nexus_tools.cli.framework.completing import complete_networks
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
 from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
-    from nexus_tools.toolkit import ToolServer
+    from nexus_tools.cli.framework.session import Session
+    from nexus_tools.toolkit import Signatures, ToolServer
 
 _OPTIONS = (
     click.option(
@@ -43,14 +46,21 @@ _OPTIONS = (
         "--signatures",
         type=click.Choice(["off", "optional", "required"]),
         envvar=environment.SIGNATURES,
-        help="Whether calls are signed by leaders; required if --leaders is given."
+        help="Whether calls are signed by leaders; required with --network or --leaders."
         f" [env: {environment.SIGNATURES}]",
+    ),
+    click.option(
+        "-n",
+        "--network",
+        "network_name",
+        shell_complete=complete_networks,
+        help="Accept the leaders, with their keys, that the tools accept on this network.",
     ),
     click.option(
         "--leaders",
         type=FILE,
         envvar=environment.LEADERS_PATH,
-        help="The leaders that are accepted: a line each with its id and ed25519:…"
+        help="Accept these leaders, where the chain is not asked: a line each, its id and ed25519:…"
         f" [env: {environment.LEADERS_PATH}]",
     ),
     click.option(
@@ -61,11 +71,17 @@ _OPTIONS = (
         f" [env: {environment.SIGNING_KEY_PATH}]",
     ),
     click.option(
-        "--nonces",
+        "--state",
         type=click.Path(dir_okay=False, path_type=Path),
-        envvar=environment.NONCES_PATH,
-        help="SQLite file of the calls that were taken, for several processes of one server."
-        f" [env: {environment.NONCES_PATH}]",
+        envvar=environment.STATE_PATH,
+        help="SQLite file of the calls and answers that leaders had, which several processes of one"
+        f" server share and a restart does not forget. [env: {environment.STATE_PATH}]",
+    ),
+    click.option(
+        "--forgive",
+        multiple=True,
+        metavar="LEADER",
+        help="Answer this leader again, that took answers for nothing; may be given several times.",
     ),
     click.option("--meta", is_flag=True, help="Print the definitions, and do not serve."),
     LOG_FORMAT,
@@ -88,7 +104,9 @@ class Serving:
     signatures: str | None
     leaders: Path | None
     signing_key: Path | None
-    nonces: Path | None
+    state: Path | None
+    forgive: tuple[str, ...]
+    network_name: str | None
     meta: bool
     log_format: str | None
     log_calls: bool | None
@@ -106,23 +124,27 @@ class Serving:
             "--signatures": self.signatures,
             "--leaders": self.leaders,
             "--signing-key": self.signing_key,
-            "--nonces": self.nonces,
+            "--network": self.network_name,
+            "--state": self.state,
             "--log-format": self.log_format,
         }
         words = [word for name, value in given.items() if value for word in (name, str(value))]
+        words += [word for leader in self.forgive for word in ("--forgive", leader)]
         if self.log_calls is not None:
             words.append("--log-calls" if self.log_calls else "--no-log-calls")
         return [*words, *(["--meta"] if self.meta else [])]
 
-    def run(self, server: "ToolServer", output: Output) -> None:
+    def run(self, server: "ToolServer", session: "Session") -> None:
         """Serve until Ctrl-C, or print the definitions.
 
-        Raises `address_invalid`, `leaders_missing`, and as what reads the files of keys.
+        Raises `address_invalid`, `leaders_missing`, `leaders_twice`, `signatures_off`, as what
+        reads the files of keys, and with a network as `ServedTools.following`.
         """
         from nexus_tools.logs import log_to_stderr
         from nexus_tools.tool import protocol
         from nexus_tools.toolkit import run
 
+        output = session.output
         host, port = host_and_port(self.bind)
         if self.meta:
             root = self.public_url or f"{'https' if self.tls_cert else 'http'}://{self.bind}"
@@ -130,7 +152,12 @@ class Serving:
             output.document(definitions)
             return
 
-        self._set_signatures(server)
+        signatures = self._signatures(output)
+        alongside = None
+        if signatures is not None and self.network_name is not None:
+            alongside = self._following(server, signatures, session)
+        elif signatures is not None:
+            server.use_signatures(signatures)
 
         def ready(url: str) -> None:
             for path, tool in server.tools.items():
@@ -141,30 +168,70 @@ class Serving:
         details = sys.stderr.isatty() if self.log_calls is None else self.log_calls
         log_to_stderr(form, again=self.log_format is not None, details=details)
         tls = {"tls_certificate": self.tls_cert, "tls_key": self.tls_key}
-        run(server, host, port, on_ready=ready, **tls)
+        run(server, host, port, on_ready=ready, alongside=alongside, **tls)
 
-    def _set_signatures(self, server: "ToolServer") -> None:
-        """Treat signed calls as the options say; without any, as the author does."""
-        if self.signatures is None and not (self.leaders or self.signing_key or self.nonces):
-            return
+    def _signatures(self, output: Output) -> "Signatures | None":
+        """What the options say of signed calls; without any, it is as the author has it."""
+        needed = self.network_name or self.leaders
+        given = needed or self.signing_key or self.state or self.forgive
+        if self.signatures is None and not given:
+            return None
         mode = self.signatures or "required"
-        if self.leaders is None and mode != "off":
+        self._check(mode, is_given=bool(given), has_leaders=bool(needed))
+        from nexus_tools.tool import KnownKeys, KnownKeysFile, SigningKey
+        from nexus_tools.toolkit import MemoryNonces, Signatures, SqliteNonces, TakenAnswers
+
+        leaders = KnownKeysFile(self.leaders) if self.leaders else None
+        if leaders is not None and leaders.is_empty:
+            output.warn(f"{self.leaders} names no leader: signed calls are refused until it does")
+        answers = TakenAnswers(self.state)
+        for leader in self.forgive:
+            output.done(f"forgave {leader} {answers.forgive(leader)} answers")
+        return Signatures(
+            mode,
+            leaders or KnownKeys({}),
+            SigningKey.load(self.signing_key) if self.signing_key else None,
+            SqliteNonces(self.state) if self.state else MemoryNonces(),
+            answers,
+        )
+
+    def _check(self, mode: str, *, is_given: bool, has_leaders: bool) -> None:
+        """Refuse options that would do nothing, or leave nobody who may call."""
+        if mode == "off" and is_given:
+            raise UsageError(
+                "signatures_off",
+                "with signatures off nobody looks at who calls",
+                hint="leave out --signatures off, or all other options of signed calls",
+            )
+        if self.network_name and self.leaders:
+            raise UsageError(
+                "leaders_twice",
+                "either the chain says which leaders are accepted, or a file does",
+                hint="give --network or --leaders",
+            )
+        if mode != "off" and not has_leaders:
             raise UsageError(
                 "leaders_missing",
-                f"with signatures {mode}, no leader is accepted unless a file names it",
-                hint="give --leaders FILE; `nexus-tools leader key show` prints a leader's line",
+                f"with signatures {mode}, no leader is accepted unless something names it",
+                hint="give --network NAME, or --leaders FILE where the chain is not asked",
             )
-        from nexus_tools.tool import KnownKeys, KnownKeysFile, SigningKey
-        from nexus_tools.toolkit import MemoryNonces, Signatures, SqliteNonces
 
-        server.use_signatures(
-            Signatures(
-                mode,
-                KnownKeysFile(self.leaders) if self.leaders else KnownKeys({}),
-                SigningKey.load(self.signing_key) if self.signing_key else None,
-                SqliteNonces(self.nonces) if self.nonces else MemoryNonces(),
-            )
-        )
+    @asynccontextmanager
+    async def _following(
+        self, server: "ToolServer", signatures: "Signatures", session: "Session"
+    ) -> AsyncIterator[None]:
+        """The time in which the server does as its tools have it on chain."""
+        from nexus_tools.served_tools import ServedTools
+
+        session.network_name = self.network_name
+        fqns = [str(tool.fqn) for tool in server.tools.values()]
+        async with session.client(endures=True) as client:
+            with session.output.progress(f"asking {client.network.name}"):
+                deployment = await session.deployment(client)
+            served = ServedTools(client, deployment, fqns, signatures)
+            async with served.following():
+                server.use_signatures(served.signatures)
+                yield
 
 
 def serves(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -180,7 +247,9 @@ def serves(command: Callable[..., Any]) -> Callable[..., Any]:
         signatures: str | None,
         leaders: Path | None,
         signing_key: Path | None,
-        nonces: Path | None,
+        state: Path | None,
+        forgive: tuple[str, ...],
+        network_name: str | None,
         meta: bool,
         log_format: str | None,
         log_calls: bool | None,
@@ -194,7 +263,9 @@ def serves(command: Callable[..., Any]) -> Callable[..., Any]:
             signatures=signatures,
             leaders=leaders,
             signing_key=signing_key,
-            nonces=nonces,
+            state=state,
+            forgive=forgive,
+            network_name=network_name,
             meta=meta,
             log_format=log_format,
             log_calls=log_calls,

@@ -55,6 +55,28 @@ async def watch(
             after = Cursor.after_checkpoint(error.details["common"])
 
 
+def event_document(record: "EventRecord", event: Any) -> dict[str, Any]:
+    """What an event says, as JSON: bytes as hex."""
+    from msgspec.structs import asdict
+
+    return {
+        "event": type(event).__name__,
+        "at_ms": record.timestamp_ms,
+        "transaction": str(record.transaction_digest),
+        **{key: _as_json(value) for key, value in asdict(event).items()},
+    }
+
+
+def _as_json(value: Any) -> Any:
+    from nexus_tools.sui.address import Address
+
+    if isinstance(value, tuple | list):
+        return [_as_json(each) for each in value]
+    if isinstance(value, bytes) and not isinstance(value, Address):
+        return value.hex()
+    return value if isinstance(value, str | int | None) else str(value)
+
+
 def event_line(told: Document, subject: str, *, hidden: tuple[str, ...]) -> str:
     """An event for people: when, what about, what happened, and the fields that are not hidden."""
     facts = {

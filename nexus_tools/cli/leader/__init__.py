@@ -1,30 +1,36 @@
-"""`nexus-tools leader`: the identity that closes invocations, and the daemon under it."""
+"""`nexus-tools leader`: who closes invocations, and the daemon that does it."""
 
 import click
 
 from nexus_tools.cli.framework import LazyGroup
 
 COMMANDS = {
+    "list": "List the leaders, and what each did.",
     "register": "Register a leader, lock its collateral, and activate it.",
     "run": "Run the Leader until Ctrl-C.",
-    "key": "Make and show the key that signs tool calls.",
     "status": "Show the leaders of the wallet.",
-    "activate": "Become responsible for new invocations.",
-    "deactivate": "Get no new invocations.",
+    "worker": "Say whose keys close invocations in its name.",
+    "key": "Make and list the keys that sign tool calls.",
+    "activate": "Let new invocations name it.",
+    "deactivate": "Spare it new invocations.",
     "unregister": "Start the timer after which the collateral can be claimed.",
     "cancel-unregister": "Take the unregistration back.",
-    "top-up": "Bring back what was slashed of a suspended leader.",
     "claim": "Claim the collateral of the unregistered leader.",
+    "re-register": "Bring a claimed leader back.",
+    "top-up": "Bring back what was slashed of a suspended leader.",
+    "offer": "Offer it to another owner.",
+    "accept": "Take over a leader that was offered.",
 }
 PLACES = {
-    "register": "identity:register",
-    "status": "identity:status",
-    "activate": "identity:activate",
-    "deactivate": "identity:deactivate",
-    "unregister": "identity:unregister",
-    "cancel-unregister": "identity:cancel_unregister",
-    "top-up": "identity:top_up",
-    "claim": "identity:claim",
+    "activate": "activity:activate",
+    "deactivate": "activity:deactivate",
+    "unregister": "collateral:unregister",
+    "cancel-unregister": "collateral:cancel_unregister",
+    "claim": "collateral:claim",
+    "re-register": "collateral:re_register",
+    "top-up": "collateral:top_up",
+    "offer": "ownership:offer",
+    "accept": "ownership:accept",
 }
 
 

@@ -1,6 +1,14 @@
-"""`nexus-tools leader key`: the key with which a leader signs its tool calls."""
+"""`nexus-tools leader key`: the keys with which a leader signs its tool calls."""
 
-from nexus_tools.cli.signing_key import key_group
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.framework import Session, reads, writes
+from nexus_tools.cli.leader.own import LEADER, act, own_leader
+from nexus_tools.cli.signing_key import KEY, key_group, print_keys, read_public_key
+
+if TYPE_CHECKING:
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import LeaderRegistry
 
 
 def _leader(text: str) -> str:
@@ -10,8 +18,57 @@ def _leader(text: str) -> str:
 
 
 command = key_group(
-    "Make and show the key with which a leader signs its tool calls.",
+    "Make keys with which a leader signs its tool calls, and list them on chain for tools.",
     "tools its public half",
     "LEADER",
     _leader,
+    "leader key add FILE",
 )
+
+
+@command.command()
+@KEY
+@LEADER
+@writes
+async def add(session: Session, key: str, which: str | None) -> None:
+    """Let the key in a FILE, or with a public half, sign the leader's tool calls."""
+    await _change(session, key, which, signs=True)
+
+
+@command.command()
+@KEY
+@LEADER
+@writes
+async def remove(session: Session, key: str, which: str | None) -> None:
+    """Let the key sign no longer. Add the next one first, and wait until tools know it."""
+    await _change(session, key, which, signs=False)
+
+
+@command.command("list")
+@LEADER
+@reads
+async def list_keys(session: Session, which: str | None) -> None:
+    """List the keys of the leader that the chain has."""
+    async with session.nexus(signing=False) as nexus:
+        found = await own_leader(session, nexus.leaders, which)
+    print_keys(session, found.keys.keys, f"the leader {found.name}")
+
+
+async def _change(session: Session, text: str, which: str | None, *, signs: bool) -> None:
+    from nexus_tools.tool import public_key_text
+
+    key = read_public_key(text)
+    public_key = public_key_text(key)
+
+    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+        signs_now = "signs" if signs else "no longer signs"
+        return f"{public_key} {signs_now} for {whose}", {"public_key": public_key}
+
+    await act(
+        session,
+        which,
+        lambda leaders, leader: (
+            leaders.add_key(leader, key) if signs else leaders.remove_key(leader, key)
+        ),
+        tell,
+    )

@@ -2,23 +2,26 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import LOG_FORMAT, Session, reach, reaches, reads
+from nexus_tools.cli.framework import LOG_FORMAT, Session, complete_keys, reach, reaches, reads
 from nexus_tools.cli.garbage import collect_seldom
-from nexus_tools.cli.leader.identity import LEADER, chosen
+from nexus_tools.cli.leader.own import only_one
+from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.errors import NexusError
 from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
+    from nexus_tools.client import KeyPair
     from nexus_tools.leader import Leader, LeaderConfig
     from nexus_tools.package import Deployment
+    from nexus_tools.registry import LeaderRegistry
     from nexus_tools.sui.address import Address
 
 _log = get_logger("nexus_tools.leader")
@@ -27,7 +30,18 @@ _OPTIONS = ("journal", "health_host", "health_port", "max_concurrent", "max_conc
 
 
 @click.command()
-@LEADER
+@click.option(
+    "--leader", "which", help="The leader's id, or its name, if the worker works for several."
+)
+@click.option(
+    "--worker",
+    "workers",
+    multiple=True,
+    metavar="ALIAS",
+    shell_complete=complete_keys,
+    help="A key of a worker, by its alias or address; may be repeated. By default the key that"
+    " signs.",
+)
 @click.option("--journal", type=click.Path(dir_okay=False, path_type=Path), help="SQLite file.")
 @reaches
 @click.option(
@@ -41,9 +55,17 @@ _OPTIONS = ("journal", "health_host", "health_port", "max_concurrent", "max_conc
 @LOG_FORMAT
 @reads
 async def command(
-    session: Session, which: str | None, log_format: str | None, **options: Any
+    session: Session,
+    which: str | None,
+    workers: tuple[str, ...],
+    log_format: str | None,
+    **options: Any,
 ) -> None:
     """Run the Leader until Ctrl-C: then it finishes what is running.
+
+    It acts for the leader of which its key is a worker, and which need not be owned by that key:
+    `nexus-tools leader worker` says whose keys are. Fees come to the worker that closes an
+    invocation, and pay for its gas.
 
     The rest of its configuration is read from NEXUS_TOOLS_LEADER_… in the environment. It
     remembers in its journal what it has seen and sent, by default in the data directory.
@@ -53,12 +75,13 @@ async def command(
     form = log_format or ("json" if session.output.as_json else None)
     log_to_stderr(form)
     with _told_as_logs(session) if is_json(form) else nullcontext():
-        deployment, cap = await _identity(session, which, options)
-        await _run(session, deployment, cap, options)
+        signers = [session.settings.find_key(each) for each in workers] or [session.signer()]
+        deployment, leader = await _identity(session, which, signers, options)
+        await _run(session, deployment, leader, signers, options)
 
 
 async def _identity(
-    session: Session, which: str | None, options: dict[str, Any]
+    session: Session, which: str | None, signers: "Sequence[KeyPair]", options: dict[str, Any]
 ) -> "tuple[Deployment, Address]":
     """The package and the leader, as the node knows them: one that is away is waited for.
 
@@ -75,7 +98,8 @@ async def _identity(
         while True:
             try:
                 async with session.nexus(endures=True) as nexus:
-                    return nexus.deployment, await chosen(nexus.leaders, which)
+                    found = await _worked_for(nexus.leaders, which, signers[0].address)
+                    return nexus.deployment, found
             except UnreachableError as error:
                 if not is_told:
                     is_told = True
@@ -85,6 +109,14 @@ async def _identity(
                         await stack.enter_async_context(health)
                     _log.warning("not_ready", node=error.message)
             await asyncio.sleep(config.trouble_pause_ms / 1000)
+
+
+async def _worked_for(leaders: "LeaderRegistry", which: str | None, worker: "Address") -> "Address":
+    """The leader that is named, or the only one for which the address works."""
+    if which is not None and which.startswith("0x"):
+        return (await find_leader(leaders, which)).id
+    worked_by = await leaders.worked_by(worker)
+    return only_one(worked_by, which, f"{worker} is no worker of any leader").id
 
 
 @contextmanager
@@ -101,7 +133,11 @@ def _told_as_logs(session: Session) -> Iterator[None]:
 
 
 async def _run(
-    session: Session, deployment: "Deployment", cap: "Address", options: dict[str, Any]
+    session: Session,
+    deployment: "Deployment",
+    leader_id: "Address",
+    signers: "Sequence[KeyPair]",
+    options: dict[str, Any],
 ) -> None:
     """Run until SIGINT or SIGTERM, and then finish what is running.
 
@@ -112,13 +148,13 @@ async def _run(
     from nexus_tools.leader import Leader, make_room
 
     async with session.client(endures=True) as client:
-        config = _config(session, cap, options)
+        config = _config(session, leader_id, options)
         make_room(config.max_concurrent)
         config.journal.parent.mkdir(parents=True, exist_ok=True)
-        leader = Leader(config, client, session.signer(), deployment, cap)
+        leader = Leader(config, client, signers, deployment, leader_id)
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, leader.stop)
-        starting = asyncio.create_task(_once_ready(session, leader, cap, config))
+        starting = asyncio.create_task(_once_ready(session, leader, leader_id, config))
         try:
             await leader.run()
         finally:
@@ -126,14 +162,14 @@ async def _run(
 
 
 async def _once_ready(
-    session: Session, leader: "Leader", cap: "Address", config: "LeaderConfig"
+    session: Session, leader: "Leader", leader_id: "Address", config: "LeaderConfig"
 ) -> None:
     await leader.ready.wait()
     collect_seldom()
     url = _health_url(config, leader.health_port)
-    _log.info("works", leader=str(cap), **({"health": url} if url else {}))
+    _log.info("works", leader=str(leader_id), **({"health": url} if url else {}))
     health = f", health at {url}" if url else ""
-    session.output.done(f"the leader {cap} works{health}; Ctrl-C stops it")
+    session.output.done(f"the leader {leader_id} works{health}; Ctrl-C stops it")
 
 
 def _health_url(config: "LeaderConfig", port: int | None) -> str:
@@ -141,12 +177,14 @@ def _health_url(config: "LeaderConfig", port: int | None) -> str:
     return f"http://{host}:{port}" if port else ""
 
 
-def _config(session: Session, cap: "Address | None", options: dict[str, Any]) -> "LeaderConfig":
+def _config(
+    session: Session, leader_id: "Address | None", options: dict[str, Any]
+) -> "LeaderConfig":
     """What the environment sets, overruled by what was given as options."""
     from nexus_tools.leader import LeaderConfig
 
     # While its id is not known, nobody opens its journal.
-    journal = session.settings.data_directory / "leaders" / f"{cap}.sqlite"
+    journal = session.settings.data_directory / "leaders" / f"{leader_id}.sqlite"
     environment = {f"{LEADER_PREFIX}JOURNAL": str(journal), **os.environ}
     given = {name: options[name] for name in _OPTIONS} | reach(options)
     overrides = {name: value for name, value in given.items() if value is not None}

@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from nexus_tools.cli.framework import AMOUNT, Selection, Session, reaches, reads, selects
+from nexus_tools.cli.leader_names import NAMED
 
 
 @click.command()
@@ -33,6 +34,7 @@ from nexus_tools.cli.framework import AMOUNT, Selection, Session, reaches, reads
 @click.option(
     "--on-chain", is_flag=True, help="Call tools by invocations on chain, and pay for them."
 )
+@NAMED
 @click.option("--budget", type=AMOUNT, help="With --on-chain: spend at most so many SUI.")
 @click.option(
     "--max-outcome-bytes",

@@ -8,6 +8,7 @@ from typing import Any
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Selection, Session, reach
+from nexus_tools.cli.leader_names import find_leaders
 from nexus_tools.cli.mcp.stopping import stdin_that_ends, until_stopped
 from nexus_tools.embedded_server import host_and_port
 from nexus_tools.errors import UsageError
@@ -24,8 +25,10 @@ from nexus_tools.lending import (
     serve_stdio,
 )
 from nexus_tools.logs import log_to_stderr
+from nexus_tools.nexus import Nexus
 from nexus_tools.package import ToolState
 from nexus_tools.registry import Invocations
+from nexus_tools.sui.address import Address
 from nexus_tools.version import __version__
 
 _NAME = "nexus-tools"
@@ -43,7 +46,8 @@ async def serve(session: Session, selection: Selection, options: Options) -> Non
     tool_filter = selection.tool_filter(session, ToolState.ACTIVE)
     async with session.nexus(signing=options["on_chain"], endures=True) as nexus:
         offers = Offers(nexus.tools, tool_filter, max_price_mist=options["max_price"])
-        async with _calls(session, nexus.invocations, options) as calls:
+        leaders = await _leaders(session, nexus, options)
+        async with _calls(session, nexus.invocations, leaders, options) as calls:
             catalogue = RegistryCatalogue(offers, calls)
             server = mcp_server(
                 catalogue,
@@ -72,11 +76,21 @@ def _check(session: Session, options: Options) -> None:
             )
     elif options["budget"] is not None:
         raise UsageError("option_unfit", "--budget is for --on-chain: other calls cost nothing")
+    elif options["named"]:
+        raise UsageError("option_unfit", "--leader is for --on-chain: other calls need no leader")
+
+
+async def _leaders(session: Session, nexus: Nexus, options: Options) -> tuple[Address, ...]:
+    """Whom invocations name: a list of one's own, or empty for those that did best."""
+    if not options["on_chain"]:
+        return ()
+    named = options["named"]
+    return await find_leaders(nexus.leaders, named) if named else session.settings.leaders
 
 
 @asynccontextmanager
 async def _calls(
-    session: Session, invocations: Invocations, options: Options
+    session: Session, invocations: Invocations, leaders: tuple[Address, ...], options: Options
 ) -> AsyncIterator[Calls]:
     if not options["on_chain"]:
         async with direct_calls(direct_config(reach(options))) as direct:
@@ -88,6 +102,7 @@ async def _calls(
         budget,
         session.output.warn,
         max_outcome_bytes=options["max_outcome_bytes"],
+        leaders=leaders,
     )
     try:
         yield on_chain

@@ -9,6 +9,8 @@ import click
 from nexus_tools.cli.framework import Session, asked, carry_out, reads, report, writes
 from nexus_tools.cli.package.compiler import BUNDLE, FOLDER, Compilation, compiles
 from nexus_tools.cli.package.lock import ensure_locks, in_words, upgrades_record
+from nexus_tools.cli.package.rehearsal import Modules
+from nexus_tools.cli.package.rehearsal import rehearse as rehearse_deployment
 from nexus_tools.cli.package.verification import explains_broken_rules
 from nexus_tools.errors import NotFoundError, NotNowError
 
@@ -29,6 +31,12 @@ _AND_LOCKED = ", and locked its upgrades"
     default=None,
     help="Lock its upgrades in the same transaction: ours is locked unless --free is given.",
 )
+@click.option(
+    "--rehearse",
+    is_flag=True,
+    help="Send nothing: carry out each transaction of a deployment on a network in this process,"
+    " and print its size and its cost.",
+)
 @BUNDLE
 @compiles
 @writes
@@ -38,16 +46,26 @@ async def publish(
     *,
     again: bool,
     locked: bool | None,
+    rehearse: bool,
     bundle: "Bundle | None",
     compilation: Compilation,
 ) -> None:
     """Publish the Move package in FOLDER; without it, the one that comes with nexus-tools.
 
-    The key that signs gets the AdminCap of ours. A locked package is upgraded 14 days after the
+    The key that signs is the admin of ours. A locked package is upgraded 14 days after the
     upgrade was proposed at the earliest, and the key that signs owns the lock; of a free one it
     gets the UpgradeCap, and can replace the code at any moment.
+
+    With --rehearse nothing is sent, and neither key nor network is needed: what a deployment is
+    made of, our package with its settings, a leader and a tool, is carried out in this process.
     """
-    if folder is None:
+    if rehearse:
+        modules = None
+        if folder is not None:
+            modules = await _compiled(session, folder, compilation, bundle=bundle)
+        with_lock = locked is not False if folder is None else bool(locked)
+        await rehearse_deployment(session.output, modules, locked=with_lock)
+    elif folder is None:
         await _publish_ours(session, again=again, locked=locked is not False)
     else:
         await _publish_folder(session, folder, compilation, bundle=bundle, locked=bool(locked))
@@ -63,19 +81,16 @@ async def _publish_folder(
 ) -> None:
     from nexus_tools.client import Executed
     from nexus_tools.package import Publisher
-    from nexus_tools.sui.address import Address
 
-    with session.output.progress(f"compiling {folder}"):
-        built = await asyncio.to_thread(_built, session, folder, compilation, bundle=bundle)
-    dependencies = tuple(map(Address, built.dependencies))
+    modules, dependencies = await _compiled(session, folder, compilation, bundle=bundle)
     async with session.client(signing=True) as client:
         before, locks = await ensure_locks(session, client) if locked else ([], None)
         done = f"published {folder} on {client.network.name}{_AND_LOCKED if locked else ''}"
-        async with explains_broken_rules(client, built.modules, dependencies):
+        async with explains_broken_rules(client, modules, dependencies):
             sent = await carry_out(
                 session,
                 Publisher(client, dry_run=session.dry_run),
-                lambda publisher: publisher.publish_other(built.modules, dependencies, locks),
+                lambda publisher: publisher.publish_other(modules, dependencies, locks),
                 question=lambda rehearsed: asked(done, rehearsed),
             )
         record: dict[str, Any] = {"network": client.network.name, "folder": str(folder)}
@@ -86,6 +101,16 @@ async def _publish_folder(
         (keeper_id,) = sent.created_of(*kind)
         record[name] = str(keeper_id)
     report(session.output, [*before, sent], done, record)
+
+
+async def _compiled(
+    session: Session, folder: Path, compilation: Compilation, *, bundle: "Bundle | None"
+) -> Modules:
+    from nexus_tools.sui.address import Address
+
+    with session.output.progress(f"compiling {folder}"):
+        built = await asyncio.to_thread(_built, session, folder, compilation, bundle=bundle)
+    return Modules(built.modules, tuple(map(Address, built.dependencies)))
 
 
 def _built(
@@ -148,13 +173,12 @@ async def show(session: Session) -> None:
             "version": tools.version.number,
             "tools": tools.fqns.size,
             "accepts_tools": tools.settings.accepting,
-            "leaders": leaders.leaders.size,
-            "active_leaders": len(leaders.active),
+            "leaders": leaders.length,
             "accepts_leaders_and_invocations": leaders.settings.accepting,
             "collateral_mist": tools.settings.collateral_mist,
             "unregister_delay_ms": tools.settings.unregister_delay_ms,
             "leader_collateral_mist": leaders.settings.collateral_mist,
-            "settle_fee_mist": leaders.settings.settle_fee_mist,
+            "leader_unregister_delay_ms": leaders.settings.unregister_delay_ms,
             **upgrades,
         }
         record = await in_words(session, nexus.client, record)

@@ -6,6 +6,7 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.package.published import require_package
 from nexus_tools.errors import NotFoundError, NotNowError
 
 if TYPE_CHECKING:
@@ -130,9 +131,11 @@ async def locked_package(
     from nexus_tools.sui.address import Address
 
     locks = await known_locks(session, client)
-    if package is not None:
-        return locks, Address.parse(package)
-    return locks, (await session.deployment(client)).original_id
+    if package is None:
+        return locks, (await session.deployment(client)).original_id
+    named = Address.parse(package)
+    await require_package(client, named)
+    return locks, named
 
 
 # --- What is said about it

@@ -10,6 +10,7 @@ from typing import Any
 from nexus_tools.bindings.generator import FRAMEWORK_NAMES, PackageSource
 from nexus_tools.cli.framework import Session
 from nexus_tools.cli.package.compiler import Compilation
+from nexus_tools.cli.package.published import require_package
 from nexus_tools.client import SuiClient
 from nexus_tools.errors import NexusError, NotFoundError, UsageError
 from nexus_tools.sui.address import Address
@@ -119,23 +120,14 @@ class PackageReader:
 
 
 async def _read_published(client: SuiClient, package_id: Address) -> Found:
-    package = await _package(client, package_id)
+    package = await require_package(client, package_id)
     used = {link.original_id: link.upgraded_id for link in package.linkage}
     system = sorted(used.keys() & FRAMEWORK_NAMES.keys())
-    framework = {original: _modules(await _package(client, used[original])) for original in system}
+    framework = {
+        original: _modules(await require_package(client, used[original])) for original in system
+    }
     source = PackageSource(f"the package {package_id}", _modules(package), {})
     return Found(source, lambda address: framework.get(address, ()))
-
-
-async def _package(client: SuiClient, package_id: Address) -> MovePackage:
-    value = await client.object(package_id)
-    if value is None or not isinstance(value.data, MovePackage):
-        raise NotFoundError(
-            "package_unknown",
-            f"{client.network.name} knows no package {package_id}",
-            hint="check the id and the network: --network NAME",
-        )
-    return value.data
 
 
 def _modules(package: MovePackage) -> tuple[bytes, ...]:

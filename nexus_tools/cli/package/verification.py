@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
 from typing import TYPE_CHECKING
 
 from nexus_tools.errors import RefusedOnChainError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.bytecode import CompiledModule, Dependencies
     from nexus_tools.client import SuiClient
     from nexus_tools.sui.address import Address
     from nexus_tools.sui.object import MovePackage
@@ -50,11 +48,13 @@ def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
         UnpublishableModule,
         check_publishable,
         deserialize,
+        find_published,
+        published_modules,
     )
     from nexus_tools.localnet.verifier import VerificationError, verify_package
 
     modules = [deserialize(data) for data in files]
-    find = _finder(modules, packages)
+    find = find_published(published_modules(packages), modules)
     try:
         for module in modules:
             check_publishable(module)
@@ -63,26 +63,6 @@ def _verify(files: Sequence[bytes], packages: Sequence["MovePackage"]) -> None:
         raise _module_refused(module.name, str(error)) from None
     except VerificationError as error:
         raise _module_refused(error.module, str(error)) from None
-
-
-def _finder(
-    modules: Sequence["CompiledModule"], packages: Sequence["MovePackage"]
-) -> "Dependencies":
-    from nexus_tools.bytecode import deserialize, original_id
-
-    own = {(module.address, module.name): module for module in modules}
-    published = {
-        (bytes(original_id(package)), name): data
-        for package in packages
-        for name, data in package.modules
-    }
-
-    @cache
-    def find(module_id: tuple[bytes, str]) -> "CompiledModule | None":
-        data = published.get(module_id)
-        return own.get(module_id) if data is None else deserialize(data)
-
-    return find
 
 
 def _module_refused(name: str, reason: str) -> ValidationError:

@@ -1,21 +1,36 @@
 """The verbs around a tool's collateral: unregister, cancel, claim, re-register, top up."""
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools import units
-from nexus_tools.cli.framework import Session, asked, carry_out, complete_fqns, report, writes
-from nexus_tools.cli.pending_slash import claimed_in_words
+from nexus_tools.cli.collateral import (
+    terms_in_words,
+    told_cancelled,
+    told_claimed,
+    told_re_registered,
+    told_topped_up,
+    told_unregistered,
+)
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    Session,
+    asked,
+    carry_out,
+    complete_fqns,
+    report,
+    writes,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nexus_tools.cli.collateral import Tell
     from nexus_tools.package import Sent
     from nexus_tools.registry import ToolRegistry
     from nexus_tools.tool import ToolFqn
 
-Verb = Callable[["ToolRegistry", "ToolFqn"], "Awaitable[Sent]"]
-Tell = Callable[["ToolRegistry", "Sent"], tuple[str, dict[str, Any]]]
+    Verb = Callable[[ToolRegistry, ToolFqn], Awaitable[Sent]]
 
 
 @click.command()
@@ -26,19 +41,7 @@ async def unregister(session: Session, fqn: str) -> None:
 
     Its collateral can be claimed after the delay. Its FQN is never free again.
     """
-
-    def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolUnregistered
-
-        event = tools.emitted(sent, ToolUnregistered)
-        claimable = units.utc(event.claimable_at_ms)
-        delay = units.duration(event.claimable_at_ms - event.unregistered_at_ms)
-        return (
-            f"unregistered {fqn}: its collateral is claimable at {claimable} (in {delay})",
-            {"claimable_at_ms": event.claimable_at_ms},
-        )
-
-    await _act(session, fqn, lambda tools, name: tools.unregister(name), tell)
+    await _act(session, fqn, lambda tools, name: tools.unregister(name), told_unregistered)
 
 
 @click.command("cancel-unregister")
@@ -46,11 +49,7 @@ async def unregister(session: Session, fqn: str) -> None:
 @writes
 async def cancel_unregister(session: Session, fqn: str) -> None:
     """Put the unregistered tool FQN back into use; the timer is forgotten."""
-
-    def tell(_: "ToolRegistry", __: "Sent") -> tuple[str, dict[str, Any]]:
-        return f"the unregistration of {fqn} is taken back", {}
-
-    await _act(session, fqn, lambda tools, name: tools.cancel_unregister(name), tell)
+    await _act(session, fqn, lambda tools, name: tools.cancel_unregister(name), told_cancelled)
 
 
 @click.command()
@@ -58,30 +57,36 @@ async def cancel_unregister(session: Session, fqn: str) -> None:
 @writes
 async def claim(session: Session, fqn: str) -> None:
     """Claim the collateral of the unregistered tool FQN, once the delay is over."""
-
-    def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolCollateralClaimed
-
-        event = tools.emitted(sent, ToolCollateralClaimed)
-        facts = {"amount_mist": event.amount_mist, "held_back_mist": event.held_back_mist}
-        return claimed_in_words(event, fqn), facts
-
-    await _act(session, fqn, lambda tools, name: tools.claim(name), tell)
+    await _act(session, fqn, lambda tools, name: tools.claim(name), told_claimed)
 
 
 @click.command("re-register")
 @click.argument("fqn", shell_complete=complete_fqns)
+@click.option(
+    "--collateral",
+    type=AMOUNT,
+    help="What is locked, in SUI; by default the least that the registry and the price allow.",
+)
 @writes
-async def re_register(session: Session, fqn: str) -> None:
+async def re_register(session: Session, fqn: str, collateral: int | None) -> None:
     """Bring the claimed tool FQN back, with new collateral."""
+    from nexus_tools.tool import ToolFqn
 
-    def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolReRegistered
-
-        amount = tools.emitted(sent, ToolReRegistered).collateral_mist
-        return f"re-registered {fqn}: {units.sui(amount)} locked", {"amount_mist": amount}
-
-    await _act(session, fqn, lambda tools, name: tools.re_register(name), tell)
+    name = ToolFqn.parse(fqn)
+    async with session.nexus() as nexus:
+        tool, settings = await nexus.tools.get(name), await nexus.tools.settings()
+        least_mist = max(settings.collateral_mist, 2 * tool.price_mist)
+        locked_mist = least_mist if collateral is None else collateral
+        sent = await carry_out(
+            session,
+            nexus.tools,
+            lambda service: service.re_register(
+                name, collateral_mist=locked_mist, max_delay_ms=settings.unregister_delay_ms
+            ),
+            question=lambda _: f"Re-register {fqn}: {terms_in_words(locked_mist, settings)}?",
+        )
+        done, facts = told_re_registered(nexus.tools, sent, fqn)
+    report(session.output, sent, done, {"fqn": fqn, **facts})
 
 
 @click.command("top-up")
@@ -89,27 +94,21 @@ async def re_register(session: Session, fqn: str) -> None:
 @writes
 async def top_up(session: Session, fqn: str) -> None:
     """Bring back what was slashed of the suspended tool FQN."""
-
-    def tell(tools: "ToolRegistry", sent: "Sent") -> tuple[str, dict[str, Any]]:
-        from nexus_tools.package.move.tool import ToolToppedUp
-
-        amount = tools.emitted(sent, ToolToppedUp).amount_mist
-        return f"topped {fqn} up: {units.sui(amount)} locked", {"amount_mist": amount}
-
-    await _act(session, fqn, lambda tools, name: tools.top_up(name), tell)
+    await _act(session, fqn, lambda tools, name: tools.top_up(name), told_topped_up)
 
 
-async def _act(session: Session, fqn: str, verb: Verb, tell: Tell) -> None:
+async def _act(session: Session, fqn: str, verb: "Verb", tell: "Tell") -> None:
     """Do a verb as `carry_out` does, and report what `tell` says about it."""
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus() as nexus:
+        tools = nexus.tools
         sent = await carry_out(
             session,
-            nexus.tools,
+            tools,
             lambda service: verb(service, name),
-            question=lambda rehearsed: asked(tell(nexus.tools, rehearsed)[0], rehearsed),
+            question=lambda rehearsed: asked(tell(tools, rehearsed, fqn)[0], rehearsed),
         )
-        done, facts = tell(nexus.tools, sent)
-    report(session.output, sent, done, {"fqn": str(name), **facts})
+        done, facts = tell(tools, sent, fqn)
+    report(session.output, sent, done, {"fqn": fqn, **facts})

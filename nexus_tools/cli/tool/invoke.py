@@ -19,12 +19,14 @@ from nexus_tools.cli.framework import (
     terminable,
     writes,
 )
+from nexus_tools.cli.leader_names import NAMED, find_leaders
 from nexus_tools.cli.tool.outcome import print_outcome, read_outcome
 from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof
-from nexus_tools.errors import UnreachableError, ValidationError
+from nexus_tools.errors import NotNowError, UnreachableError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.domain_proof import Proof
+    from nexus_tools.nexus import Nexus
     from nexus_tools.package import Sent
     from nexus_tools.package.move.tool import Tool
     from nexus_tools.registry import Invocations
@@ -40,16 +42,16 @@ if TYPE_CHECKING:
     default="{}",
     help="The ports, as a JSON object: itself, in a file, or on stdin.",
 )
+@NAMED
 @click.option(
     "--max-outcome-bytes",
     type=click.IntRange(min=0),
-    default=4_096,
-    show_default=True,
-    help="How large the outcome may be; what it does not use is refunded.",
+    help="How large the outcome may be; what it does not use is refunded. By default 4096, or what"
+    " the tool asks for.",
 )
 @click.option("--max-cost", type=AMOUNT, help="Pay at most so many SUI besides gas.")
 @click.option("--no-wait", is_flag=True, help="Print the invocation's id and do not wait.")
-@click.option("--keep", is_flag=True, help="Keep the invocation on chain, with its refund.")
+@click.option("--delete", is_flag=True, help="Delete it in the end, for its storage rebate.")
 @ASK_DOMAIN
 @writes
 async def command(
@@ -57,18 +59,22 @@ async def command(
     *,
     fqn: str,
     input_text: str,
-    max_outcome_bytes: int,
+    named: tuple[str, ...],
+    max_outcome_bytes: int | None,
     max_cost: int | None,
     no_wait: bool,
-    keep: bool,
+    delete: bool,
     ask: bool | None,
 ) -> None:
     """Invoke the tool FQN on chain: request, wait for a leader, print the outcome from the chain.
 
-    Afterwards the invocation is deleted, which brings the refund: what was prepaid and not spent.
-    An error variant is an answer like any other; if the invocation fails, the exit code is 1.
-    Of a tool with a price the domain is asked first: you are warned if it lists others as owners.
+    It names one leader or two, in this order: the first of those given with --leader, or in the
+    setting `leaders`, that are active and that the tool accepts; else some by what they did.
+    What is prepaid and not needed comes back when the invocation is closed. An error variant is an
+    answer like any other; if the invocation fails, the exit code is 1. Of a tool with a price the
+    domain is asked first: you are warned if it lists others as owners.
     """
+    from nexus_tools.registry import DEFAULT_OUTCOME_BYTES
     from nexus_tools.tool import ToolFqn
 
     inputs = read_option(input_text, "--input")
@@ -78,24 +84,45 @@ async def command(
         _check_inputs(tool, inputs)
         if tool.price_mist:
             _warn_of_owner(session.output, fqn, await asked_proof(session, nexus, tool, ask))
+        leaders = await _choose_leaders(session, nexus, tool, named)
+        if max_outcome_bytes is None:
+            max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
+        terms = {"max_outcome_bytes": max_outcome_bytes, "max_cost_mist": max_cost}
         cost = await nexus.invocations.quote(tool, inputs, max_outcome_bytes)
+        by = f"by the leader {', or else by '.join(map(str, leaders))}"
         with terminable():
             sent, place = await carry_out(
                 session,
                 nexus.invocations,
-                lambda service: service.request(
-                    tool, inputs, max_outcome_bytes=max_outcome_bytes, max_cost_mist=max_cost
-                ),
-                question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn}?",
+                lambda service: service.request(tool, inputs, leaders=leaders, **terms),
+                question=lambda _: f"Prepay {units.sui(cost)} for an invocation of {fqn} {by}?",
             )
             facts = {"fqn": fqn, "invocation": str(place), "prepaid_mist": cost}
-            done = f"requested {place}, {units.sui(cost)} prepaid"
+            facts["leaders"] = list(map(str, leaders))
+            done = f"requested {place} {by}, {units.sui(cost)} prepaid"
             if session.dry_run or no_wait:
                 report(session.output, sent, done, facts)
                 return
             session.output.note(done)
             with _findable(session.output, facts):
-                await _finish(session, nexus.invocations, sent, place, cost, keep=keep)
+                await _finish(session, nexus.invocations, sent, facts, delete=delete)
+
+
+async def _choose_leaders(
+    session: Session, nexus: "Nexus", tool: "Tool", named: tuple[str, ...]
+) -> "tuple[Address, ...]":
+    """Whom the invocation names. Raises `no_leader`, or as what finds those that are named."""
+    own = await find_leaders(nexus.leaders, named) if named else session.settings.leaders
+    try:
+        with session.output.progress("choosing leaders"):
+            return await nexus.invocations.leaders_for(tool, own)
+    except NotNowError as error:
+        if own and not named:
+            error.hint = (
+                "the setting `leaders` has nobody for it: --leader names others for once,"
+                f" `nexus-tools leader list --for {tool.fqn}` shows whom the tool accepts"
+            )
+        raise
 
 
 def _warn_of_owner(output: Output, fqn: str, proof: "Proof | None") -> None:
@@ -114,8 +141,8 @@ def _findable(output: Output, facts: dict[str, Any]) -> Iterator[None]:
         place = facts["invocation"]
         output.warn(
             f"the invocation {place} is on chain, and goes on without you:"
-            f" `nexus-tools tool outcome {place} --wait` shows what it comes to, `--delete` takes"
-            " the refund, `nexus-tools invocation list --all` finds it again"
+            f" `nexus-tools tool outcome {place} --wait` shows what it comes to,"
+            " `nexus-tools invocation list --all` finds it again"
         )
         if output.as_json:
             output.document(facts | {"state": "requested"})
@@ -141,25 +168,26 @@ async def _finish(
     session: Session,
     invocations: "Invocations",
     sent: "Sent",
-    place: "Address",
-    prepaid: int,
+    facts: dict[str, Any],
     *,
-    keep: bool,
+    delete: bool,
 ) -> None:
-    """Wait for the outcome, print it, and take the refund. Raises `InvocationFailedError`."""
+    """Wait for the outcome, and print it with all that was paid. Raises `InvocationFailedError`."""
     from nexus_tools.registry import InvocationFailedError
+    from nexus_tools.sui.address import Address
     from nexus_tools.tool import Failure
 
+    place = Address.parse(facts["invocation"])
     with session.output.progress("waiting for a leader"):
         outcome = await invocations.wait(place)
     document = await read_outcome(invocations, place)
     transactions = {"request": sent_record(sent), "close": {"digest": document.pop("digest")}}
-    paid = prepaid + sent.cost.net
-    if not keep:
-        with session.output.progress("taking the refund"):
-            deleted = await invocations.take_refund(place)
+    paid = facts["prepaid_mist"] - document["refund_mist"] + sent.cost.net
+    if delete:
+        with session.output.progress("deleting the invocation"):
+            deleted = await invocations.delete(place)
         transactions["delete"] = sent_record(deleted)
-        paid += deleted.cost.net - document["refund_mist"]
+        paid += deleted.cost.net
     document |= {"transactions": transactions, "paid_mist": paid}
     lines = {f"{verb} digest": one["digest"] for verb, one in transactions.items()}
     print_outcome(session.output, document, **lines, paid=units.sui(paid))

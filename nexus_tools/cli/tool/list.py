@@ -41,18 +41,25 @@ async def command(
     reverse: bool,
 ) -> None:
     """List the registered tools."""
-    from nexus_tools.cli.tool.record import COLUMNS, for_people, tool_document
+    from nexus_tools.cli.tool.record import COLUMNS, tool_documents
     from nexus_tools.package import ToolState
 
     tool_filter = selection.tool_filter(session, None if state is None else ToolState(state))
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
-            now_ms = await nexus.client.now_ms()
             found = await nexus.tools.list(tool_filter)
-    documents = [tool_document(tool, now_ms) for tool in found]
+            documents = await tool_documents(nexus.tools, found)
     documents.sort(key=lambda document: document[_SORTS[sort]], reverse=reverse)
     documents = documents[:limit]
     rows: list[dict[str, Any]] = documents
     if not session.output.as_json:
-        rows = [for_people(document) for document in documents]
+        rows = [_row(document) for document in documents]
     session.output.table(rows, COLUMNS, empty=_NONE_FITS if selection or state else _NONE)
+
+
+def _row(document: dict[str, Any]) -> dict[str, Any]:
+    from nexus_tools.cli.tool.record import for_people
+
+    return for_people(document) | {
+        "leaders": "any" if document["open"] else len(document["leaders"])
+    }

@@ -23,9 +23,12 @@ _LABELS = {
     "ports": "ports",
     "reason": "reason",
     "detail": "detail",
+    "leaders": "named",
     "leader": "closed by",
     "closed": "closed at",
-    "refund": "refund",
+    "payment": "prepaid",
+    "fee": "fee",
+    "refund": "came back",
     "digest": "digest",
 }
 
@@ -33,7 +36,9 @@ _LABELS = {
 @click.command()
 @click.argument("invocation")
 @click.option("--wait", is_flag=True, help="Wait until it is closed.")
-@click.option("--delete", is_flag=True, help="Delete it, closed or expired, for its refund.")
+@click.option(
+    "--delete", is_flag=True, help="Delete it, closed or expired, for its storage rebate."
+)
 @click.option(
     "--why", is_flag=True, help="Tell how it came to that: who, when, which check, money."
 )
@@ -42,6 +47,9 @@ async def command(
     session: Session, invocation: str, *, wait: bool, delete: bool, why: bool
 ) -> None:
     """Show the INVOCATION and its outcome, as the chain has them.
+
+    What was prepaid and not needed came back when it was closed. One that nobody closed in time is
+    closed by --delete, which brings all of it back.
 
     With --why also of one that was deleted, from the events of the chain and from the journals of
     Leaders of yours that do not run now.
@@ -68,11 +76,12 @@ async def command(
         if not delete:
             print_outcome(session.output, document)
             return
-        done = f"deleted the invocation, {units.sui(document['refund_mist'])} came back"
+        back = document["payment_mist"]
+        done = "deleted the invocation" + (f", {units.sui(back)} came back" if back else "")
         sent = await carry_out(
             session,
             invocations,
-            lambda service: service.take_refund(place),
+            lambda service: service.delete(place),
             question=lambda rehearsed: asked(done, rehearsed),
         )
     report(session.output, sent, done, document)
@@ -83,22 +92,27 @@ async def read_outcome(invocations: "Invocations", place: "Address") -> dict[str
     found = await invocations.get(place)
     value = await invocations.client.object(place)
     now_ms = await invocations.client.now_ms()
+    digest = None if value is None else value.previous_transaction
+    closing = await invocations.closing(place) if found.is_closed else None
     return {
         "invocation": str(found.id),
         "fqn": found.fqn,
         "tool": str(found.tool),
         "requester": str(found.requester),
+        "leaders": [str(leader) for leader in found.leaders],
         "requested_at_ms": found.requested_at_ms,
         "expires_at_ms": found.expires_at_ms,
         "expired": found.is_expired_at(now_ms),
         "price_mist": found.price_mist,
-        "refund_mist": found.refund_mist,
-        "digest": None if value is None else str(value.previous_transaction),
-        **_state(found),
+        "payment_mist": found.payment_mist,
+        "fee_mist": getattr(closing, "fee_mist", None),
+        "refund_mist": getattr(closing, "refund_mist", None),
+        "digest": None if digest is None else str(digest),
+        **_state(found, closing),
     }
 
 
-def _state(found: "Invocation") -> dict[str, Any]:
+def _state(found: "Invocation", closing: Any) -> dict[str, Any]:
     from nexus_tools.package.move.invocation import State
 
     state = found.state
@@ -107,7 +121,7 @@ def _state(found: "Invocation") -> dict[str, Any]:
         document |= {"variant": state.variant, "ports": state.ports.as_json()}
         document |= {"leader": str(state.leader), "closed_at_ms": state.settled_at_ms}
     elif isinstance(state, State.Failed):
-        document |= {"reason": state.reason, "detail": state.detail}
+        document |= {"reason": state.reason, "detail": getattr(closing, "detail", None)}
         document |= {"leader": str(state.leader), "closed_at_ms": state.failed_at_ms}
     return document
 
@@ -119,6 +133,8 @@ def print_outcome(output: Output, document: dict[str, Any], **more: Any) -> None
         return
     words = units.in_words(document) | more
     if document["state"] == "requested":
-        over = " (over: --delete takes the refund)" if document["expired"] else ""
+        over = " (over: --delete brings back what was prepaid)" if document["expired"] else ""
         words["deadline"] = f"{words['expires']}{over}"
+    else:
+        words["payment"] = None
     output.record(words, _LABELS | {key: key for key in more})

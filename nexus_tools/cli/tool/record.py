@@ -1,11 +1,15 @@
 """A registered tool as commands print it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from nexus_tools import units
-from nexus_tools.cli.pending_slash import pending_slash, slash_in_words
+from nexus_tools.cli.collateral import collateral_document, collateral_in_words
 from nexus_tools.errors import ValidationError
+from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.tool import Tool
+from nexus_tools.registry import ToolRegistry
+from nexus_tools.tool import public_key_text
 
 LABELS = {
     "fqn": "FQN",
@@ -20,8 +24,14 @@ LABELS = {
     "claimable": "claimable",
     "slash": "pending slash",
     "payout": "paid to",
+    "owner": "owner",
+    "offered": "offered to",
     "proof": "domain",
-    "owner_cap": "owner cap",
+    "leaders": "leaders",
+    "operators": "operators",
+    "keys": "keys",
+    "outcome": "outcome",
+    "revision": "revision",
     "tool": "object",
     "registered": "registered",
 }
@@ -30,13 +40,21 @@ COLUMNS = {
     "state": "State",
     "price": "Price",
     "collateral": "Collateral",
+    "leaders": "Leaders",
     "url": "URL",
 }
 
 
-def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
-    """All of a tool, as JSON: amounts in MIST, times in ms."""
-    collateral, claimable_at_ms = tool.collateral, tool.claimable_at_ms
+async def tool_documents(tools: ToolRegistry, found: Sequence[Tool]) -> list[dict[str, Any]]:
+    """All of these tools, as JSON: amounts in MIST, times in ms."""
+    now_ms = await tools.client.now_ms()
+    names = await tools.find_all([*{tool.name for tool in found}], Name)
+    owned = {name.id: name for name in names if name is not None}
+    return [_document(tool, owned[tool.name], now_ms) for tool in found]
+
+
+def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
+    owner = name.owner
     return {
         "fqn": tool.fqn,
         "tool": str(tool.id),
@@ -47,30 +65,33 @@ def tool_document(tool: Tool, now_ms: int) -> dict[str, Any]:
         "timeout_ms": tool.definition.timeout_ms,
         "price_mist": tool.price_mist,
         "payout": str(tool.payout),
-        "owner_cap": str(tool.owner),
-        "operators": [str(operator) for operator in tool.operators],
+        "owner": str(owner.owner),
+        "offered": None if owner.offered is None else str(owner.offered),
+        "open": tool.open,
+        "leaders": [str(leader) for leader in tool.leaders.entries],
+        "operators": [str(operator) for operator in tool.operators.entries],
+        "keys": [public_key_text(key) for key in tool.keys.keys],
+        "min_outcome_bytes": tool.min_outcome_bytes,
+        "requires_signed_outcome": tool.requires_signed_outcome,
+        "revision": tool.revision,
         "index": tool.index,
         "registered_at_ms": tool.registered_at_ms,
-        "collateral_mist": 0 if collateral is None else collateral.balance_mist,
-        "required_collateral_mist": None if collateral is None else collateral.required_mist,
-        "unregister_delay_ms": None if collateral is None else collateral.delay_ms,
-        "claimable_at_ms": claimable_at_ms,
-        "claimable_in_ms": None if claimable_at_ms is None else max(0, claimable_at_ms - now_ms),
-        "pending_slash": pending_slash(collateral, now_ms),
+        **collateral_document(tool.collateral, now_ms),
         **_schemas(tool),
     }
 
 
 def for_people(document: dict[str, Any]) -> dict[str, Any]:
     """The document with amounts in SUI and times in words."""
-    words = units.in_words(document)
-    at_ms, in_ms = document["claimable_at_ms"], document["claimable_in_ms"]
-    if at_ms is not None:
-        words["claimable"] = units.utc(at_ms, at_ms - in_ms) if in_ms else "now"
+    words = units.in_words(document) | collateral_in_words(document)
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
         words["lacking"] = f"{units.sui(lacking)}: `nexus-tools tool top-up {document['fqn']}`"
-    words["slash"] = slash_in_words(document["pending_slash"])
+    words["leaders"] = "any" if document["open"] else document["leaders"]
+    room = document["min_outcome_bytes"]
+    signed = "signed" if document["requires_signed_outcome"] else None
+    terms = [each for each in (signed, f"room for {room} bytes at least" if room else None) if each]
+    words["outcome"] = ", ".join(terms) or None
     return words
 
 

@@ -10,7 +10,6 @@ import click
 
 from nexus_tools import units
 from nexus_tools.cli.framework import (
-    AMOUNT,
     CA_FILE,
     Output,
     Session,
@@ -20,11 +19,12 @@ from nexus_tools.cli.framework import (
     writes,
 )
 from nexus_tools.cli.tool.proof import ask_domains
+from nexus_tools.cli.tool.terms import Agreement, Terms, agreement, agrees, complete
 from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
+    from nexus_tools.nexus import Nexus
     from nexus_tools.package import Sent
-    from nexus_tools.package.move.tool_registry import ToolSettings
     from nexus_tools.registry import RegisteredTool, RegisterResult, Registration, ToolRegistry
     from nexus_tools.tool import ToolDefinition
 
@@ -38,13 +38,7 @@ if TYPE_CHECKING:
     shell_complete=complete_files,
     help="Read definitions from a file, or from stdin: one, or an array of them.",
 )
-@click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI; 0 by default.")
-@click.option(
-    "--collateral",
-    type=AMOUNT,
-    help="What each locks, in SUI; by default the least that the registry takes. The price is at"
-    " most half of it.",
-)
+@agrees
 @click.option("--unchecked", is_flag=True, help="Do not call the running tool to check it.")
 @CA_FILE
 @writes
@@ -53,13 +47,15 @@ async def command(
     *,
     url: str | None,
     from_meta: str | None,
-    price: int | None,
-    collateral: int | None,
+    terms: Terms,
     ca_file: Path | None,
     every: bool,
     unchecked: bool,
 ) -> None:
     """Register tools, and lock the collateral of each.
+
+    A tool gives its answer before it is paid: with a price it lists the leaders that may carry its
+    invocations, whom you trust. `nexus-tools leader list` shows what each did.
 
     Many take several transactions. What is registered already with the same definition is left as
     it is, with its price: after an interruption the same command registers the rest.
@@ -70,7 +66,7 @@ async def command(
         definitions = _from_file(str(from_meta))
     else:
         definitions = await _from_server(session, url, ca_file, every=every, unchecked=unchecked)
-    await register(session, definitions, price, collateral)
+    await register(session, definitions, terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,32 +92,34 @@ class _Registered:
         return _Registered(self.tools + result.tools, sent)
 
 
-async def register(
-    session: Session,
-    definitions: "Sequence[ToolDefinition]",
-    price: int | None,
-    collateral: int | None = None,
-) -> None:
-    """Register definitions at a price and for a collateral in MIST, asking before."""
-    from nexus_tools.registry import Registration
-
+async def register(session: Session, definitions: "Sequence[ToolDefinition]", terms: Terms) -> None:
+    """Register definitions under these terms, asking before, also for what the terms lack."""
     _warn_of_domains(session.output, definitions)
     async with session.nexus() as nexus:
-        settings = await nexus.tools.settings()
-        registrations = [
-            Registration(definition, price or 0, collateral) for definition in definitions
-        ]
-        each_mist = settings.collateral_mist if collateral is None else collateral
-        done = await carry_out(
-            session,
-            nexus.tools,
-            lambda service: _in_steps(session.output, service, registrations),
-            question=lambda rehearsed: _question(rehearsed, settings, each_mist),
-        )
-    _report(session.output, done, len(done.new) * each_mist)
-    _warn_of_prices(session.output, done, price)
+        agreed = await agreement(nexus, terms)
+        while True:
+            try:
+                done = await _carry_out(session, nexus, definitions, agreed)
+                break
+            except ValidationError as error:
+                fqns = [definition.fqn for definition in definitions]
+                agreed = await complete(session, nexus, agreed, error, fqns)
+    _report(session.output, done, agreed)
+    _warn_of_prices(session.output, done, terms.price)
     if ask_domains(session):
         _tell_of_proof(session.output, done)
+
+
+async def _carry_out(
+    session: Session, nexus: "Nexus", definitions: "Sequence[ToolDefinition]", agreed: Agreement
+) -> _Registered:
+    registrations = [agreed.of(definition) for definition in definitions]
+    return await carry_out(
+        session,
+        nexus.tools,
+        lambda service: _in_steps(session.output, service, registrations),
+        question=lambda rehearsed: _question(rehearsed, agreed),
+    )
 
 
 async def _in_steps(
@@ -184,19 +182,26 @@ def _tell_of_proof(output: Output, done: _Registered) -> None:
             )
 
 
-def _question(rehearsed: _Registered, settings: "ToolSettings", each_mist: int) -> str:
-    """What is going to be locked, `each_mist` for a tool; empty if nothing is."""
+def _question(rehearsed: _Registered, agreed: Agreement) -> str:
+    """What is going to be locked; empty if nothing is."""
     if not rehearsed.sent:
         return ""
-    locked = units.sui(len(rehearsed.new) * each_mist)
-    delay = units.duration(settings.unregister_delay_ms)
+    locked = units.sui(len(rehearsed.new) * agreed.collateral_mist)
+    delay = units.duration(agreed.delay_ms)
     count = len(rehearsed.sent)
     how_often = "" if count == 1 else f" in {count} transactions"
     return (
-        f"Register {_named(rehearsed)}: lock {locked}, which can be claimed"
+        f"Register {_named(rehearsed)}{_carried(agreed)}: lock {locked}, which can be claimed"
         f" {delay} after unregistering, and pay {units.sui(rehearsed.cost_mist)} for gas and"
         f" storage{how_often}?"
     )
+
+
+def _carried(agreed: Agreement) -> str:
+    """Which leaders are accepted; nothing is said where any is."""
+    leaders = ", ".join(map(str, agreed.leaders))
+    signed = ", with signed answers" if agreed.requires_signed_outcome else ""
+    return (f", carried by {leaders}" if leaders else "") + signed
 
 
 _NAMED = 10
@@ -210,12 +215,14 @@ def _named(done: _Registered) -> str:
     return f"{listed}, at {units.sui(done.new[0].price_mist)} an invocation"
 
 
-def _report(output: Output, done: _Registered, locked: int) -> None:
+def _report(output: Output, done: _Registered, agreed: Agreement) -> None:
+    from nexus_tools.tool import public_key_text
+
+    locked_mist = len(done.new) * agreed.collateral_mist
     rows: list[dict[str, Any]] = [
         {
             "fqn": str(tool.fqn),
             "tool": str(tool.tool),
-            "owner_cap": str(tool.owner_cap),
             "registered": tool.new,
             "price_mist": tool.price_mist,
         }
@@ -224,12 +231,14 @@ def _report(output: Output, done: _Registered, locked: int) -> None:
     for row in rows:
         if not row["registered"]:
             output.done(f"{row['fqn']} is registered already, with the same definition")
-    record: dict[str, Any] = {"tools": rows, "collateral_mist": locked}
+    record: dict[str, Any] = {"tools": rows, "collateral_mist": locked_mist}
     if not done.sent:
         if output.as_json:
             output.document(record | {"dry_run": False, "digest": None, "cost_mist": 0})
         return
-    what = f"registered {_named(done)}: {units.sui(locked)} locked"
+    record["leaders"] = list(map(str, agreed.leaders))
+    record["keys"] = list(map(public_key_text, agreed.keys))
+    what = f"registered {_named(done)}: {units.sui(locked_mist)} locked"
     if not output.as_json:
         record = {str(tool.fqn): str(tool.tool) for tool in done.new}
     report(output, done.sent, what, record)

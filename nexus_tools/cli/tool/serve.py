@@ -32,7 +32,7 @@ def command(session: Session, *, target: str, reload: bool, serving: Serving) ->
         return
     from nexus_tools.toolkit import load
 
-    serving.run(load(target, public_url=serving.public_url), session.output)
+    serving.run(load(target, public_url=serving.public_url), session)
 
 
 def _reload(target: str, serving: Serving, output: Output) -> None:

@@ -13,18 +13,18 @@ from nexus_tools.cli.tool.proof import ASK_DOMAIN, asked_proof, proof_document, 
 @ASK_DOMAIN
 @reads
 async def command(session: Session, *, fqn: str, ask: bool | None) -> None:
-    """Show the tool FQN: its definition, its ports, its state, its price and collateral.
+    """Show the tool FQN: its definition, its ports, its state, its price and its people.
 
     Its domain is asked whether it lists the owner, and its word kept for a day.
     """
-    from nexus_tools.cli.tool.record import tool_document
+    from nexus_tools.cli.tool.record import tool_documents
     from nexus_tools.tool import ToolFqn
 
     name = ToolFqn.parse(fqn)
     async with session.nexus(signing=False) as nexus:
         with session.output.progress("reading the registry"):
             tool = await nexus.tools.get(name)
-            document = tool_document(tool, await nexus.client.now_ms())
+            (document,) = await tool_documents(nexus.tools, [tool])
         proof = await asked_proof(session, nexus, tool, ask)
     _print(session.output, document | {"proof": proof_document(proof)})
 

@@ -28,6 +28,17 @@ if TYPE_CHECKING:
 @click.option("--timeout", "timeout_ms", type=DURATION, help="How long an invocation may take: 5s.")
 @click.option("--price", type=AMOUNT, help="What an invocation costs, in SUI.")
 @click.option("--payout", help="Who is paid for invocations: an address, or a key by its alias.")
+@click.option(
+    "--min-outcome-bytes",
+    type=click.IntRange(min=0),
+    help="The least room for an outcome that an invocation has to pay for.",
+)
+@click.option(
+    "--require-signed-outcome/--no-require-signed-outcome",
+    "requires_signed_outcome",
+    default=None,
+    help="Whether an invocation is settled only with the tool's signature of the answer.",
+)
 @click.option("--unchecked", is_flag=True, help="Do not call the tool at a new URL to check it.")
 @CA_FILE
 @writes
@@ -40,13 +51,15 @@ async def command(
     timeout_ms: int | None,
     price: int | None,
     payout: str | None,
+    min_outcome_bytes: int | None,
+    requires_signed_outcome: bool | None,
     unchecked: bool,
     ca_file: Path | None,
 ) -> None:
     """Change the tool FQN, in one transaction. Running invocations keep their terms.
 
-    The owner may change everything; an operator the URL, the timeout and the price. Schemas never
-    change: register the next version instead.
+    The owner may change everything; an operator the URL, the timeout, the price and the least room
+    for an outcome. Schemas never change: register the next version instead.
     """
     from nexus_tools.tool import ToolFqn
 
@@ -56,6 +69,8 @@ async def command(
         "timeout_ms": timeout_ms,
         "price_mist": price,
         "payout": None if payout is None else session.address_of(payout),
+        "min_outcome_bytes": min_outcome_bytes,
+        "requires_signed_outcome": requires_signed_outcome,
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     name = ToolFqn.parse(fqn)

@@ -5,14 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_fqns, event_line, reads, watch
+from nexus_tools.cli.framework import (
+    Session,
+    complete_fqns,
+    event_document,
+    event_line,
+    reads,
+    watch,
+)
 
 if TYPE_CHECKING:
     from nexus_tools.client import EventRecord
     from nexus_tools.nexus import Nexus
+    from nexus_tools.tool import ToolFqn
 
 # Everybody reads the long ones with `tool show`; in a line they would hide what happened.
-_HIDDEN = ("digest", "tool", "fqn", "input_schema", "output_schema", "description")
+_HIDDEN = ("transaction", "tool", "object", "fqn", "description")
 
 
 @click.command()
@@ -24,8 +32,8 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     Invocations, their outcomes, changes, collateral: a line for each event. While the node is away
     it waits, and misses nothing; when its chain was set back, it says so and goes on from there.
 
-    With --json a document on each line: `event`, `at_ms`, `digest`, `fqn` and the fields of the
-    Move event.
+    With --json a document on each line: `event`, `at_ms`, `transaction`, `fqn` and the fields of
+    the Move event.
     """
     from nexus_tools.package import event_filter
     from nexus_tools.tool import ToolFqn
@@ -33,10 +41,11 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
     wanted = [ToolFqn.parse(name) for name in fqn]
     async with session.nexus(signing=False, endures=True) as nexus:
         with session.output.progress("reading the registry"):
-            names = {(await nexus.tools.get(name)).fqn for name in wanted}
+            known = await _known(nexus, wanted)
+        names = {str(name) for name in wanted}
 
         def document(record: "EventRecord") -> dict[str, Any] | None:
-            told = _document(nexus, record)
+            told = _document(nexus, record, known)
             return told if told and (not names or told["fqn"] in names) else None
 
         events = event_filter(nexus.deployment)
@@ -44,32 +53,36 @@ async def command(session: Session, fqn: tuple[str, ...]) -> None:
         await watch(nexus.client, events, document, _line, output=session.output, subject=subject)
 
 
-def _document(nexus: "Nexus", record: "EventRecord") -> dict[str, Any] | None:
-    """The event as JSON, with its fields; None if it is of no tool."""
-    from msgspec.structs import asdict
+async def _known(nexus: "Nexus", wanted: "list[ToolFqn]") -> dict[str, str]:
+    """The FQNs of the wanted tools, or of all, by id: events of collateral have that alone."""
+    for name in wanted:
+        await nexus.tools.get(name)
+    if wanted:
+        fqns = tuple(wanted)
+    else:
+        state = await nexus.tools.state()
+        fqns = await nexus.tools.fqns(state, 0, state.fqns.size)
+    from nexus_tools.package import tool_id
 
+    registry = nexus.deployment.tool_registry
+    return {str(tool_id(registry, fqn)): str(fqn) for fqn in fqns}
+
+
+def _document(
+    nexus: "Nexus", record: "EventRecord", known: dict[str, str]
+) -> dict[str, Any] | None:
+    """The event as JSON, with its fields; None if it is of no tool."""
     from nexus_tools.package import parse_event
 
     event: Any = parse_event(nexus.deployment, record.event)
-    if not hasattr(event, "fqn"):
+    if event is None:
         return None
-    fields = {key: _json(value) for key, value in asdict(event).items()}
-    return {
-        "event": type(event).__name__,
-        "at_ms": record.timestamp_ms,
-        "digest": str(record.transaction_digest),
-        **fields,
-    }
-
-
-def _json(value: Any) -> Any:
-    from nexus_tools.sui.address import Address
-
-    if isinstance(value, tuple | list):
-        return [_json(each) for each in value]
-    if isinstance(value, bytes) and not isinstance(value, Address):
-        return value.decode(errors="replace")
-    return value if isinstance(value, str | int | None) else str(value)
+    told = event_document(record, event)
+    if "fqn" in told:
+        known[told["tool"]] = told["fqn"]
+    else:
+        told["fqn"] = known.get(told.get("object", ""))
+    return told if told["fqn"] else None
 
 
 def _line(told: Mapping[str, Any]) -> str:

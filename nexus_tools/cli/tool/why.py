@@ -21,11 +21,13 @@ _CHECKS = {
     "output_invalid": "the answer was checked against the output schema",
     "output_too_large": "the answer was measured against the largest outcome that was paid for",
     "unauthorized": "the tool was called, and took nothing from this leader",
+    "refused": "the leader looked at the tool, and does not work for it",
+    "overloaded": "the leader looked at what it carries already, and had no room",
 }
 _SETTLED = "the answer passed the output schema, and fits what was paid for"
 _EXPIRED = "every window passed, and no leader closed it"
 _OPEN = "nothing is decided: a leader still may close it"
-_OVERDUE = "every window has passed: `nexus-tools tool outcome {} --delete` takes the refund"
+_OVERDUE = "every window has passed: `nexus-tools tool outcome {} --delete` brings the SUI back"
 
 
 async def explain(session: Session, nexus: "Nexus", invocation: "Address") -> None:
@@ -127,7 +129,7 @@ def _money(history: "History") -> dict[str, Any]:
         "price_paid_to": str(settled.payout) if settled else None,
         "fee_mist": paid.fee_mist if paid else (0 if closed else None),
         "refund_mist": closed.refund_mist if closed else None,
-        "refund_taken": history.find(moves.InvocationDeleted) is not None,
+        "deleted": history.find(moves.InvocationDeleted) is not None,
     }
 
 
@@ -170,12 +172,11 @@ def _print(output: Output, document: dict[str, Any], now_ms: int) -> None:
     lines["prepaid"] = money["prepaid"]
     if money["refund"] is not None:
         paid_to = f" to {money['price_paid_to']}" if money["price_paid_to"] else ""
-        taken = "taken" if money["refund_taken"] else "not taken yet: --delete takes it"
         lines["price"] = f"{money['price']}{paid_to}"
         lines["fee"] = (
             f"{money['fee']} to the leader" if document["money"]["fee_mist"] else money["fee"]
         )
-        lines["refund"] = f"{money['refund']}, {taken}"
+        lines["came back"] = money["refund"]
     for number, journal in enumerate(document["journals"], 1):
         lines[f"journal {number}"] = f"{journal['stage']}, in {plain(journal['file'])}"
     output.record(lines)

@@ -97,5 +97,7 @@ def _call(offer: Offer, body: bytes) -> ToolCall:
         timeout_ms=definition.timeout_ms,
         deadline=asyncio.get_running_loop().time() + seconds,
         max_outcome_bytes=MAX_OUTCOME_BYTES,
+        keys=offer.found.tool.keys.keys,
+        signers=(),  # nothing is settled on chain by this answer
         validator=offer.interface.validator,
     )

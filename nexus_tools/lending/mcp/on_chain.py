@@ -1,7 +1,7 @@
 """Calls as invocations on chain, which a Leader carries and closes, and their budget."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ from nexus_tools.client import Executed
 from nexus_tools.errors import NexusError, NotNowError
 from nexus_tools.lending.mcp.catalogue import Progress
 from nexus_tools.lending.mcp.registered import Offer
-from nexus_tools.package.move.invocation import InvocationRequested
+from nexus_tools.package.move.invocation import InvocationExpired, InvocationRequested
 from nexus_tools.registry import Invocations
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Failure, FailureReason, Outcome
@@ -65,8 +65,9 @@ class Reservation:
 class OnChainCalls:
     """Requests invocations within a budget, waits for their outcomes, and deletes them.
 
-    `max_outcome_bytes` is how large an outcome may be; what it does not use is refunded. `warn` is
-    told, in a sentence, what an operator has to do himself.
+    `max_outcome_bytes` is how large an outcome may be; what it does not use is refunded. `leaders`
+    is a list of one's own, as `Invocations.request` takes it. `warn` is told, in a sentence, what
+    an operator has to do himself.
     """
 
     def __init__(
@@ -76,11 +77,13 @@ class OnChainCalls:
         warn: Callable[[str], None],
         *,
         max_outcome_bytes: int,
+        leaders: Sequence[Address] = (),
     ) -> None:
         self._invocations = invocations
         self._budget = budget
         self._warn = warn
         self._max_outcome_bytes = max_outcome_bytes
+        self._leaders = leaders
         self._running: set[asyncio.Task[Outcome]] = set()
 
     async def call(self, offer: Offer, ports: dict[str, Any], progress: Progress) -> Outcome:
@@ -106,9 +109,11 @@ class OnChainCalls:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _call(self, offer: Offer, ports: dict[str, Any], listener: "_Listener") -> Outcome:
-        tool, limit = offer.found.tool, self._max_outcome_bytes
+        tool = offer.found.tool
+        limit = max(self._max_outcome_bytes, tool.min_outcome_bytes)
         prepaid = await self._invocations.quote(tool, ports, limit)
-        terms = {"max_outcome_bytes": limit, "max_cost_mist": prepaid}
+        named = await self._invocations.leaders_for(tool, self._leaders)
+        terms: Any = {"leaders": named, "max_outcome_bytes": limit, "max_cost_mist": prepaid}
         rehearsed, _ = await self._invocations.rehearsal().request(tool, ports, **terms)
         with self._budget.reserved(prepaid + max(0, rehearsed.cost.net)) as reservation:
             sent, place = await self._invocations.request(tool, ports, **terms)
@@ -127,7 +132,7 @@ class OnChainCalls:
         try:
             outcome = await self._invocations.wait(place)
         except asyncio.CancelledError:
-            self._warn(f"still open: `nexus-tools tool outcome {place} --delete` takes the refund")
+            self._warn(f"still open: `nexus-tools tool outcome {place} --wait` shows it")
             raise
         except NotNowError as late:
             if await self._delete(place, reservation):
@@ -142,14 +147,15 @@ class OnChainCalls:
         return outcome, "" if closed is None else str(closed.previous_transaction)
 
     async def _delete(self, place: Address, reservation: Reservation) -> bool:
-        """Take the refund; that this fails does not make an outcome worse."""
+        """Take the refund and the rebate; that this fails does not make an outcome worse."""
         try:
-            refund = (await self._invocations.get(place)).refund_mist
-            deleted = await self._invocations.take_refund(place)
+            closing = await self._invocations.closing(place)
+            deleted = await self._invocations.delete(place)
+            closing = closing or self._invocations.emitted(deleted, InvocationExpired)
         except NexusError as error:
             self._warn(f"the invocation {place} could not be deleted: {error.message}")
             return False
-        reservation.spent_mist += deleted.cost.net - refund
+        reservation.spent_mist += deleted.cost.net - closing.refund_mist
         return True
 
 

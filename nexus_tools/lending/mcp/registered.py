@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -66,36 +67,31 @@ class Offers:
         """The registry itself, with the list of names."""
         return await self._registry.state()
 
-    async def owned(self) -> frozenset[str] | None:
-        """The names that the filter's owner has; None if anybody's may pass."""
-        if self._filter.owner is None:
-            return None
-        return await self._registry.owned_names(self._filter.owner)
-
-    async def between(
-        self, state: RegistryState, begin: int, end: int, owned: frozenset[str] | None
-    ) -> list[Offer]:
+    async def between(self, state: RegistryState, begin: int, end: int) -> list[Offer]:
         """What is on offer of the registrations from `begin` up to `end`, which is excluded."""
-        fqns = await self._registry.fqns(state, begin, end)
-        return await self._read([fqn for fqn in fqns if self._admits(fqn, owned)])
+        return await self._read(await self._registry.fqns(state, begin, end))
 
     async def find(self, fqn: ToolFqn) -> Offer | None:
         """The tool as it is now, or None if it is not on offer."""
-        if not self._admits(fqn, await self.owned()):
-            return None
         return next(iter(await self._read([fqn])), None)
 
-    async def _read(self, fqns: list[ToolFqn]) -> list[Offer]:
+    async def _read(self, fqns: Sequence[ToolFqn]) -> list[Offer]:
         registry = self._registry.deployment.tool_registry
-        values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in fqns])
+        admitted = await self._admitted(fqns)
+        values = await self._registry.client.objects([tool_id(registry, fqn) for fqn in admitted])
         offers = [self._offer(value) for value in values if value is not None]
         return [offer for offer in offers if offer is not None]
 
-    def _admits(self, fqn: ToolFqn, owned: frozenset[str] | None) -> bool:
-        return self._filter.admits_name(fqn) and (owned is None or fqn.unversioned in owned)
+    async def _admitted(self, fqns: Sequence[ToolFqn]) -> list[ToolFqn]:
+        """Those that pass by their name and its owner."""
+        named = [fqn for fqn in fqns if self._filter.admits_name(fqn)]
+        if self._filter.owner is None:
+            return named
+        owners = await self._registry.owners(fqn.unversioned for fqn in named)
+        return [fqn for fqn in named if owners.get(fqn.unversioned) == self._filter.owner]
 
     def _offer(self, value: Object) -> Offer | None:
-        found = FoundTool.of(self._registry.deployment, value)
+        found = FoundTool(self._registry.deployment.decode(value, Tool), value.version)
         tool = found.tool
         is_dear = self._max_price_mist is not None and tool.price_mist > self._max_price_mist
         if is_dear or not tool.is_active or not self._filter.admits(tool):
@@ -154,13 +150,13 @@ class RegistryCatalogue:
         return await self._calls.call(offer, ports, progress)
 
     async def _read(self, start: int, limit: int) -> CataloguePage:
-        state, owned = await self._offers.state(), await self._offers.owned()
+        state = await self._offers.state()
         size = state.fqns.size
         end = min(start + _NAMES_PER_PAGE, size)
         found: list[Offer] = []
         for begin in range(start, end, _NAMES_AT_ONCE):
             stop = min(begin + _NAMES_AT_ONCE, end)
-            found += await self._offers.between(state, begin, stop, owned)
+            found += await self._offers.between(state, begin, stop)
             if len(found) > limit:
                 return _page(found[:limit], found[limit].place)
         return _page(found, end if end < size else None)

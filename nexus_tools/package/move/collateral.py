@@ -409,22 +409,6 @@ def is_in_force(builder: TransactionBuilder, package: Package, collateral: Argum
     return builder.move_call(package.id, "collateral", "is_in_force", [collateral])
 
 
-def due_at_ms(builder: TransactionBuilder, package: Package, slash: Argument) -> Result:
-    """From when on the slash can be executed.
-
-    Returns `u64`.
-    """
-    return builder.move_call(package.id, "collateral", "due_at_ms", [slash])
-
-
-def void_at_ms(builder: TransactionBuilder, package: Package, slash: Argument) -> Result:
-    """From when on the slash can be executed no longer.
-
-    Returns `u64`.
-    """
-    return builder.move_call(package.id, "collateral", "void_at_ms", [slash])
-
-
 def are_terms(
     builder: TransactionBuilder,
     package: Package,

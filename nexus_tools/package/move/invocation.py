@@ -7,11 +7,11 @@ tool's answer or by `fail` with the reason why there is none. When as many windo
 there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
 changes again.
 
-`settle` pays the tool and the leader, `fail` the leader alone, and what is not spent goes back to
-the requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
+`settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
+requester at once: a closed invocation holds no money. A fee goes to the worker that sent the
 transaction. Terms are fixed by the request: a tool that is changed, unregistered or suspended
-afterwards changes nothing, not even the keys that have to sign its answer. `expire` and `delete`
-depend on no version of the package and on no setting: what was prepaid is never locked in.
+afterwards changes nothing, not even the keys of which one has to sign its answer. `expire` and
+`delete` depend on no version of the package and on no setting: what was prepaid is never locked in.
 """
 
 from __future__ import annotations
@@ -633,8 +633,8 @@ def signed_outcome(
 ) -> Result:
     """What a tool signs to answer the invocation: `nexus_tools::outcome`, the 32 bytes of its
     id, the BLAKE2b-256 digest of the inputs in BCS, the variant in BCS, and that digest of
-    the ports. So the tool knows what it was asked: a leader that asks something else has no
-    signature to settle with.
+    the ports. A leader that asks the tool something else has no signature with which it could
+    settle.
 
     Returns `vector<u8>`.
     """

@@ -462,7 +462,7 @@ def re_register(
 ) -> None:
     """Brings a claimed tool back under the settings of today.
 
-    Aborts with `owner::ENotOwner`, and for the terms as `register_version` does.
+    Aborts with `owner::ENotOwner`, `EWrongName`, and for the terms as `register_version` does.
     """
     builder.move_call(
         package.id,

@@ -27,7 +27,7 @@ def state(user):
 def test_a_leader_is_registered_and_active_under_the_name_of_the_key(author):
     before = balance(author)
     document = author.json("leader", "register", "--yes")
-    assert document["events"] == ["LeaderRegistered", "LeaderActivityChanged"]
+    assert document["events"] == ["LeaderRegistered", "CollateralLocked", "LeaderActivityChanged"]
     assert before - balance(author) == 10_000_000_000 + document["cost_mist"]
     [row] = author.json("leader", "status")
     assert (row["leader"], row["name"], row["state"]) == (document["leader"], "author", "active")
@@ -58,7 +58,10 @@ def test_the_collateral_comes_back_after_the_delay(author, leader):
     before = balance(author)
     claimed = author.json("leader", "claim", "--yes")
     assert balance(author) - before == 10_000_000_000 - claimed["cost_mist"]
-    assert author.json("leader", "status") == []
+    assert state(author) == "claimed"
+    back = author.json("leader", "re-register", "--yes")
+    assert back["amount_mist"] == 10_000_000_000
+    assert state(author) == "inactive"
 
 
 def test_an_unregistration_can_be_taken_back(author, leader):
@@ -194,8 +197,24 @@ def test_a_setting_out_of_bounds_is_named(author, leader, options, word):
     assert word in result.error["message"]
 
 
-def test_a_leader_of_somebody_else_cannot_be_run(stranger, leader):
-    assert stranger.fails("leader", "run", "--leader", leader) == (8, "cap_not_yours")
+def test_whoever_is_no_worker_of_a_leader_cannot_run_it(stranger, leader):
+    assert stranger.fails("leader", "run", "--leader", leader)[0] == 8
+    assert stranger.fails("leader", "run") == (3, "leader_missing")
+
+
+def test_a_worker_runs_the_leader_of_another(author, stranger, leader):
+    author.json("leader", "worker", "add", stranger.wallet.signer().address, "--yes")
+    daemon = stranger.daemon("works", "leader", "run", "--log-format", "json")
+    assert json.loads(daemon.line)["leader"] == leader
+
+
+def test_several_keys_work_for_one_leader(author, chain, leader):
+    account, _ = author.wallet.new("second")
+    chain.fund(account.address, 10**9)
+    author.json("leader", "worker", "add", "second", "--yes")
+    workers = ("--worker", "author", "--worker", "second")
+    daemon = author.daemon("works", "leader", "run", *workers, "--log-format", "json")
+    assert json.loads(daemon.line)["leader"] == leader
 
 
 # --- A node that is away at the start

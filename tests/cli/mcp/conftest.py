@@ -11,21 +11,18 @@ MIST_PER_SUI = 1_000_000_000
 
 
 @pytest.fixture(scope="module")
-def operator(chain, publisher, new_home):
-    """Who runs the Leader, for as long as the module lasts."""
-    user = new_home("operator", publisher)
-    chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
-    user.json("leader", "register", "--yes")
-    user.daemon("works", "leader", "run", "--allow-loopback")
-    return user
+def running(operator):
+    """The operator's Leader, which runs as long as the module lasts."""
+    return operator.daemon("works", "leader", "run", "--allow-loopback")
 
 
 @pytest.fixture(scope="module")
-def seller(chain, publisher, new_home, served):
+def seller(chain, publisher, new_home, served, carrier):
     """Who owns the tools of the examples, at 0.01 SUI each."""
     user = new_home("seller", publisher)
     chain.fund(user.wallet.signer().address, 20 * MIST_PER_SUI)
-    user.json("tool", "register", "--url", served, "--all", "--price", "0.01", "--yes")
+    terms = ("--price", "0.01", "--leader", carrier)
+    user.json("tool", "register", "--url", served, "--all", *terms, "--yes")
     return user
 
 

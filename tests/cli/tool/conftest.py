@@ -4,25 +4,22 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def operator(chain, publisher, new_home):
-    """Who runs the Leader, for as long as the module lasts."""
-    user = new_home("operator", publisher)
-    chain.fund(user.wallet.signer().address, 20 * 10**9)
-    user.json("leader", "register", "--yes")
-    user.daemon("works", "leader", "run", "--allow-loopback")
-    return user
+def running(operator):
+    """The operator's Leader, which runs as long as the module lasts."""
+    return operator.daemon("works", "leader", "run", "--allow-loopback")
 
 
 @pytest.fixture(scope="module")
-def seller(chain, publisher, new_home, served):
+def seller(chain, publisher, new_home, served, carrier):
     """Who owns the tools of the examples."""
     user = new_home("seller", publisher)
-    chain.fund(user.wallet.signer().address, 20 * 10**9)
-    user.json("tool", "register", "--url", served, "--all", "--price", "0.01", "--yes")
+    chain.fund(user.wallet.signer().address, 30 * 10**9)
+    terms = ("--price", "0.01", "--leader", carrier)
+    user.json("tool", "register", "--url", served, "--all", *terms, "--yes")
     return user
 
 
 @pytest.fixture
-def requester(author, operator, seller):
+def requester(author, running, seller):
     """Somebody with 20 SUI, where tools are registered and a Leader works."""
     return author

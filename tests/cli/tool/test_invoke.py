@@ -10,15 +10,14 @@ def balance(user):
     return user.json("wallet", "show")["balance_mist"]
 
 
-def test_the_outcome_is_read_back_from_the_chain(requester, operator, seller):
+def test_the_outcome_is_read_back_from_the_chain(requester, carrier, seller):
     before, earned = balance(requester), balance(seller)
     document = requester.json(
         "tool", "invoke", DIVIDE, "--input", '{"dividend": 84, "divisor": 2}', "--yes"
     )
     assert document["state"] == "settled"
     assert (document["variant"], document["ports"]) == ("ok", {"quotient": 42, "remainder": 0})
-    [leader] = operator.json("leader", "status")
-    assert document["leader"] == leader["leader"]
+    assert (document["leaders"], document["leader"]) == ([carrier], carrier)
     assert all(one["digest"] for one in document["transactions"].values())
     assert before - balance(requester) == document["paid_mist"]
     assert balance(seller) - earned == 10_000_000
@@ -58,10 +57,8 @@ def test_a_tool_that_breaks_gives_no_answer(requester):
     assert (result.document["state"], result.document["reason"]) == ("failed", "http_error")
 
 
-def test_an_invocation_can_be_kept_looked_at_and_deleted(requester):
-    document = requester.json(
-        *("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--keep", "--yes")
-    )
+def test_an_invocation_stays_and_is_deleted_for_its_rebate(requester):
+    document = requester.json(*("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--yes"))
     assert set(document["transactions"]) == {"request", "close"}
     place = document["invocation"]
     shown = requester.json("tool", "outcome", place)
@@ -71,7 +68,7 @@ def test_an_invocation_can_be_kept_looked_at_and_deleted(requester):
     before = balance(requester)
     deleted = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert deleted["events"] == ["InvocationDeleted"]
-    assert balance(requester) - before == shown["refund_mist"] - deleted["cost_mist"]
+    assert balance(requester) - before == -deleted["cost_mist"] > 0
     assert requester.fails("tool", "outcome", place) == (3, "invocation_unknown")
 
 
@@ -132,17 +129,78 @@ def test_a_tool_out_of_use_is_not_invoked(requester, registered):
     assert requester.fails(*arguments) == (4, "tool_not_active")
 
 
-def test_what_nobody_closes_expires_and_is_taken_back(requester, operator, seller):
-    operator.json("leader", "deactivate", "--yes")
-    idle = seller.json("leader", "register", "--yes")["leader"]
-    arguments = ("tool", "invoke", NAP, "--input", "{}", "--no-wait", "--yes")
-    place = requester.json(*arguments)["invocation"]
+def test_with_delete_it_is_gone_and_its_rebate_is_counted(requester):
+    before = balance(requester)
+    document = requester.json(
+        *("tool", "invoke", NAP, "--input", '{"duration_ms": 0}', "--delete", "--yes")
+    )
+    assert set(document["transactions"]) == {"request", "close", "delete"}
+    assert before - balance(requester) == document["paid_mist"]
+    place = document["invocation"]
+    assert requester.fails("tool", "outcome", place) == (3, "invocation_unknown")
+
+
+def test_who_is_named_is_asked_for_before_anything_is_paid(requester, carrier):
+    asked = requester.run("tool", "invoke", NAP, "--input", "{}")
+    assert asked.code == 2
+    assert f"by the leader {carrier}?" in asked.stderr
+
+
+def test_a_leader_is_named_by_its_id_or_its_name(requester, carrier):
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--dry-run", "--leader")
+    assert requester.json(*arguments, carrier)["leaders"] == [carrier]
+    assert requester.json(*arguments, "operator")["leaders"] == [carrier]
+    assert requester.fails(*arguments, "nobody") == (3, "unknown_leader")
+    assert requester.fails(*arguments, f"0x{'ab' * 32}") == (3, "unknown_leader")
+
+
+def test_a_name_that_two_leaders_have_names_neither(requester, seller, chain):
+    chain.fund(requester.wallet.signer().address, 10 * 10**9)
+    first = requester.json("leader", "register", "--name", "twin", "--yes")["leader"]
+    second = seller.json("leader", "register", "--name", "twin", "--yes")["leader"]
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--dry-run", "--leader", "twin")
+    result = requester.run(*arguments, "--json")
+    assert (result.code, result.error["code"]) == (2, "leader_ambiguous")
+    assert first in result.error["hint"]
+    assert second in result.error["hint"]
+
+
+def test_a_leader_that_the_tool_does_not_list_is_not_named(requester):
+    leader = requester.json("leader", "register", "--name", "uninvited", "--yes")["leader"]
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--yes", "--leader", leader)
+    assert requester.fails(*arguments) == (4, "no_leader")
+
+
+def test_leaders_of_the_settings_are_named_and_others_for_once(requester, carrier):
+    other = requester.json("leader", "register", "--name", "mine", "--yes")["leader"]
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--dry-run")
+    requester.json("config", "set", "leaders", f"{other},{carrier}")
+    assert requester.json(*arguments)["leaders"] == [carrier]  # the tool lists but this one
+    requester.json("config", "set", "leaders", other)
+    refused = requester.run(*arguments, "--json")
+    assert (refused.code, refused.error["code"]) == (4, "no_leader")
+    assert "the setting `leaders`" in refused.error["hint"]
+    assert requester.json(*arguments, "--leader", carrier)["leaders"] == [carrier]
+    environment = {"NEXUS_TOOLS_LEADERS": carrier}
+    assert requester.json(*arguments, **environment)["leaders"] == [carrier]
+
+
+def test_a_setting_of_leaders_has_ids_alone(author):
+    assert author.fails("config", "set", "leaders", "mine") == (7, "address_invalid")
+
+
+def test_what_nobody_closes_expires_and_comes_back_whole(requester, seller, chain):
+    idle = seller.json("leader", "register", "--name", "idle", "--yes")["leader"]
+    seller.json("tool", "leaders", "add", NAP, idle, "--yes")
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--no-wait", "--leader", idle, "--yes")
+    requested = requester.json(*arguments)
+    place = requested["invocation"]
     assert requester.fails("tool", "outcome", place, "--delete", "--yes") == (4, "not_expired")
     requester.json("localnet", "advance-clock", "5m")
     before = balance(requester)
     document = requester.json("tool", "outcome", place, "--delete", "--yes")
     assert document["events"] == ["InvocationExpired", "InvocationDeleted"]
-    assert balance(requester) - before == document["refund_mist"] - document["cost_mist"]
+    assert balance(requester) - before == requested["prepaid_mist"] - document["cost_mist"]
     seller.json("leader", "deactivate", "--leader", idle, "--yes")
+    seller.json("tool", "leaders", "remove", NAP, idle, "--yes")
     assert requester.fails(*arguments) == (4, "no_leader")
-    operator.json("leader", "activate", "--yes")

@@ -5,7 +5,7 @@ import pytest
 
 def test_a_tool_is_unregistered_claimed_and_brought_back(author, registered):
     gone = author.json("tool", "unregister", registered, "--yes")
-    assert gone["events"] == ["ToolUnregistered"]
+    assert gone["events"] == ["Unregistered"]
     shown = author.json("tool", "show", registered)
     assert shown["state"] == "unregistered"
     assert shown["claimable_at_ms"] == gone["claimable_at_ms"]

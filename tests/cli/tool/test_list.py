@@ -4,13 +4,14 @@ from nexus_tools.localnet import ThreadedLocalnet
 
 
 @pytest.fixture
-def three(author, meta_file, definition):
+def three(author, meta_file, definition, carrier):
     """Three tools of one domain, the second unregistered; the domain."""
     domain = definition["fqn"].split("@")[0]
     names = [f"{domain}.{name}@1" for name in ("gamma", "alpha", "beta")]
     for name, price in zip(names, ("0.3", "0.1", "0.2"), strict=True):
         path = meta_file(definition | {"fqn": name, "description": f"The {name}"})
-        author.json("tool", "register", "--from-meta", path, "--price", price, "--yes")
+        terms = ("--price", price, "--leader", carrier)
+        author.json("tool", "register", "--from-meta", path, *terms, "--yes")
     author.json("tool", "unregister", names[1], "--yes")
     return domain
 

@@ -14,26 +14,36 @@ def invoke(user, fqn, text, *options):
 
 @pytest.fixture(scope="module")
 def sleeper(seller):
-    """A leader that nobody runs."""
-    return seller.json("leader", "register", "--inactive", "--yes")["leader"]
+    """A leader that nobody runs, which the tool accepts."""
+    leader = seller.json("leader", "register", "--inactive", "--yes")["leader"]
+    seller.json("tool", "leaders", "add", NAP, leader, "--yes")
+    return leader
 
 
 @pytest.fixture
-def idle(operator, seller, sleeper):
-    """Nobody closes what is requested now: the leader that is responsible does not run."""
-    operator.json("leader", "deactivate", "--yes")
+def idle(seller, sleeper):
+    """The id of a leader that can be named, and closes nothing."""
     seller.json("leader", "activate", "--leader", sleeper, "--yes")
     yield sleeper
-    operator.json("leader", "activate", "--yes")
     seller.json("leader", "deactivate", "--leader", sleeper, "--yes")
 
 
+@pytest.fixture
+def left(requester, idle):
+    """Requests an invocation that nobody closes; gives its id."""
+
+    def request():
+        options = ("--leader", idle, "--no-wait")
+        return invoke(requester, NAP, "{}", *options)["invocation"]
+
+    return request
+
+
 def test_why_tells_who_closed_it_when_by_which_check_and_where_the_money_went(
-    requester, operator, seller
+    requester, carrier, seller
 ):
-    done = invoke(requester, DIVIDE, '{"dividend": 84, "divisor": 2}')
+    done = invoke(requester, DIVIDE, '{"dividend": 84, "divisor": 2}', "--delete")
     why = requester.json("tool", "outcome", done["invocation"], "--why")
-    [leader] = operator.json("leader", "status")
     assert (why["state"], why["variant"]) == ("settled", "ok")
     assert "output schema" in why["check"]
     steps = {step["what"]: step for step in why["steps"]}
@@ -44,10 +54,10 @@ def test_why_tells_who_closed_it_when_by_which_check_and_where_the_money_went(
     }
     address = requester.json("wallet", "show")["address"]
     assert steps["requested"]["signed_by"] == steps["deleted"]["signed_by"] == address
-    assert steps["settled"]["leader"] == leader["leader"]
+    assert steps["settled"]["leader"] == carrier
     assert why["windows"][0]["did"] == "closed"
     money = why["money"]
-    assert (money["price_mist"], money["refund_taken"]) == (10_000_000, True)
+    assert (money["price_mist"], money["deleted"]) == (10_000_000, True)
     assert money["price_paid_to"] == seller.json("wallet", "show")["address"]
     parts = money["price_mist"] + money["fee_mist"] + money["refund_mist"]
     assert parts == money["prepaid_mist"]
@@ -69,8 +79,8 @@ def test_why_names_the_check_at_which_an_invocation_failed(requester):
     assert "(in " not in shown
 
 
-def test_why_tells_of_a_leader_that_let_its_window_pass(requester, idle):
-    place = invoke(requester, NAP, "{}", "--no-wait")["invocation"]
+def test_why_tells_of_a_leader_that_let_its_window_pass(requester, idle, left):
+    place = left()
     before = requester.json("tool", "outcome", place, "--why")
     assert before["state"] == "requested"
     assert [(one["leader"], one["did"]) for one in before["windows"]] == [(idle, "has_time")]
@@ -95,22 +105,23 @@ def test_why_of_what_was_never_requested_is_not_found(requester):
     assert "--why" not in result.error["hint"]
 
 
-@pytest.mark.usefixtures("idle")
-def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester):
-    place = invoke(requester, NAP, "{}", "--no-wait")["invocation"]
+def test_an_outcome_has_its_deadline_and_whether_it_is_over(requester, left):
+    place = left()
     before = requester.json("tool", "outcome", place)
     assert before["expired"] is False
     assert before["expires_at_ms"] > before["requested_at_ms"]
     assert "deadline" in requester.run("tool", "outcome", place).stdout
     requester.json("localnet", "advance-clock", "5m")
     assert requester.json("tool", "outcome", place)["expired"] is True
-    assert "over: --delete takes the refund" in requester.run("tool", "outcome", place).stdout
+    assert (
+        "over: --delete brings back what was prepaid"
+        in requester.run("tool", "outcome", place).stdout
+    )
 
 
-@pytest.mark.usefixtures("idle")
-def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages(requester):
+def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages(requester, left):
     assert requester.json("invocation", "list") == []
-    places = [invoke(requester, NAP, "{}", "--no-wait")["invocation"] for _ in range(3)]
+    places = [left() for _ in range(3)]
     listed = requester.json("invocation", "list")
     assert [row["invocation"] for row in listed] == places[::-1]
     assert {row["state"] for row in listed} == {"requested"}
@@ -121,25 +132,58 @@ def test_invocations_that_nobody_has_closed_are_listed_the_newest_first_in_pages
     assert [row["invocation"] for row in last] == places[:1]
 
 
-def test_closed_invocations_are_listed_with_all_and_their_refunds_are_told(requester):
-    place = invoke(requester, NAP, '{"duration_ms": 0}', "--keep")["invocation"]
+def test_closed_invocations_are_listed_with_all_and_deleted_together(requester):
+    places = {invoke(requester, NAP, '{"duration_ms": 0}')["invocation"] for _ in range(2)}
     pending = requester.run("invocation", "list")
     assert (pending.code, pending.stdout) == (0, "")
-    assert "hold refunds of" in pending.stderr
-    [row] = requester.json("invocation", "list", "--all")
-    assert (row["invocation"], row["state"]) == (place, "settled")
-    assert row["refund_mist"] > 0
+    assert "2 closed ones are still on chain" in pending.stderr
+    rows = requester.json("invocation", "list", "--all")
+    assert {row["invocation"] for row in rows} == places
+    assert {(row["state"], row["payment_mist"]) for row in rows} == {("settled", 0)}
+    deleted = requester.json("invocation", "delete", "--closed", "--yes")
+    assert deleted["events"] == ["InvocationDeleted"] * 2
+    assert deleted["cost_mist"] < 0  # the rebate is more than the gas
+    assert requester.json("invocation", "list", "--all") == []
+    again = requester.run("invocation", "delete", "--closed", "--yes")
+    assert (again.code, again.stdout) == (0, "")
+
+
+def test_what_to_delete_has_to_be_named(requester):
+    assert requester.fails("invocation", "delete", "--yes") == (2, "invocation_missing")
+    assert requester.fails("invocation", "delete", f"0x{'ab' * 32}", "--yes") == (
+        3,
+        "invocation_unknown",
+    )
 
 
 def test_the_invocations_of_others_are_not_listed(requester, stranger):
-    invoke(requester, NAP, '{"duration_ms": 0}', "--keep")
+    invoke(requester, NAP, '{"duration_ms": 0}')
     assert stranger.json("invocation", "list", "--all") == []
 
 
-@pytest.mark.usefixtures("idle")
+def test_an_outcome_tells_who_was_named_what_it_cost_and_what_came_back(requester, carrier):
+    done = invoke(requester, DIVIDE, '{"dividend": 1, "divisor": 0}')
+    shown = requester.json("tool", "outcome", done["invocation"])
+    assert (shown["leaders"], shown["leader"]) == ([carrier], carrier)
+    assert shown["payment_mist"] == 0
+    spent = shown["price_mist"] + shown["fee_mist"] + shown["refund_mist"]
+    assert (
+        spent
+        == requester.json("tool", "outcome", done["invocation"], "--why")["money"]["prepaid_mist"]
+    )
+
+
+def test_the_detail_of_a_failure_is_read_from_its_event(requester):
+    arguments = ("--input", '{"ending": "crash", "duration_ms": 0}', "--yes", "--json")
+    place = requester.run("tool", "invoke", NAP, *arguments).document["invocation"]
+    shown = requester.json("tool", "outcome", place)
+    assert (shown["state"], shown["reason"]) == ("failed", "http_error")
+    assert shown["detail"]
+
+
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-def test_whoever_stops_waiting_is_told_where_the_prepaid_money_is(requester, number):
-    arguments = ("tool", "invoke", NAP, "--input", "{}", "--yes", "--json")
+def test_whoever_stops_waiting_is_told_where_the_prepaid_money_is(requester, idle, number):
+    arguments = ("tool", "invoke", NAP, "--input", "{}", "--leader", idle, "--yes", "--json")
     waiting = requester.daemon("prepaid", *arguments)
     place = waiting.line.split()[1].rstrip(",")
     ended = waiting.end(getattr(signal, number))

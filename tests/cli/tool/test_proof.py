@@ -18,11 +18,12 @@ def internet(internet, monkeypatch):
 
 
 @pytest.fixture
-def fqn(author, definition, meta_file, request):
+def fqn(author, definition, meta_file, carrier):
     """A tool below `example.xyz` that the author registered, with a price."""
     name = definition["fqn"].removeprefix("xyz.test.")
     path = meta_file(definition | {"fqn": f"xyz.example.{name}"})
-    author.json("tool", "register", "--from-meta", path, "--price", "0.001", "--yes")
+    terms = ("--price", "0.001", "--leader", carrier)
+    author.json("tool", "register", "--from-meta", path, *terms, "--yes")
     return f"xyz.example.{name}"
 
 
@@ -91,20 +92,20 @@ def test_a_list_asks_no_domain(author, fqn, internet):
 INVOKE = ("--input", '{"a": 1, "b": 2}', "--dry-run", "--yes", "--ask-domain")
 
 
-def test_a_squatter_is_not_paid_without_a_warning(author, operator, fqn, internet):
+def test_a_squatter_is_not_paid_without_a_warning(author, fqn, internet):
     publish(internet, author, STRANGER)
     result = author.run("tool", "invoke", fqn, *INVOKE)
     assert result.code == 0, result.stderr
     assert "may be a stranger to its domain: example.xyz does not list the owner" in result.stderr
 
 
-def test_a_domain_that_says_nothing_warns_nobody(author, operator, fqn, internet):
+def test_a_domain_that_says_nothing_warns_nobody(author, fqn, internet):
     result = author.run("tool", "invoke", fqn, *INVOKE)
     assert result.code == 0, result.stderr
     assert "domain" not in result.stderr
 
 
-def test_a_tool_without_a_price_asks_no_domain(author, operator, fqn, internet):
+def test_a_tool_without_a_price_asks_no_domain(author, fqn, internet):
     publish(internet, author, STRANGER)
     author.json("tool", "update", fqn, "--price", "0", "--yes")
     assert author.run("tool", "invoke", fqn, *INVOKE).code == 0

@@ -7,18 +7,21 @@ def balance(user):
     return user.json("wallet", "show")["balance_mist"]
 
 
-def test_a_tool_is_registered_from_a_file_and_its_collateral_locked(author, definition, meta_file):
+def test_a_tool_is_registered_from_a_file_and_its_collateral_locked(
+    author, definition, meta_file, carrier
+):
     before = balance(author)
     arguments = ("tool", "register", "--from-meta", meta_file(definition), "--price", "0.25")
-    document = author.json(*arguments, "--yes")
+    document = author.json(*arguments, "--leader", carrier, "--yes")
     [row] = document["tools"]
     assert row["fqn"] == definition["fqn"]
     assert row["registered"] is True
     assert document["collateral_mist"] == 1_000_000_000
     assert before - balance(author) == document["collateral_mist"] + document["cost_mist"]
-    assert document["events"] == ["ToolRegistered"]
+    assert document["events"] == ["ToolRegistered", "CollateralLocked"]
     tool = author.json("tool", "show", definition["fqn"])
-    assert (tool["tool"], tool["owner_cap"]) == (row["tool"], row["owner_cap"])
+    assert (tool["tool"], tool["leaders"]) == (row["tool"], [carrier])
+    assert tool["owner"] == author.json("wallet", "show")["address"]
     assert tool["price_mist"] == 250_000_000
     assert tool["input_schema"] == definition["input_schema"]
 
@@ -31,8 +34,6 @@ def test_definitions_are_read_from_stdin_as_serve_prints_them(author, definition
     )
     assert result.code == 0, result.stderr
     assert [row["fqn"] for row in result.document["tools"]] == [definition["fqn"], second["fqn"]]
-    caps = {row["owner_cap"] for row in result.document["tools"]}
-    assert len(caps) == 1  # both versions are of one name
     assert result.document["collateral_mist"] == 2_000_000_000
 
 
@@ -43,7 +44,7 @@ def test_all_tools_of_a_server_are_registered_in_one_transaction(author, served)
         "xyz.example.text.count_words@1",
         "xyz.example.time.nap@1",
     }
-    assert document["events"] == ["ToolRegistered"] * 3
+    assert document["events"] == ["ToolRegistered", "CollateralLocked"] * 3
     again = author.json("tool", "register", "--url", served, "--all", "--yes")
     assert {row["registered"] for row in again["tools"]} == {False}
     assert (again["digest"], again["collateral_mist"]) == (None, 0)

@@ -54,7 +54,7 @@ def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
     server = home.daemon(
         *("divide@1", "tool", "serve", TOOLS, "--bind", "127.0.0.1:0"),
         *("--leaders", leaders, "--signing-key", tmp_path / "tool.pem"),
-        *("--nonces", tmp_path / "nonces.sqlite"),
+        *("--state", tmp_path / "state.sqlite"),
     )
     url = server.line.strip().split(" at ")[1].rstrip("/")
     response = httpx.post(f"{url}/invoke", json={"dividend": 1, "divisor": 2})
@@ -70,7 +70,11 @@ def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
         (("--leaders", "BROKEN"), (7, "known_keys_invalid")),
         (("--leaders", "LEADERS", "--signing-key", "LEADERS"), (8, "signing_key_exposed")),
         (("--leaders", "LEADERS", "--bind", "0.0.0.0:0"), (2, "public_url_missing")),
-        (("--leaders", "LEADERS", "--nonces", "/nowhere/x"), (2, "nonces_unusable")),
+        (("--leaders", "LEADERS", "--state", "/nowhere/x"), (2, "state_unusable")),
+        (("--leaders", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
+        (("--signing-key", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
+        (("--leaders", "LEADERS", "--network", "localnet"), (2, "leaders_twice")),
+        (("--forgive", LEADER), (2, "leaders_missing")),
     ],
 )
 def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options, error):
@@ -81,3 +85,11 @@ def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options,
     given = [str(files.get(option, option)) for option in options]
     result = home.spawn("tool", "serve", TOOLS, "--bind", "127.0.0.1:0", *given, "--json")
     assert (result.code, result.error["code"]) == error
+
+
+def test_who_lists_no_leader_is_told_what_that_means(home, tmp_path):
+    empty = tmp_path / "leaders.keys"
+    empty.write_text("# nobody yet\n")
+    options = ("--bind", "127.0.0.1:0", "--leaders", empty)
+    server = home.daemon("names no leader", "tool", "serve", TOOLS, *options)
+    assert "signed calls are refused until it does" in server.line

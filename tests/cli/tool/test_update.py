@@ -30,7 +30,7 @@ def test_what_a_definition_cannot_have_is_refused(author, registered, change):
 @pytest.mark.parametrize(
     ("change", "code"), [("--price", "not_operator"), ("--description", "not_owner")]
 )
-def test_only_who_has_a_cap_may_change_it(stranger, registered, change, code):
+def test_only_the_owner_and_operators_may_change_it(stranger, registered, change, code):
     assert stranger.fails("tool", "update", registered, change, "0.1", "--yes") == (8, code)
 
 

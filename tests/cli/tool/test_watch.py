@@ -74,8 +74,9 @@ def test_the_events_of_a_tool_come_as_they_happen(author, registered):
         registered,
         500_000_000,
     )
-    assert second["event"] == "ToolUnregistered"
+    assert (second["event"], second["fqn"]) == ("Unregistered", registered)
     assert second["claimable_at_ms"] > second["at_ms"]
+    assert first["transaction"] != second["transaction"]
     ended = watch.end(signal.SIGINT)
     assert (ended.code, "Traceback" in ended.stderr) == (130, False)
 

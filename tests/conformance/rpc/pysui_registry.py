@@ -41,6 +41,7 @@ from pysui.sui.sui_grpc.pgrpc_filters import Literal, build_event_filter
 logging.getLogger("pgrpc_client").setLevel(logging.CRITICAL)
 
 FQN = "com.example.echo@1"
+LEADER = "0x" + "1e" * 32
 SUI = 1_000_000_000
 DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
@@ -109,7 +110,7 @@ async def publish(client, folder, address):
     return created(await run(client, transaction))
 
 
-async def register(client, ids, address):
+async def register(client, ids):
     package = ids["package"]
     transaction = await client.transaction()
     fqn, kind, url = [
@@ -129,12 +130,12 @@ async def register(client, ids, address):
         ],
     )
     collateral = await transaction.split_coin(coin=transaction.gas, amounts=[SUI])
-    tool, cap = await transaction.move_call(
+    tool, name = await transaction.move_call(
         target=f"{package}::tool::register",
-        arguments=[ids["ToolRegistry"], collateral, WEEK_MS, definition, 42, "0x6"],
+        arguments=[ids["ToolRegistry"], collateral, WEEK_MS, definition, 42, [LEADER], "0x6"],
     )
     await transaction.move_call(target=f"{package}::tool::share", arguments=[tool])
-    await transaction.transfer_objects(transfers=[cap], recipient=address)
+    await transaction.move_call(target=f"{package}::name::share", arguments=[name])
     return await run(client, transaction)
 
 
@@ -150,19 +151,19 @@ async def collect(stream, wanted):
     return found, cursor
 
 
-async def follow(client, ids, address):
+async def follow(client, ids):
     """Subscribe, register, lose the stream, configure, and catch up from the list."""
     package = build_event_filter(terms=[[Literal("event_type", ids["package"])]])
     request = requests.SubscribeEvents(event_filter=package, field_mask=["json"])
     stream = (await client.execute_grpc_request(request=request)).result_data
     await anext(stream)
-    registered = await register(client, ids, address)
-    live, cursor = await collect(stream, 1)
+    registered = await register(client, ids)
+    live, cursor = await collect(stream, 2)
     await stream.aclose()
     transaction = await client.transaction()
     await transaction.move_call(
         target=f"{ids['package']}::tool_registry::configure",
-        arguments=[ids["ToolRegistry"], ids["AdminCap"], True, 7 * SUI, DAY_MS, 2_000, 3_000, 4],
+        arguments=[ids["ToolRegistry"], ids["Admin"], True, 7 * SUI, DAY_MS, 2_000, 3_000, 4],
     )
     await run(client, transaction, gas_budget=50_000_000)
     options = messages.QueryOptions(after=cursor)
@@ -223,7 +224,7 @@ async def main(url, folder):
     client._channel = Channel(place.hostname, place.port)
     async with client:
         ids = await publish(client, folder, address)
-        registered, live, missed = await follow(client, ids, address)
+        registered, live, missed = await follow(client, ids)
         seen = await look_around(client, ids, registered, address)
         seen |= {"faucet": faucet, "live": live, "missed": missed, "ids": ids}
         seen |= {"tool_id": created(registered)["Tool"], "digest": registered.digest}

@@ -24,7 +24,7 @@ from nexus_tools.sui.expiration import NoExpiration
 from nexus_tools.sui.object import ObjectReference
 from nexus_tools.sui.rpc import load_messages
 from nexus_tools.sui.signature import TRANSACTION_INTENT, SignatureScheme, key_address
-from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
+from nexus_tools.sui.transaction import GasData, SharedObject, TransactionData
 
 SUI = 1_000_000_000
 CREATED = 2
@@ -165,20 +165,21 @@ class Published:
     package: Address
     registry: Address
     registry_version: int
-    admin_cap: Address
+    admin: Address
+    admin_version: int
+    upgrade_cap: Address
     digest: str
 
     def configure(self, client, account, max_schema_bytes, *paths):
         """Change the registry's settings, which emits one event."""
         builder = TransactionBuilder()
-        cap = client.call("LedgerService/GetObject", "*", object_id=str(self.admin_cap)).object
         builder.move_call(
             self.package,
             "tool_registry",
             "configure",
             [
                 builder.resolved(SharedObject(self.registry, self.registry_version, mutable=True)),
-                builder.resolved(OwnedObject(reference(cap))),
+                builder.resolved(SharedObject(self.admin, self.admin_version, mutable=False)),
                 builder.pure(boolean, True),
                 *map(builder.u64, (SUI, 86_400_000, 1_000, 2_000, max_schema_bytes)),
             ],
@@ -209,7 +210,9 @@ def publish(localnet, client):
         Address.parse(created["package"].object_id),
         Address.parse(created["ToolRegistry"].object_id),
         created["ToolRegistry"].output_version,
-        Address.parse(created["AdminCap"].object_id),
+        Address.parse(created["Admin"].object_id),
+        created["Admin"].output_version,
+        Address.parse(created["UpgradeCap"].object_id),
         executed.digest,
     )
 

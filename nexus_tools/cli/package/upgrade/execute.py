@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     )
 
 _MIGRATED = "migrated the registries: they refuse the commands of older versions"
-_NO_ADMIN = ("admin_cap_unknown", "cap_not_yours")
 
 
 @click.command()
@@ -35,7 +34,7 @@ async def command(
     """Carry out the upgrade that was proposed for PACKAGE: anybody, from the 14th day to the 21st.
 
     Without PACKAGE it is ours, to what comes with nexus-tools. If ours is free, it is upgraded at
-    once, with the UpgradeCap. Who has the AdminCap then migrates the registries: from then on they
+    once, with the UpgradeCap. The admin then migrates the registries: from then on they
     refuse the commands of older versions, and Leaders that run have to be started again. On other
     machines `nexus-tools package use ID`, with the id of the first version, finds the newest one.
     """
@@ -94,7 +93,7 @@ async def _migrate(
             ),
         )
     except NexusError as error:
-        if error.code not in _NO_ADMIN or upgraded.sent is None:
+        if error.code != "not_admin" or upgraded.sent is None:
             raise
         session.output.note("the admin migrates the registries with the same command")
         return None

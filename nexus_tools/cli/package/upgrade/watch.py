@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import Session, event_line, reads, watch
+from nexus_tools.cli.framework import Session, event_document, event_line, reads, watch
 from nexus_tools.cli.package.lock import known_locks
 
 if TYPE_CHECKING:
@@ -42,25 +42,8 @@ async def command(session: Session, package: tuple[str, ...]) -> None:
 
 def _document(locks: "UpgradeLocks", record: "EventRecord") -> dict[str, Any] | None:
     """The event as JSON; None if it is none that a lock emits."""
-    from msgspec.structs import asdict
-
     event = locks.parse_event(record.event)
-    if event is None:
-        return None
-    return {
-        "event": type(event).__name__,
-        "at_ms": record.timestamp_ms,
-        "transaction": str(record.transaction_digest),
-        **{key: _json(value) for key, value in asdict(event).items()},
-    }
-
-
-def _json(value: Any) -> Any:
-    from nexus_tools.sui.address import Address
-
-    if isinstance(value, bytes) and not isinstance(value, Address):
-        return value.hex()
-    return value if isinstance(value, str | int) else str(value)
+    return None if event is None else event_document(record, event)
 
 
 def _line(told: Mapping[str, Any]) -> str:

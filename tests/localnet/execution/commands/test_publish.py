@@ -52,10 +52,10 @@ def test_the_cap_has_to_be_taken(world, build):
 def test_our_own_package_is_published_with_its_registries(world):
     package, result = world.publish_registry()
     names = {value.type.name for value in result.written.values() if value.type}
-    assert {"ToolRegistry", "LeaderRegistry", "AdminCap", "UpgradeCap"} <= names
+    assert {"ToolRegistry", "LeaderRegistry", "Admin", "UpgradeCap"} <= names
     modules = [name for name, _ in package.data.modules]
     assert modules == sorted(modules)
-    assert len(modules) == 10
+    assert len(modules) == 16
 
 
 def test_storing_a_package_costs_its_bytes(world):

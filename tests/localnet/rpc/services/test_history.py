@@ -24,7 +24,8 @@ def amounts(client, alice, published):
 
 
 def amount_of(frame):
-    return int(frame.event.json.struct_value.fields["max_schema_bytes"].string_value)
+    settings = frame.event.json.struct_value.fields["settings"].struct_value
+    return int(settings.fields["max_schema_bytes"].string_value)
 
 
 def listed(client, **fields):

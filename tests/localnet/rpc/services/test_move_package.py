@@ -23,11 +23,12 @@ def function(client, package, module, name):
 def test_a_function_is_described_by_its_signature(client, published):
     found = function(client, str(published.package), "tool_registry", "configure")
     assert (found.name, found.visibility, found.is_entry) == ("configure", 2, False)
-    registry, cap, accepting, *numbers = found.parameters
+    registry, admin, accepting, *numbers, context = found.parameters
     assert registry.reference == MUTABLE
     assert registry.body.type == DATATYPE
     assert registry.body.type_name == f"{published.package}::tool_registry::ToolRegistry"
-    assert cap.reference == IMMUTABLE
+    assert (admin.reference, context.reference) == (IMMUTABLE, IMMUTABLE)
+    assert context.body.type_name.endswith("::tx_context::TxContext")
     assert accepting.body.type == BOOL
     assert [number.body.type for number in numbers] == [U64] * 5
     assert not numbers[0].HasField("reference")

@@ -60,8 +60,8 @@ def test_a_type_without_arguments_means_all_of_its_instantiations(client, alice)
 
 def test_without_a_type_everything_is_listed(client, alice, published):
     found = client.call("StateService/ListOwnedObjects", owner=str(alice.address)).objects
-    assert str(published.admin_cap) in [each.object_id for each in found]
-    assert {each.object_type.rpartition("::")[2] for each in found} >= {"AdminCap", "UpgradeCap"}
+    assert str(published.upgrade_cap) in [each.object_id for each in found]
+    assert {each.object_type.rpartition("::")[2] for each in found} >= {"SUI>", "UpgradeCap"}
 
 
 def test_nobody_owns_nothing(client):

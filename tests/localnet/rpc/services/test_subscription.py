@@ -22,7 +22,8 @@ def settings_changed(published):
 
 
 def amount_of(frame):
-    return int(frame.event.json.struct_value.fields["max_schema_bytes"].string_value)
+    settings = frame.event.json.struct_value.fields["settings"].struct_value
+    return int(settings.fields["max_schema_bytes"].string_value)
 
 
 def next_event(stream):

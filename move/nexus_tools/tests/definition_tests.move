@@ -1,0 +1,89 @@
+#[test_only]
+module nexus_tools::definition_tests;
+
+use nexus_tools::definition::{Self, Definition};
+use nexus_tools::test_runner::text;
+use std::unit_test::assert_eq;
+
+#[test]
+fun definition_says_what_the_author_declares() {
+    let mut definition = define(b"https://a.example", b"Adds.", b"{\"a\":1}", b"{}");
+    assert_eq!(definition.fqn(), b"xyz.example.add@1".to_ascii_string());
+    assert_eq!(definition.tool_type(), b"offchain".to_ascii_string());
+    assert_eq!(definition.url(), b"https://a.example".to_ascii_string());
+    assert_eq!(definition.description(), b"Adds.".to_string());
+    assert_eq!(definition.timeout_ms(), 10_000);
+    definition.set_url(b"https://b.example".to_ascii_string());
+    definition.set_description(b"Adds two.".to_string());
+    definition.set_timeout(2_000);
+    assert_eq!(definition.url(), b"https://b.example".to_ascii_string());
+    assert_eq!(definition.description(), b"Adds two.".to_string());
+    assert_eq!(definition.timeout_ms(), 2_000);
+}
+
+#[test]
+fun larger_schema_counts() {
+    assert_eq!(define(b"", b"", text(7, 1), text(5, 1)).max_schema_bytes(), 7);
+    assert_eq!(define(b"", b"", text(5, 1), text(8, 1)).max_schema_bytes(), 8);
+}
+
+#[test, expected_failure(abort_code = definition::EInvalidFqn)]
+fun fqn_follows_the_grammar() { define_as(b"xyz.add@1", b"offchain"); }
+
+#[test, expected_failure(abort_code = definition::EUnknownToolType)]
+fun type_is_one_of_the_types() { define_as(b"xyz.example.add@1", b"offline"); }
+
+#[test, expected_failure(abort_code = definition::EOnchainNotAccepted)]
+fun onchain_tool_is_not_accepted_yet() { define_as(b"xyz.example.add@1", b"onchain"); }
+
+#[test]
+fun url_and_description_may_reach_their_limits() {
+    define(text(2_048, 0x61), text(4_096, 0x61), b"", b"");
+}
+
+#[test, expected_failure(abort_code = definition::EUrlTooLong)]
+fun url_is_limited() { define(text(2_049, 0x61), b"", b"", b""); }
+
+#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
+fun description_is_limited() { define(b"", text(4_097, 0x61), b"", b""); }
+
+#[test, expected_failure(abort_code = definition::EUrlTooLong)]
+fun url_that_is_set_is_limited() {
+    define(b"", b"", b"", b"").set_url(text(2_049, 0x61).to_ascii_string());
+}
+
+#[test, expected_failure(abort_code = definition::EDescriptionTooLong)]
+fun description_that_is_set_is_limited() {
+    define(b"", b"", b"", b"").set_description(text(4_097, 0x61).to_string());
+}
+
+// === Helpers ===
+
+fun define(
+    url: vector<u8>,
+    description: vector<u8>,
+    input_schema: vector<u8>,
+    output_schema: vector<u8>,
+): Definition {
+    definition::define(
+        b"xyz.example.add@1".to_ascii_string(),
+        b"offchain".to_ascii_string(),
+        url.to_ascii_string(),
+        description.to_string(),
+        input_schema,
+        output_schema,
+        10_000,
+    )
+}
+
+fun define_as(fqn: vector<u8>, tool_type: vector<u8>) {
+    definition::define(
+        fqn.to_ascii_string(),
+        tool_type.to_ascii_string(),
+        b"https://tools.example.com/add".to_ascii_string(),
+        b"Adds two integers.".to_string(),
+        b"{}",
+        b"{}",
+        10_000,
+    );
+}

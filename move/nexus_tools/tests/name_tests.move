@@ -1,0 +1,122 @@
+#[test_only]
+module nexus_tools::name_tests;
+
+use nexus_tools::name;
+use nexus_tools::owner;
+use nexus_tools::test_runner::{Self, Runner};
+use std::unit_test::assert_eq;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+const ADD_2: vector<u8> = b"xyz.example.add@2";
+const ADD_3: vector<u8> = b"xyz.example.add@3";
+
+#[test]
+fun who_registers_the_first_version_owns_the_name() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |_, name, tools, _, _| {
+        assert_eq!(name.name(), b"xyz.example.add".to_ascii_string());
+        assert_eq!(object::id(name), tools.tool_id(b"xyz.example.add".to_ascii_string()));
+        assert_eq!(name.owner().owner(), ALICE);
+        assert_eq!(name.owner().offered(), option::none());
+    });
+    runner.end();
+}
+
+#[test]
+fun name_is_that_of_all_its_versions() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |_, name, _, _, _| {
+        assert!(name.is_of(&ADD.to_ascii_string()));
+        assert!(name.is_of(&ADD_2.to_ascii_string()));
+        assert!(!name.is_of(&b"xyz.example.mul@1".to_ascii_string()));
+        assert!(!name.is_of(&b"xyz.example.ad@1".to_ascii_string()));
+        assert!(!name.is_of(&b"xyz.example.adder@1".to_ascii_string()));
+    });
+    runner.end();
+}
+
+#[test]
+fun owner_registers_further_versions() {
+    let mut runner = alice_with_add();
+    runner.register_version(ALICE, ADD_2);
+    runner.tool_tx!(ALICE, ADD_2, |tool, name, _, clock, ctx| {
+        assert!(tool.is_active());
+        tool.unregister(name, clock, ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = name::ENameTaken)]
+fun nobody_registers_a_first_version_of_a_name_that_is_taken() {
+    let mut runner = alice_with_add();
+    runner.register(BOB, ADD_2, 0, vector[]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun stranger_does_not_register_a_further_version() {
+    let mut runner = alice_with_add();
+    runner.register_version(BOB, ADD_2);
+    runner.end();
+}
+
+#[test]
+fun name_is_passed_on_with_all_its_versions() {
+    let mut runner = alice_with_add();
+    runner.register_version(ALICE, ADD_2);
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        name.accept(ctx);
+        assert_eq!(name.owner().owner(), BOB);
+        tool.update_payout(name, tools, BOB, ctx);
+    });
+    runner.unregister(BOB, ADD_2);
+    runner.register_version(BOB, ADD_3);
+    runner.end();
+}
+
+#[test]
+fun name_stays_with_its_owner_until_it_is_accepted() {
+    let mut runner = alice_with_add();
+    offer_to_bob(&mut runner);
+    runner.register_version(ALICE, ADD_2);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun former_owner_does_not_register_a_further_version() {
+    let mut runner = alice_with_add();
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
+    runner.register_version(ALICE, ADD_2);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun stranger_does_not_offer_the_name() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOffered)]
+fun stranger_does_not_accept_the_name() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
+    runner.end();
+}
+
+// === Helpers ===
+
+fun alice_with_add(): Runner {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[]);
+    runner
+}
+
+fun offer_to_bob(runner: &mut Runner) {
+    runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
+}

@@ -1,0 +1,260 @@
+#[test_only]
+module nexus_tools::request_tests;
+
+use nexus_tools::invocation::{Self, Invocation};
+use nexus_tools::leader_registry;
+use nexus_tools::test_runner::{Self, Runner, alice_and_lee, key, mint, port, text};
+use nexus_tools::tool::Tool;
+use std::unit_test::assert_eq;
+use sui::test_scenario;
+
+const ALICE: address = @0xA;
+const BOB: address = @0xB;
+const LEE: address = @0x1;
+const MAX: address = @0x2;
+
+const ADD: vector<u8> = b"xyz.example.add@1";
+
+/// The price, the fee for settling and that for the outcome: 5 000 000, 3 451 300 and 760 000.
+const COST_MIST: u64 = 9_211_300;
+/// The timeout of 10 s and the grace of 15 s.
+const WINDOW_MS: u64 = 25_000;
+
+#[test]
+fun request_prepays_the_price_and_the_fees() {
+    let (mut runner, lee) = alice_and_lee();
+    assert_eq!(runner.cost(ADD, 13, 100), COST_MIST);
+    let id = runner.request(BOB, ADD, vector[lee]);
+    let add = runner.id_of(ADD);
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(id);
+    assert_eq!(invocation.payment_mist(), COST_MIST);
+    assert_eq!(invocation.tool(), add);
+    assert_eq!(invocation.requester(), BOB);
+    assert_eq!(invocation.leaders(), vector[lee]);
+    assert_eq!(invocation.expires_at_ms(), 1_000_000 + WINDOW_MS);
+    assert!(!invocation.is_closed());
+    test_scenario::return_shared(invocation);
+    runner.end();
+}
+
+#[test]
+fun request_costs_more_when_gas_does() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.next_epoch(1_001);
+    assert_eq!(runner.cost(ADD, 13, 100), COST_MIST + 1_000);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongPayment)]
+fun quote_of_another_epoch_is_not_paid() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.next_epoch(1_001);
+    runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.end();
+}
+
+#[test]
+fun two_leaders_are_responsible_one_after_the_other() {
+    let mut runner = test_runner::start();
+    let (lee, max) = (runner.register_leader(LEE), runner.register_leader(MAX));
+    runner.register(ALICE, ADD, 5_000_000, vector[max, lee]);
+    let id = runner.request(BOB, ADD, vector[lee, max]);
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(id);
+    assert_eq!(invocation.leaders(), vector[lee, max]);
+    assert_eq!(invocation.expires_at_ms(), 1_000_000 + 2 * WINDOW_MS);
+    test_scenario::return_shared(invocation);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ESameLeader)]
+fun leader_is_not_its_own_backup() {
+    let (mut runner, lee) = alice_and_lee();
+    let add = runner.id_of(ADD);
+    let tool = runner.next_tx(BOB).take_shared_by_id<Tool>(add);
+    runner.leader_tx!(BOB, lee, |leader, leaders, clock, ctx| {
+        invocation::request_with_backup(
+            leaders,
+            &tool,
+            0,
+            leader,
+            leader,
+            test_runner::inputs(),
+            100,
+            mint(COST_MIST, ctx),
+            clock,
+            ctx,
+        );
+    });
+    abort
+}
+
+#[test, expected_failure(abort_code = invocation::EToolNotActive)]
+fun unregistered_tool_is_not_requested() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.unregister(ALICE, ADD);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EToolNotActive)]
+fun suspended_tool_is_not_requested() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.slash(ADD, 1);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EToolChanged)]
+fun tool_that_was_changed_is_not_requested() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_timeout(name, tools, 20_000, ctx);
+    });
+    runner.request_at(BOB, ADD, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EToolChanged)]
+fun revision_to_come_is_not_requested() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.request_at(BOB, ADD, 1, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ELeaderNotAccepted)]
+fun leader_that_the_tool_does_not_list_is_not_named() {
+    let (mut runner, _) = alice_and_lee();
+    let max = runner.register_leader(MAX);
+    runner.request(BOB, ADD, vector[max]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ELeaderNotAccepted)]
+fun backup_that_the_tool_does_not_list_is_not_named() {
+    let (mut runner, lee) = alice_and_lee();
+    let max = runner.register_leader(MAX);
+    runner.request(BOB, ADD, vector[lee, max]);
+    runner.end();
+}
+
+#[test]
+fun any_leader_is_named_where_none_is_listed() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[]);
+    let max = runner.register_leader(MAX);
+    runner.request(BOB, ADD, vector[max]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ELeaderNotActive)]
+fun inactive_leader_is_not_named() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.leader_tx!(LEE, lee, |leader, _, _, ctx| leader.deactivate(ctx));
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ELeaderNotActive)]
+fun unregistered_leader_is_not_named() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.unregister_leader(LEE, lee);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ELeaderNotActive)]
+fun suspended_leader_is_not_named() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.slash_leader(lee, 1);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = leader_registry::ENotAccepting)]
+fun nothing_is_requested_while_nothing_is_accepted() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.configure_leaders(false);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test]
+fun inputs_and_outcome_may_reach_their_limits() {
+    let (mut runner, lee) = alice_and_lee();
+    // 1 for the count, 2 for the name, 1 for the kind, 3 for the length.
+    let inputs = port(b"a", text(65_529, 0x31));
+    assert_eq!(inputs.size(), 65_536);
+    let cost_mist = runner.cost(ADD, 65_536, 65_536);
+    // 3 450 000 and 100 + 7 600 for each byte.
+    assert_eq!(cost_mist, 5_000_000 + 3_450_000 + 504_627_200);
+    runner.request_for(BOB, ADD, vector[lee], inputs, 65_536, cost_mist);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EInputsTooLarge)]
+fun inputs_are_limited() {
+    let (mut runner, lee) = alice_and_lee();
+    let cost_mist = runner.cost(ADD, 65_537, 0);
+    let inputs = port(b"a", text(65_530, 0x31));
+    runner.request_for(BOB, ADD, vector[lee], inputs, 0, cost_mist);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EOutcomeLimitTooLarge)]
+fun outcome_limit_is_limited() {
+    let (mut runner, lee) = alice_and_lee();
+    let cost_mist = runner.cost(ADD, 13, 65_537);
+    runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 65_537, cost_mist);
+    runner.end();
+}
+
+#[test]
+fun outcome_limit_may_be_what_the_tool_asks_for() {
+    let (mut runner, lee) = alice_and_lee();
+    update_min_outcome_bytes(&mut runner, 100);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EOutcomeLimitTooSmall)]
+fun outcome_limit_is_not_less_than_the_tool_asks_for() {
+    let (mut runner, lee) = alice_and_lee();
+    update_min_outcome_bytes(&mut runner, 101);
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EToolWithoutKey)]
+fun tool_that_lost_its_key_is_not_requested() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, key(1), ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+        tool.remove_key(name, key(1), ctx);
+    });
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongPayment)]
+fun payment_is_not_less_than_the_cost() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 100, COST_MIST - 1);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongPayment)]
+fun payment_is_not_more_than_the_cost() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.request_for(BOB, ADD, vector[lee], test_runner::inputs(), 100, COST_MIST + 1);
+    runner.end();
+}
+
+// === Helpers ===
+
+fun update_min_outcome_bytes(runner: &mut Runner, bytes: u64) {
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_min_outcome_bytes(name, tools, bytes, ctx);
+    });
+}

@@ -1,0 +1,35 @@
+"""What an invocation costs under the settings of leaders, as people want to know it."""
+
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools import units
+
+if TYPE_CHECKING:
+    from nexus_tools.package.move.leader_registry import LeaderSettings
+
+_INPUT_BYTES = 100
+_OUTCOME_BYTES = 1_000
+
+
+def cost_document(settings: "LeaderSettings", gas_price: int) -> dict[str, Any]:
+    """What invocations cost beside the tool's price, as JSON: fees at a gas price in MIST."""
+    fail_mist = settings.fee_gas_units * gas_price + settings.fee_storage_mist
+    inputs_mist = settings.fee_per_input_byte_mist * _INPUT_BYTES
+    outcome_mist = settings.fee_per_outcome_byte_mist * _OUTCOME_BYTES
+    return {
+        "gas_price_mist": gas_price,
+        "input_bytes": _INPUT_BYTES,
+        "outcome_bytes": _OUTCOME_BYTES,
+        "settled_mist": fail_mist + settings.settle_margin_mist + inputs_mist + outcome_mist,
+        "failed_mist": fail_mist + inputs_mist,
+    }
+
+
+def cost_in_words(cost: dict[str, Any]) -> str:
+    """The same in a sentence."""
+    return (
+        f"an invocation with {cost['input_bytes']} bytes of inputs costs"
+        f" {units.sui(cost['settled_mist'])} besides its price when it is settled with"
+        f" {cost['outcome_bytes']} bytes, and {units.sui(cost['failed_mist'])} when it fails, at a"
+        f" gas price of {cost['gas_price_mist']} MIST"
+    )

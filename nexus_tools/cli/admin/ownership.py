@@ -1,0 +1,54 @@
+"""Who the admin is, and who becomes it: `nexus-tools admin offer | accept`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import Administration
+
+    Verb = Callable[[Administration], Awaitable[Sent]]
+
+
+@click.command()
+@OFFERED
+@CANCEL
+@writes
+async def offer(session: Session, who: str | None, *, cancel: bool) -> None:
+    """Offer the administration to WHO, an address or a key by its alias, who has to accept it.
+
+    Until then everything stays as it is, and --cancel takes the offer back.
+    """
+    to = offered_address(session, who, cancel=cancel)
+    done = offered_in_words("the administration", who)
+    await _act(session, lambda administration: administration.offer(to), done)
+
+
+@click.command()
+@writes
+async def accept(session: Session) -> None:
+    """Become the admin, to whom the administration was offered. Settings stay as they are."""
+    done = f"{session.own_address()} is the admin"
+    await _act(session, lambda administration: administration.accept(), done)
+
+
+async def _act(session: Session, verb: "Verb", done: str) -> None:
+    from nexus_tools.registry import Administration
+
+    async with session.nexus() as nexus:
+        administration = Administration(nexus.client, nexus.deployment, dry_run=session.dry_run)
+        sent = await carry_out(
+            session, administration, verb, question=lambda rehearsed: asked(done, rehearsed)
+        )
+        owner = (await administration.state()).owner
+    facts = {
+        "owner": str(owner.owner),
+        "offered": None if owner.offered is None else str(owner.offered),
+    }
+    report(session.output, sent, done, facts)

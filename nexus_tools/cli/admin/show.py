@@ -1,0 +1,50 @@
+"""`nexus-tools admin show`: who decides, and what is decided."""
+
+from typing import Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.admin.cost import cost_document, cost_in_words
+from nexus_tools.cli.framework import Output, Session, reads
+
+
+@click.command()
+@reads
+async def command(session: Session) -> None:
+    """Show who the admin is, what tools, leaders and invocations keep to, and what those cost."""
+    from msgspec.structs import asdict
+
+    from nexus_tools.registry import Administration
+
+    async with session.nexus(signing=False) as nexus:
+        with session.output.progress("reading the registries"):
+            owner = (await Administration(nexus.client, nexus.deployment).state()).owner
+            tools = await nexus.tools.settings()
+            leaders = await nexus.leaders.settings()
+            gas_price = await nexus.client.gas_price()
+    document = {
+        "admin": str(nexus.deployment.admin),
+        "owner": str(owner.owner),
+        "offered": None if owner.offered is None else str(owner.offered),
+        "tools": asdict(tools),
+        "leaders": asdict(leaders),
+        "cost": cost_document(leaders, gas_price),
+    }
+    if session.output.as_json:
+        session.output.document(document)
+    else:
+        _print(session.output, document)
+
+
+def _print(output: Output, document: dict[str, Any]) -> None:
+    output.record({key: document[key] for key in ("owner", "offered", "admin")})
+    output.record(_in_words(document["tools"]), title="What tools keep to")
+    output.record(_in_words(document["leaders"]), title="What leaders and invocations keep to")
+    output.note(f"By this, {cost_in_words(document['cost'])}.")
+
+
+def _in_words(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings by the names that `admin configure` takes, with their values in words."""
+    words = (units.in_words({name: value}) for name, value in settings.items())
+    return {name: next(iter(each.values())) for name, each in zip(settings, words, strict=True)}

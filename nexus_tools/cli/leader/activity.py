@@ -1,0 +1,36 @@
+"""Whether new invocations may name a leader: `nexus-tools leader activate | deactivate`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools.cli.framework import Session, writes
+from nexus_tools.cli.leader.own import LEADER, act
+
+if TYPE_CHECKING:
+    from nexus_tools.cli.leader.own import Tell
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import LeaderRegistry
+
+
+@click.command()
+@LEADER
+@writes
+async def activate(session: Session, which: str | None) -> None:
+    """Let new invocations name the leader."""
+    await act(session, which, lambda leaders, leader: leaders.activate(leader), _told("active"))
+
+
+@click.command()
+@LEADER
+@writes
+async def deactivate(session: Session, which: str | None) -> None:
+    """Spare the leader new invocations; those that name it stay."""
+    await act(session, which, lambda leaders, leader: leaders.deactivate(leader), _told("inactive"))
+
+
+def _told(state: str) -> "Tell":
+    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+        return f"{whose} is {state}", {"state": state}
+
+    return tell

@@ -1,0 +1,80 @@
+"""The verbs around a leader's collateral: unregister, cancel, claim, re-register, top up."""
+
+import click
+
+from nexus_tools.cli.collateral import (
+    terms_in_words,
+    told_cancelled,
+    told_claimed,
+    told_re_registered,
+    told_topped_up,
+    told_unregistered,
+)
+from nexus_tools.cli.framework import AMOUNT, Session, carry_out, report, writes
+from nexus_tools.cli.leader.own import LEADER, act, own_leader
+
+
+@click.command()
+@LEADER
+@writes
+async def unregister(session: Session, which: str | None) -> None:
+    """Take the leader out of use, and start the timer after which its collateral can be claimed.
+
+    It can still close the invocations that name it, as long as it runs.
+    """
+    await act(session, which, lambda leaders, leader: leaders.unregister(leader), told_unregistered)
+
+
+@click.command("cancel-unregister")
+@LEADER
+@writes
+async def cancel_unregister(session: Session, which: str | None) -> None:
+    """Take the unregistration back; whether the leader is active is as it was before."""
+    await act(
+        session, which, lambda leaders, leader: leaders.cancel_unregister(leader), told_cancelled
+    )
+
+
+@click.command()
+@LEADER
+@writes
+async def claim(session: Session, which: str | None) -> None:
+    """Claim the collateral of the unregistered leader, once the delay is over."""
+    await act(session, which, lambda leaders, leader: leaders.claim(leader), told_claimed)
+
+
+@click.command("re-register")
+@LEADER
+@click.option(
+    "--collateral",
+    type=AMOUNT,
+    help="What is locked, in SUI; by default the least that the registry takes.",
+)
+@writes
+async def re_register(session: Session, which: str | None, collateral: int | None) -> None:
+    """Bring the claimed leader back, with new collateral."""
+    async with session.nexus() as nexus:
+        leaders = nexus.leaders
+        found = await own_leader(session, leaders, which)
+        settings = await leaders.settings()
+        locked_mist = settings.collateral_mist if collateral is None else collateral
+        sent = await carry_out(
+            session,
+            leaders,
+            lambda service: service.re_register(
+                found.id, collateral_mist=locked_mist, max_delay_ms=settings.unregister_delay_ms
+            ),
+            question=lambda _: (
+                f"Re-register the leader {found.name}: {terms_in_words(locked_mist, settings)}?"
+            ),
+        )
+        done, facts = told_re_registered(leaders, sent, f"the leader {found.name}")
+    report(session.output, sent, done, {"leader": str(found.id), **facts})
+
+
+@click.command("top-up")
+@LEADER
+@writes
+async def top_up(session: Session, which: str | None) -> None:
+    """Bring back what was slashed of the suspended leader."""
+    await act(session, which, lambda leaders, leader: leaders.top_up(leader), told_topped_up)

@@ -1,0 +1,76 @@
+"""Who owns a leader, and who takes it over: `nexus-tools leader offer | accept`."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, asked, carry_out, report, writes
+from nexus_tools.cli.leader.own import LEADER, act, only_one
+from nexus_tools.cli.leader_names import find_leader
+from nexus_tools.cli.offer import CANCEL, OFFERED, offered_address, offered_in_words
+
+if TYPE_CHECKING:
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import LeaderRegistry
+
+
+@click.command()
+@OFFERED
+@CANCEL
+@LEADER
+@writes
+async def offer(session: Session, who: str | None, which: str | None, *, cancel: bool) -> None:
+    """Offer the leader to WHO, an address or a key by its alias, who has to accept it.
+
+    Until then everything stays as it is, and --cancel takes the offer back.
+    """
+    to = offered_address(session, who, cancel=cancel)
+
+    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+        return offered_in_words(whose, who), {"offered": None if to is None else str(to)}
+
+    await act(session, which, lambda leaders, leader: leaders.offer(leader, to), tell)
+
+
+@click.command()
+@LEADER
+@writes
+async def accept(session: Session, which: str | None) -> None:
+    """Take over the leader that was offered to the wallet.
+
+    Name, collateral and record stay. In the same transaction you become its only worker, and its
+    keys are removed, so that nobody else works in its name.
+    """
+    from nexus_tools.tool import public_key_text
+
+    wallet = session.own_address()
+    async with session.nexus() as nexus:
+        leaders = nexus.leaders
+        if which is not None and which.startswith("0x"):
+            found = await find_leader(leaders, which)
+        else:
+            offered = tuple(each for each in await leaders.list() if each.owner.offered == wallet)
+            found = only_one(offered, which, f"no leader is offered to {wallet}")
+        removed = {
+            "workers_removed": [str(each) for each in found.workers.entries if each != wallet],
+            "keys_removed": [public_key_text(key) for key in found.keys.keys],
+        }
+        done = f"took over the leader {found.name} of {found.owner.owner}"
+        collateral = units.sui(found.collateral.balance_mist)
+        lost = f"{len(removed['workers_removed'])} workers and {len(removed['keys_removed'])} keys"
+        sent = await carry_out(
+            session,
+            leaders,
+            lambda service: service.accept(found.id),
+            question=lambda rehearsed: asked(
+                f"{done}; its name, its collateral of {collateral} and its record stay, you are"
+                f" its only worker, {lost} of the former owner are removed",
+                rehearsed,
+            ),
+        )
+    report(session.output, sent, done, {"leader": str(found.id), **removed})
+    if not session.dry_run:
+        session.output.note(
+            "`nexus-tools leader worker add` and `nexus-tools leader key add` add yours"
+        )

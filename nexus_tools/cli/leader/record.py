@@ -1,0 +1,66 @@
+"""A leader as commands print it: its state, its collateral, and what it did."""
+
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools import units
+from nexus_tools.cli.collateral import collateral_document, collateral_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nexus_tools.package.move.leader import Leader
+    from nexus_tools.registry import LeaderRecord, LeaderRegistry
+
+COLUMNS = {
+    "leader": "Leader",
+    "name": "Name",
+    "state": "State",
+    "settled": "Settled",
+    "failed": "Failed",
+    "missed": "Missed",
+    "latency": "Latency",
+    "collateral": "Collateral",
+}
+
+
+def leader_document(
+    leader: "Leader", now_ms: int, record: "LeaderRecord | None" = None
+) -> dict[str, Any]:
+    """All of a leader, as JSON: amounts in MIST, times in ms; with what it did if that is known."""
+    from msgspec.structs import asdict
+
+    from nexus_tools.tool import public_key_text
+
+    owner = leader.owner
+    document = {
+        "leader": str(leader.id),
+        "name": leader.name,
+        "state": leader.state.value,
+        "owner": str(owner.owner),
+        "offered": None if owner.offered is None else str(owner.offered),
+        "workers": [str(worker) for worker in leader.workers.entries],
+        "keys": [public_key_text(key) for key in leader.keys.keys],
+        "index": leader.index,
+        "registered_at_ms": leader.registered_at_ms,
+        **collateral_document(leader.collateral, now_ms),
+    }
+    return document if record is None else document | asdict(record)
+
+
+def leader_for_people(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with amounts in SUI, times in words, and numbers for lists."""
+    words = units.in_words(document) | collateral_in_words(document)
+    return words | {"workers": len(document["workers"]), "keys": len(document["keys"])}
+
+
+async def leaders_by_record(
+    leaders: "LeaderRegistry", found: "Sequence[Leader]"
+) -> list[dict[str, Any]]:
+    """The documents of these leaders with what events tell of each, the most reliable first."""
+    from nexus_tools.registry import LeaderRecord, read_records
+
+    records = await read_records(leaders)
+    now_ms = await leaders.client.now_ms()
+    known = [(each, records.get(each.id, LeaderRecord())) for each in found]
+    known.sort(key=lambda pair: (not pair[0].is_active, -pair[1].reliability, pair[0].index))
+    return [leader_document(leader, now_ms, record) for leader, record in known]

@@ -1,0 +1,46 @@
+"""`nexus-tools leader status`: the leaders of the wallet."""
+
+import asyncio
+
+import click
+
+from nexus_tools.cli.framework import Session, reads
+from nexus_tools.cli.leader.own import LEADER
+from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
+from nexus_tools.cli.leader_names import find_leader
+
+_COLUMNS = COLUMNS | {
+    "claimable": "Claimable",
+    "slash": "Pending slash",
+    "offered": "Offered to",
+    "workers": "Workers",
+    "balance": "Least balance of a worker",
+}
+
+
+@click.command()
+@LEADER
+@reads
+async def command(session: Session, which: str | None) -> None:
+    """Show the leaders of the wallet: their state, their collateral, what they did.
+
+    A worker pays the gas of the invocations that it closes: its balance should not run out.
+    """
+    from nexus_tools.sui.address import Address
+
+    async with session.nexus(signing=False) as nexus:
+        leaders = nexus.leaders
+        with session.output.progress("reading the registry"):
+            found = await leaders.owned_by(session.own_address())
+            if which is not None:
+                found = (await find_leader(leaders, which, found),)
+            rows = await leaders_by_record(leaders, found)
+            for row in rows:
+                balances = await asyncio.gather(
+                    *(leaders.client.balance(Address.parse(each)) for each in row["workers"])
+                )
+                row["balance_mist"] = min(balances, default=None)
+    if not session.output.as_json:
+        rows = [leader_for_people(row) for row in rows]
+    empty = "the wallet owns no leader: `nexus-tools leader register` makes one"
+    session.output.table(rows, _COLUMNS, empty=empty)

@@ -1,0 +1,75 @@
+"""`nexus-tools leader worker`: whose keys, on machines, close invocations in a leader's name."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import Session, complete_keys, reads, writes
+from nexus_tools.cli.leader.own import LEADER, act, own_leader
+
+if TYPE_CHECKING:
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import LeaderRegistry
+
+
+@click.group()
+def command() -> None:
+    """Say whose keys close invocations in a leader's name, for its fees, and nothing else."""
+
+
+@command.command()
+@click.argument("who", metavar="ADDRESS|ALIAS", shell_complete=complete_keys)
+@LEADER
+@writes
+async def add(session: Session, who: str, which: str | None) -> None:
+    """Let an address, or a key by its alias, work for the leader."""
+    await _change(session, who, which, is_worker=True)
+
+
+@command.command()
+@click.argument("who", metavar="ADDRESS|ALIAS", shell_complete=complete_keys)
+@LEADER
+@writes
+async def remove(session: Session, who: str, which: str | None) -> None:
+    """Let an address, or a key by its alias, work for the leader no longer."""
+    await _change(session, who, which, is_worker=False)
+
+
+@command.command("list")
+@LEADER
+@reads
+async def list_workers(session: Session, which: str | None) -> None:
+    """List the workers of the leader, and what each has for gas."""
+    async with session.nexus(signing=False) as nexus:
+        leaders = nexus.leaders
+        found = await own_leader(session, leaders, which)
+        balances = await asyncio.gather(*map(leaders.client.balance, found.workers.entries))
+    rows: list[dict[str, Any]] = [
+        {"worker": str(worker), "balance_mist": balance}
+        for worker, balance in zip(found.workers.entries, balances, strict=True)
+    ]
+    if not session.output.as_json:
+        rows = [units.in_words(row) for row in rows]
+    columns = {"worker": "Worker", "balance": "Balance"}
+    session.output.table(rows, columns, empty=f"the leader {found.name} has no worker")
+
+
+async def _change(session: Session, who: str, which: str | None, *, is_worker: bool) -> None:
+    worker = session.address_of(who)
+
+    def tell(_: "LeaderRegistry", __: "Sent", whose: str) -> tuple[str, dict[str, Any]]:
+        works = "works" if is_worker else "no longer works"
+        return f"{who} {works} for {whose}", {"worker": str(worker)}
+
+    await act(
+        session,
+        which,
+        lambda leaders, leader: (
+            leaders.add_worker(leader, worker)
+            if is_worker
+            else leaders.remove_worker(leader, worker)
+        ),
+        tell,
+    )

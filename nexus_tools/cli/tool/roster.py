@@ -1,0 +1,26 @@
+"""A change of one of a tool's lists: its leaders, its operators, its keys."""
+
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.framework import Session, asked, carry_out, report
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from nexus_tools.package import Sent
+    from nexus_tools.registry import ToolRegistry
+
+
+async def change(
+    session: Session,
+    fqn: str,
+    verb: "Callable[[ToolRegistry], Awaitable[Sent]]",
+    done: str,
+    facts: dict[str, Any],
+) -> None:
+    """Do a verb on the tool FQN as `carry_out` does, and report what it has `done`."""
+    async with session.nexus() as nexus:
+        sent = await carry_out(
+            session, nexus.tools, verb, question=lambda rehearsed: asked(done, rehearsed)
+        )
+    report(session.output, sent, done, {"fqn": fqn, **facts})

@@ -1,0 +1,93 @@
+"""A server that follows the chain, as operators start it."""
+
+import asyncio
+from pathlib import Path
+from time import time
+
+import httpx
+import pytest
+
+from nexus_tools.client import KeyPair, Network, SuiClient
+from nexus_tools.package import Deployment
+from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
+from nexus_tools.sui.address import Address
+from nexus_tools.tool import Identity, SigningKey, sign_request
+from nexus_tools.toolkit import load
+
+DIVIDE = "xyz.example.math.divide@1"
+TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"
+KEY = SigningKey.new()
+UNKNOWN_LEADER = str(Address.of(0xDEAD))
+
+
+@pytest.fixture(scope="module")
+def leader(chain, publisher):
+    """The id of a leader with `KEY`, the only one that the tool `divide` accepts, for a price."""
+    key = KeyPair.new()
+    chain.fund(key.address, 30 * 10**9)
+    deployment = Deployment.parse(publisher.settings["deployments"]["test"])
+
+    async def register():
+        async with SuiClient(Network("test", chain.url, chain.url), key) as client:
+            leaders = LeaderRegistry(client, deployment)
+            _, leader = await leaders.register("lee", keys=(KEY.public_key,), activate=True)
+            [definition] = load(TOOLS).definitions("https://tools.example.com")
+            terms = Registration(definition, price_mist=1_000, leaders=(leader,))
+            await ToolRegistry(client, deployment).register(terms)
+            return str(leader)
+
+    return asyncio.run(register())
+
+
+@pytest.fixture
+def operator(home, publisher):
+    """Who runs the server: no key, and what is known of the network."""
+    home.configure(**publisher.settings)
+    return home
+
+
+def call(url, leader):
+    body = b'{"dividend":7,"divisor":2}'
+    headers = {
+        "content-type": "application/json",
+        "nexus-invocation": str(Address.of(0xA1)),
+        "nexus-tool": DIVIDE,
+        "nexus-deadline": "2100-01-01T00:00:00Z",
+        "nexus-max-outcome-bytes": "100",
+    }
+    headers |= sign_request(Identity(leader, KEY), f"{url}/invoke", headers, body, time())
+    response = httpx.post(f"{url}/invoke", content=body, headers=headers)
+    return response.status_code, response.json()["code"]
+
+
+def test_a_server_accepts_whom_its_tools_accept_on_chain(operator, leader, tmp_path):
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--state", tmp_path / "state")
+    server = operator.daemon("divide@1", "tool", "serve", TOOLS, *options)
+    url = server.line.strip().split(" at ")[1]
+    # No invocation with this id was requested: the leader is accepted, and asked to come again.
+    assert call(url, leader) == (503, "not_ready")
+    assert call(url, UNKNOWN_LEADER) == (403, "leader_not_accepted")
+    unsigned = httpx.post(f"{url}/invoke", json={"dividend": 1, "divisor": 1})
+    assert unsigned.json()["code"] == "signature_missing"
+
+
+def test_a_tool_with_a_price_is_not_served_to_everybody(operator, leader):
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--signatures", "optional", "--json")
+    result = operator.spawn("tool", "serve", TOOLS, *options)
+    assert (result.code, result.error["code"]) == (2, "signatures_needed")
+    assert DIVIDE in result.error["message"]
+    assert "--signatures required" in result.error["hint"]
+
+
+def test_the_network_has_to_have_the_package(operator):
+    operator.configure(**operator.settings | {"deployments": {}})
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--json")
+    result = operator.spawn("tool", "serve", TOOLS, *options)
+    assert (result.code, result.error["code"]) == (3, "package_not_published")
+
+
+def test_an_operator_forgives_a_leader(operator, leader, tmp_path):
+    options = ("--network", "test", "--state", tmp_path / "state", "--forgive", leader)
+    bind = ("--bind", "127.0.0.1:0")
+    server = operator.daemon("forgave", "tool", "serve", TOOLS, *bind, *options)
+    assert f"{leader} 0 answers" in server.line

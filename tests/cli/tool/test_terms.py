@@ -1,0 +1,160 @@
+"""What an owner consents to, and what a registration is asked for that lacks something."""
+
+import pytest
+
+from tests.cli.conftest import Typist
+
+
+@pytest.fixture
+def arguments(definition, meta_file):
+    """`tool register` of a tool with a price, and nothing else."""
+    return ("tool", "register", "--from-meta", meta_file(definition), "--price", "0.01")
+
+
+@pytest.fixture
+def whose():
+    """Whose settings are raised."""
+    return "tools"
+
+
+@pytest.fixture
+def raised(publisher, whose):
+    """Raises a setting, and gives the line of somebody who agrees to what was shown before."""
+    before = publisher.json("admin", "show")[whose]
+    configure = ("admin", "configure", whose)
+
+    def raise_and_agree(setting, value):
+        def line():
+            # In a process of its own: the command that asks runs in this one.
+            assert publisher.spawn(*configure, f"{setting}={value}", "--yes").code == 0
+            return "y"
+
+        return line
+
+    yield raise_and_agree
+    settings = [f"{name}={str(value).lower()}" for name, value in before.items()]
+    publisher.json(*configure, *settings, "--yes")
+
+
+def test_a_price_without_leaders_says_which_option_names_them(author, arguments):
+    result = author.run(*arguments, "--yes", "--json")
+    assert (result.code, result.error["code"]) == (7, "open_to_all")
+    assert "--leader" in result.error["hint"]
+    assert "leader list" in result.error["hint"]
+
+
+def test_at_a_terminal_the_leaders_are_shown_and_asked_for(
+    author, arguments, definition, operator, carrier
+):
+    result = author.run(*arguments, stdin=Typist("operator", "y"))
+    assert result.code == 0, result.stderr
+    assert "Settled" in result.stderr  # what each did
+    assert carrier in result.stderr
+    assert f"carried by {carrier}: lock 1 SUI" in result.stderr
+    assert author.json("tool", "show", definition["fqn"])["leaders"] == [carrier]
+
+
+def test_several_leaders_are_named_by_id_and_name(author, arguments, definition, carrier):
+    second = author.json("leader", "register", "--name", "other", "--yes")["leader"]
+    author.json(*arguments, "--leader", carrier, "--leader", "other", "--yes")
+    assert author.json("tool", "show", definition["fqn"])["leaders"] == [carrier, second]
+
+
+def test_a_leader_that_nobody_knows_is_not_accepted(author, arguments):
+    assert author.fails(*arguments, "--leader", "nobody", "--yes") == (3, "unknown_leader")
+
+
+def test_a_key_goes_into_the_same_transaction(author, arguments, definition, carrier, tmp_path):
+    made = author.json("tool", "key", "new", tmp_path / "key.pem")["public_key"]
+    document = author.json(
+        *(*arguments, "--leader", carrier, "--key", tmp_path / "key.pem"),
+        *("--require-signed-outcome", "--min-outcome-bytes", "64", "--yes"),
+    )
+    assert document["keys"] == [made]
+    assert document["events"][:3] == ["ToolRegistered", "CollateralLocked", "ToolKeyChanged"]
+    tool = author.json("tool", "show", definition["fqn"])
+    assert (tool["keys"], tool["requires_signed_outcome"]) == ([made], True)
+    assert tool["min_outcome_bytes"] == 64
+
+
+def test_answers_cannot_be_signed_without_a_key(author, arguments, carrier):
+    options = ("--leader", carrier, "--require-signed-outcome", "--yes")
+    result = author.run(*arguments, *options, "--json")
+    assert (result.code, result.error["code"]) == (7, "key_needed")
+    assert "--key FILE" in result.error["hint"]
+
+
+def test_at_a_terminal_a_key_is_made_and_added(author, arguments, definition, carrier):
+    options = ("--leader", carrier, "--require-signed-outcome")
+    result = author.run(*arguments, *options, stdin=Typist("y", "y"))
+    assert result.code == 0, result.stderr
+    file = author.data / "signing_keys" / f"{definition['fqn']}.pem"
+    assert f"--signing-key {file}" in result.stderr
+    made = author.json("tool", "key", "show", file)["public_key"]
+    assert author.json("tool", "show", definition["fqn"])["keys"] == [made]
+
+
+def test_a_key_that_was_declined_is_not_made(author, arguments, definition, carrier):
+    options = ("--leader", carrier, "--require-signed-outcome")
+    assert author.run(*arguments, *options, stdin=Typist("n")).code == 1
+    assert not (author.data / "signing_keys").exists()
+    assert author.fails("tool", "show", definition["fqn"]) == (3, "tool_unknown")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "words"),
+    [
+        ("collateral_mist", 2_000_000_000, "is to lock 1 SUI, the registry asks for 2 SUI"),
+        ("unregister_delay_ms", 5 * 86_400_000, "would stay for 5 d"),
+    ],
+)
+def test_whoever_agreed_is_not_held_to_what_the_admin_raised_meanwhile(
+    publisher, author, arguments, definition, carrier, raised, *, setting, value, words
+):
+    publisher.json("admin", "configure", "tools", "unregister_delay_ms=86400000", "--yes")
+    before = author.json("wallet", "show")["balance_mist"]
+    agreeing = Typist(raised(setting, value))
+    result = author.run(*arguments, "--leader", carrier, stdin=agreeing)
+    assert "which can be claimed 1 d after unregistering" in result.stderr
+    assert words in result.stderr
+    assert result.code in (4, 7)
+    assert author.json("wallet", "show")["balance_mist"] == before
+    assert author.fails("tool", "show", definition["fqn"]) == (3, "tool_unknown")
+
+
+@pytest.mark.parametrize("whose", ["leaders"])
+@pytest.mark.parametrize("verb", ["register", "re-register"])
+@pytest.mark.parametrize("setting", ["collateral_mist", "unregister_delay_ms"])
+def test_a_leader_is_locked_up_under_the_terms_that_were_shown(
+    publisher, stranger, raised, verb, setting
+):
+    publisher.json("admin", "configure", "leaders", "unregister_delay_ms=86400000", "--yes")
+    options = ()
+    if verb == "re-register":
+        leader = stranger.json("leader", "register", "--yes")["leader"]
+        options = ("--leader", leader)
+        stranger.json("leader", "unregister", *options, "--yes")
+        publisher.json("localnet", "advance-clock", "1d")
+        stranger.json("leader", "claim", *options, "--yes")
+    before = stranger.json("wallet", "show")["balance_mist"]
+    value = {"collateral_mist": 11_000_000_000, "unregister_delay_ms": 5 * 86_400_000}[setting]
+    result = stranger.run("leader", verb, *options, stdin=Typist(raised(setting, value)))
+    assert "lock 10 SUI, which can be claimed 1 d after unregistering" in result.stderr
+    assert result.code in (4, 7)
+    assert stranger.json("wallet", "show")["balance_mist"] == before
+
+
+@pytest.mark.parametrize("setting", ["collateral_mist", "unregister_delay_ms"])
+def test_a_tool_comes_back_under_the_terms_that_were_shown(
+    publisher, author, registered, raised, setting
+):
+    publisher.json("admin", "configure", "tools", "unregister_delay_ms=86400000", "--yes")
+    author.json("tool", "unregister", registered, "--yes")
+    publisher.json("localnet", "advance-clock", "7d")
+    author.json("tool", "claim", registered, "--yes")
+    raise_to = {"collateral_mist": 2_000_000_000, "unregister_delay_ms": 5 * 86_400_000}
+    agreeing = Typist(raised(setting, raise_to[setting]))
+    result = author.run("tool", "re-register", registered, stdin=agreeing)
+    assert "lock 1 SUI, which can be claimed 1 d after unregistering" in result.stderr
+    assert result.code in (4, 7)
+    assert author.json("tool", "show", registered)["state"] == "claimed"
