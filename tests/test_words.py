@@ -234,7 +234,7 @@ def test_the_finder_reads_what_people_read():
     assert {
         *("move/nexus_tools/sources/tool.move", "move/nexus_tools/tests/tool_tests.move"),
         *("nexus_tools/registry/tool_registry.py", "nexus_tools/leader/closing.py"),
-        *("nexus_tools/cli/leader/identity.py", "README.md", "scripts/demo"),
+        *("nexus_tools/cli/leader/own.py", "README.md", "scripts/demo"),
         *("docs/reference/glossary.md", "docs/guides/export.md", "tests/bridges/mcp/test_http.py"),
         "nexus_tools/localnet/node/node.py",
         *("examples/tools.py", "nexus_tools/lending/export/unstract_template/src/main.py.template"),
