@@ -72,17 +72,20 @@ class ToolRegistry(ToolListing):
     # --- Registration
 
     async def register(
-        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+        self,
+        *tools: Registration | ToolDefinition,
+        price_mist: int = 0,
+        leaders: Sequence[Address] = (),
     ) -> RegisterResult:
         """Register tools in one atomic transaction, under names that the wallet owns or gets.
 
-        An invocation of what is given as a definition costs `price_mist`, whatever another version
-        of the tool costs. Those that the wallet has already registered alike are left as they are,
-        with the price that they have. Raises `unknown_leader` for a leader that there is not, and
-        as `registration.registrations_to_send` does.
+        What is given as a definition costs `price_mist` an invocation and lists `leaders`, whatever
+        another version of the tool does. Those that the wallet has already registered alike are
+        left as they are, with the price that they have. Raises `unknown_leader`, and as
+        `registration.registrations_to_send` does.
         """
         sender = self.client.address
-        registrations = _registrations(tools, price_mist)
+        registrations = _registrations(tools, price_mist, leaders)
         view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
@@ -94,7 +97,10 @@ class ToolRegistry(ToolListing):
         return self._result(registrations, view, sent)
 
     async def register_all(
-        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+        self,
+        *tools: Registration | ToolDefinition,
+        price_mist: int = 0,
+        leaders: Sequence[Address] = (),
     ) -> AsyncIterator[RegisterResult]:
         """Register any number of tools, in as many transactions as it takes; gives what each did.
 
@@ -102,7 +108,7 @@ class ToolRegistry(ToolListing):
         before the first one is sent; whoever is interrupted calls it again, for what is missing.
         Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
         """
-        registrations = _registrations(tools, price_mist)
+        registrations = _registrations(tools, price_mist, leaders)
         view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, self.client.address)
         parts = batches(missing)
@@ -392,8 +398,11 @@ class ToolRegistry(ToolListing):
 
 
 def _registrations(
-    tools: Sequence[Registration | ToolDefinition], price_mist: int
+    tools: Sequence[Registration | ToolDefinition], price_mist: int, leaders: Sequence[Address]
 ) -> list[Registration]:
     return [
-        each if isinstance(each, Registration) else Registration(each, price_mist) for each in tools
+        each
+        if isinstance(each, Registration)
+        else Registration(each, price_mist, leaders=tuple(leaders))
+        for each in tools
     ]

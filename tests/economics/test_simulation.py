@@ -2,7 +2,7 @@
 
 Law 1, honesty pays best: of all that a leader can do so that the chain sees it, nothing earns more
 than to carry an invocation honestly. It says nothing of answers that are invented or wrong where
-nobody signs them, nor of a leader and a requester in league, who share what a tool gave for nothing.
+nobody signs them, nor of a leader and a requester in league, who share what a tool gave unpaid.
 
 Law 2, the griefing factor is at most 1 for strangers: who was not chosen costs nobody anything. Who
 was chosen costs a requester the fee for failing and no price, a tool at most three answers for each
