@@ -75,11 +75,12 @@ RETIRED = (
     ),
     Retired(
         "payment, refund",
-        r"\bfunds\b(?! (withdrawal|accumulator))(?<!send funds)(?<!redeem funds)|\bunspent\b"
+        r"\bfunds\b(?! (withdrawal|accumulator|for withdraw))(?<!send funds)(?<!redeem funds)|\bunspent\b"
         r"|(?<!prepaid and )\bnot spent\b(?! (goes|has gone) back)",
         ("funds_mist", "EWrongFunds", "prepaid funds", "what is unspent", "what was not spent"),
         (
             *("refund_mist", "what is prepaid and not spent", "FundsWithdrawal"),
+            "INSUFFICIENT_FUNDS_FOR_WITHDRAW",
             *("coin::send_funds", "what is not spent goes back to the requester"),
         ),
         but_in=("sui", "localnet", "fuzzing"),  # Sui's word for the balances of addresses
