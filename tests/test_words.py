@@ -75,8 +75,8 @@ RETIRED = (
     ),
     Retired(
         "payment, refund",
-        r"\bfunds\b(?! (withdrawal|accumulator|for withdraw))(?<!send funds)(?<!redeem funds)|\bunspent\b"
-        r"|(?<!prepaid and )\bnot spent\b(?! (goes|has gone) back)",
+        r"\bfunds\b(?! (withdrawal|accumulator|for withdraw))(?<!send funds)(?<!redeem funds)"
+        r"|\bunspent\b|(?<!prepaid and )\bnot spent\b(?! (goes|has gone) back)",
         ("funds_mist", "EWrongFunds", "prepaid funds", "what is unspent", "what was not spent"),
         (
             *("refund_mist", "what is prepaid and not spent", "FundsWithdrawal"),
