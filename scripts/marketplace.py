@@ -90,7 +90,7 @@ class Tool:
 
 @dataclass(eq=False, slots=True)
 class Requester:
-    """Who requests; with `league`, it names leaders that hand it answers for which nobody paid."""
+    """Who requests; with `league`, leaders that it names hand it what nobody paid for."""
 
     name: str
     league: bool = False
