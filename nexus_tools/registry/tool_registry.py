@@ -1,7 +1,6 @@
 """The registry of tools: registering, finding, changing and claiming them."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
@@ -26,6 +25,8 @@ from nexus_tools.registry.checks import (
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import Fqn, ToolListing, parse_fqn
 from nexus_tools.registry.registration import (
+    RegisteredTool,
+    RegisterResult,
     Registration,
     RegistryView,
     add_registrations,
@@ -37,28 +38,6 @@ from nexus_tools.registry.tool_changes import ToolChanges
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition, ToolFqn
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredTool:
-    """A tool after `register`; `new` if it was registered now.
-
-    `price_mist` is what an invocation costs: of a tool that was registered before, what it cost
-    already. `update` changes it.
-    """
-
-    fqn: ToolFqn
-    tool: Address
-    new: bool
-    price_mist: int
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterResult:
-    """What `register` did; `sent` is None if everything was registered before."""
-
-    tools: tuple[RegisteredTool, ...]
-    sent: Sent | None
 
 
 class ToolRegistry(ToolListing):

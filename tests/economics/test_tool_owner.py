@@ -251,10 +251,10 @@ async def test_an_owner_hoped_to_leave_with_prices_and_no_answers(
     parties, tool, active_leader, attack, refused
 ):
     """A price is paid for an answer: who is gone is paid for those that were given, no more."""
-    answered, forgotten = await parties.request(tool), await parties.request(tool)
+    settled, forgotten = await parties.request(tool), await parties.request(tool)
     async with attack("owner", {"owner": tool.price_mist}) as played:
         await parties.tools().unregister(tool.fqn)
-        await parties.settle(active_leader, answered)
+        await parties.settle(active_leader, settled)
         parties.pass_windows()
         await parties.invocations().delete(forgotten)
         with refused("delay_not_over"):
