@@ -16,8 +16,8 @@ from nexus_tools.registry.invocations import (
 from nexus_tools.registry.leader_records import LeaderRecord, choose_leaders, read_records
 from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
-from nexus_tools.registry.registration import RegisteredTool, RegisterResult, Registration
-from nexus_tools.registry.tool_registry import ToolRegistry
+from nexus_tools.registry.registration import Registration
+from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
 from nexus_tools.tool import outcome_bytes
 
 __all__ = [

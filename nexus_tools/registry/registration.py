@@ -8,7 +8,7 @@ from msgspec.structs import astuple
 
 from nexus_tools import units
 from nexus_tools.errors import NexusError, NotNowError, ValidationError
-from nexus_tools.package import Deployment, Sent, ToolState, require_owner
+from nexus_tools.package import Deployment, ToolState, require_owner
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move.definition import Definition, define
 from nexus_tools.package.move.name import Name
@@ -75,28 +75,6 @@ class RegistryView:
     settings: ToolSettings
     tools: Mapping[ToolFqn, calls.Tool]
     names: Mapping[str, Name]
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredTool:
-    """A tool after `register`; `new` if it was registered now.
-
-    `price_mist` is what an invocation costs: of a tool that was registered before, what it cost
-    already. `update` changes it.
-    """
-
-    fqn: ToolFqn
-    tool: Address
-    new: bool
-    price_mist: int
-
-
-@dataclass(frozen=True, slots=True)
-class RegisterResult:
-    """What `register` did; `sent` is None if everything was registered before."""
-
-    tools: tuple[RegisteredTool, ...]
-    sent: Sent | None
 
 
 def registrations_to_send(

@@ -1,6 +1,7 @@
 """The registry of tools: registering, finding, changing and claiming them."""
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import astuple
 
@@ -8,7 +9,6 @@ from nexus_tools import units
 from nexus_tools.client import how_to_fund
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import Sent, require_admin
-from nexus_tools.package.move import name as names
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
 from nexus_tools.package.move.admin import Admin
@@ -23,10 +23,9 @@ from nexus_tools.registry.checks import (
     due_at_ms,
 )
 from nexus_tools.registry.leader_registry import LeaderRegistry
-from nexus_tools.registry.listing import Fqn, ToolListing, parse_fqn
+from nexus_tools.registry.listing import Fqn, parse_fqn
+from nexus_tools.registry.names import Names
 from nexus_tools.registry.registration import (
-    RegisteredTool,
-    RegisterResult,
     Registration,
     RegistryView,
     add_registrations,
@@ -40,7 +39,29 @@ from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.tool import ToolDefinition, ToolFqn
 
 
-class ToolRegistry(ToolListing):
+@dataclass(frozen=True, slots=True)
+class RegisteredTool:
+    """A tool after `register`; `new` if it was registered now.
+
+    `price_mist` is what an invocation costs: of a tool that was registered before, what it cost
+    already. `update` changes it.
+    """
+
+    fqn: ToolFqn
+    tool: Address
+    new: bool
+    price_mist: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterResult:
+    """What `register` did; `sent` is None if everything was registered before."""
+
+    tools: tuple[RegisteredTool, ...]
+    sent: Sent | None
+
+
+class ToolRegistry(Names):
     """The tools of a deployment.
 
     Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
@@ -285,33 +306,6 @@ class ToolRegistry(ToolListing):
         """Let a key sign no longer. Raises `not_owner` or `unknown_key`."""
         tool = await self._owned(fqn)
         return await self.call(calls.remove_key, tool.id, tool.name, key)
-
-    # --- Ownership
-
-    async def offer(self, name: str, to: Address | None) -> Sent:
-        """Offer an unversioned name to an address; with None, take the offer back.
-
-        Raises `name_unknown` or `not_owner`.
-        """
-        found = await self.name(name)
-        check_owner(found, self.client.address)
-        return await self.call(names.offer, found.id, to)
-
-    async def accept(self, name: str) -> Sent:
-        """Take over a name that was offered, with all its versions.
-
-        In the same transaction the former owner loses what is left to it: the wallet gets the
-        payouts, and there are no operators and no keys. The leaders that are listed as this is sent
-        and the URLs stay: look at them. Raises `name_unknown` or `not_offered`.
-        """
-        found = await self.name(name)
-        package, registry = self.deployment.package, self.deployment.tool_registry
-        builder = TransactionBuilder()
-        names.accept(builder, package, found.id)
-        for tool in await self.versions(name):
-            listed = tool.leaders.entries
-            calls.take_over(builder, package, tool.id, found.id, registry, listed)
-        return await self.send(builder)
 
     # --- Admin
 

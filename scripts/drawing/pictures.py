@@ -1,5 +1,6 @@
 """What is drawn: the loop, the life of a tool, the windows and the money of an invocation, the
-Leader."""
+Leader.
+"""
 
 from collections.abc import Callable, Mapping
 

@@ -21,7 +21,7 @@ async def test_a_requester_hoped_to_have_a_leader_of_its_own_named(parties, tool
     assert played["owner"] == played["leader"] == 0
 
 
-async def test_a_requester_hoped_for_an_answer_that_has_no_room(
+async def test_a_requester_hoped_for_an_answer_for_which_there_is_no_room(
     parties, define, active_leader, attack, refused
 ):
     """The tool would work, the answer could not be settled, and the fee for failing is small."""

@@ -95,7 +95,7 @@ def test_law_1_ends_where_a_leader_and_a_requester_are_in_league(play):
     leader = Leader("leader", play, requester)
     tool = Tool("tool", ToolPlay.HONEST, 100_000_000, [leader], signs=True)
     results = [marketplace.invoke(requester, tool, [leader], FEES) for _ in range(10)]
-    assert [result.told for result in results] == [True] * REFUSED_AFTER + [False] * 7
+    assert [result.has_answer for result in results] == [True] * REFUSED_AFTER + [False] * 7
     assert sum(result.paid["leader"] + result.paid["requester"] for result in results) == 0
 
 

@@ -34,7 +34,7 @@ BATCHES = {
 
 @pytest.mark.parametrize("batch", BATCHES)
 async def test_a_budget_covers_the_dearest_transactions(world, add_definition, bench_of, batch):
-    count, input_bytes, answered, is_signed = BATCHES[batch]
+    count, input_bytes, answer, is_signed = BATCHES[batch]
     key = SigningKey.new()
     terms = {"keys": (key.public_key,), "requires_signed_outcome": True} if is_signed else {}
     tool = await world.register_tool(add_definition(), **terms)
@@ -47,8 +47,8 @@ async def test_a_budget_covers_the_dearest_transactions(world, add_definition, b
         closings = []
         for one in ids:
             outcome = Failure(FailureReason.TIMED_OUT, "x" * 200)
-            if answered is not None:
-                outcome = Answer("ok", answered)
+            if answer is not None:
+                outcome = Answer("ok", answer)
                 if is_signed:
                     message = outcome_message(bytes(one), inputs, outcome)
                     signature = OutcomeSignature(key.public_key, key.private.sign(message))
