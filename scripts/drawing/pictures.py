@@ -1,6 +1,4 @@
-"""What is drawn: the loop, the life of a tool, the windows and the money of an invocation, the
-Leader.
-"""
+"""What is drawn: how tools, invocations, their money and the Leader go."""
 
 from collections.abc import Callable, Mapping
 
