@@ -260,6 +260,8 @@ async def test_an_admin_hoped_to_slash_what_comes_back_by_an_old_proposal(
 async def test_an_admin_hoped_to_slash_without_saying_why(parties, tool, attack, refused):
     admins = parties.tools("admin")
     async with attack("admin"):
+        with refused("wrong_slash"):
+            await admins.propose_slash(tool.fqn, 0, *REASON)
         with refused("invalid_reason"):
             await admins.propose_slash(tool.fqn, 1, "", bytes(32))
         with refused("invalid_evidence"):

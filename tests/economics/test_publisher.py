@@ -1,6 +1,8 @@
 """What the publisher of the package may hope for, who alone can change its code."""
 
+from contextlib import suppress
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -190,3 +192,35 @@ async def test_a_publisher_hoped_that_the_next_version_closes_by_other_rules(
         await parties.settle(active_leader, invocation)
     assert played["owner"] == tool.price_mist
     assert played["leader"] > 2_000_000
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_publisher_and_an_admin_hoped_that_some_order_keeps_what_an_upgrade_takes(
+    parties, upgrades, next_package, tool, active_leader, attack, seed
+):
+    """Who leaves within 3 days of the proposal is away with everything on the 14th, whatever the
+    admin proposes in between."""
+    random, day = Random(seed), 0.0
+    admins = parties.tools("admin"), parties.leaders("admin")
+    places = tool.fqn, active_leader
+    left_at = random.uniform(0, 3)
+    moments = sorted({left_at, 13.9, *(random.uniform(0, 13.9) for _ in range(8))})
+    await upgrades().propose(next_package)
+    async with attack("admin", {"owner": SUI, "leader": 10 * SUI}) as played:
+        for moment in moments:
+            parties.pass_time(round((moment - day) * DAY_MS))
+            day = moment
+            owners = parties.tools(), parties.leaders()
+            for place, owner, admin in zip(places, owners, admins, strict=True):
+                if moment == left_at:
+                    await owner.unregister(place)
+                with suppress(NexusError):
+                    await owner.claim(place)
+                with suppress(NexusError):
+                    await admin.cancel_slash(place)
+                with suppress(NexusError):
+                    await admin.propose_slash(place, 1 + random.randrange(SUI // 2), "x", bytes(32))
+    assert played["owner"] > SUI - 10_000_000
+    assert played["leader"] > 10 * SUI - 10_000_000
+    parties.pass_time(DAY_MS)
+    await upgrades("stranger").execute(next_package)

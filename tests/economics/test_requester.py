@@ -2,6 +2,7 @@
 
 import pytest
 
+from nexus_tools.errors import NexusError
 from nexus_tools.package import ports_of
 from nexus_tools.package.move import invocation as calls
 from nexus_tools.package.move.value import Ports, Value
@@ -217,6 +218,26 @@ async def test_a_requester_hoped_that_what_it_prepaid_is_somebody_elses_to_lose(
     async with attack("user") as played:
         await parties.settle(active_leader, await parties.request(tool, **terms))
     assert played["user"] > -110_000_000
+
+
+async def test_a_requester_hoped_to_sink_a_batch_with_an_invocation_that_is_gone(
+    parties, tool, active_leader, attack
+):
+    """A transaction that names what was deleted is refused before it costs anything: the leader
+    sends the others. It can be done to who comes too late alone."""
+    late, later = await parties.request(tool), await parties.request(tool)
+    parties.pass_windows()
+    other, another = await parties.request(tool), await parties.request(tool)
+    async with parties.round() as honest:
+        await parties.invocations().delete(later)
+        await parties.settle(active_leader, another)
+    async with attack("user", honest.gained) as played:
+        await parties.invocations().delete(late)
+        with pytest.raises(NexusError):
+            await parties.settle(active_leader, other, late)
+        await parties.settle(active_leader, other)
+    assert played["owner"] == tool.price_mist
+    assert played["leader"] > 2_000_000
 
 
 async def _ask(parties, tool, leaders, less_mist=0, inputs=None):
