@@ -86,7 +86,19 @@ async def test_large_inputs_are_not_read_together(queue, inputs, together):
     assert len(await queue.take(100)) == together
 
 
-async def test_a_batch_waits_for_nobody(queue):
+async def test_with_patience_the_first_waits_until_a_batch_is_full(queue):
+    async with asyncio.timeout(TIMEOUT_S):
+        taking = asyncio.create_task(queue.take(2, lambda: 2 * TIMEOUT_S))
+        await asyncio.sleep(0)
+        queue.put(closing_of(1))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not taking.done()
+        queue.put(closing_of(2))
+        assert numbers(await taking) == [1, 2]
+
+
+async def test_without_patience_a_batch_waits_for_nobody(queue):
     async with asyncio.timeout(TIMEOUT_S):
         taking = asyncio.create_task(queue.take(2))
         await asyncio.sleep(0)

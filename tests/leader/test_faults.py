@@ -365,6 +365,20 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
+async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(world, waiting, log):
+    waiting, called, goes_on = waiting
+    busy, backup = await world.new_leader("busy"), await world.new_leader("backup")
+    async with world.running(busy, closing_margin_ms=24_500):
+        ids = await world.request(waiting, {"a": 7}, leaders=[busy.id, backup.id])
+        await called.wait()
+        assert (await log.wait_for("too_late"))["invocation"] == str(ids[0])
+    assert not (await world.invocations.get(ids[0])).is_closed
+    goes_on.set()
+    world.localnet.advance_clock((await world.invocations.get(ids[0])).window_ms)
+    async with world.running(backup):
+        assert await results(world, ids) == [7]
+
+
 async def test_what_was_closed_without_the_leader_hearing_of_it_is_not_sent_again(world, add, log):
     identity = await world.new_leader()
     async with Gateway(world.localnet.url).running() as gateway:

@@ -108,6 +108,11 @@ def test_everybody_sees_the_leaders_and_those_that_a_tool_accepts(
     assert [row["leader"] for row in accepted] == [carrier]
 
 
+def test_the_status_of_ones_own_has_no_leader_of_others(author, stranger, leader):
+    assert author.json("leader", "status", "--leader", "mine")[0]["leader"] == leader
+    assert stranger.fails("leader", "status", "--leader", "mine") == (3, "unknown_leader")
+
+
 def test_a_list_of_the_active_ones_has_no_others(author, leader):
     author.json("leader", "deactivate", "--yes")
     active = author.json("leader", "list", "--active")

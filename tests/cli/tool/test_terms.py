@@ -32,6 +32,7 @@ def raised(publisher, whose):
         return line
 
     yield raise_and_agree
+    before.pop("revision", None)
     settings = [f"{name}={str(value).lower()}" for name, value in before.items()]
     publisher.json(*configure, *settings, "--yes")
 
