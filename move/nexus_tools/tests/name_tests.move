@@ -71,7 +71,7 @@ fun name_is_passed_on_with_all_its_versions() {
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
         name.accept(ctx);
         assert_eq!(name.owner().owner(), BOB);
-        tool.update_payout(name, tools, BOB, ctx);
+        tool.take_over(name, tools, vector[], ctx);
     });
     runner.unregister(BOB, ADD_2);
     runner.register_version(BOB, ADD_3);
