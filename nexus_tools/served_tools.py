@@ -23,6 +23,7 @@ from nexus_tools.package.move.invocation import (
     InvocationFailed,
     InvocationRequested,
     InvocationSettled,
+    State,
 )
 from nexus_tools.package.move.leader import Leader
 from nexus_tools.package.move.tool import Tool
@@ -47,6 +48,9 @@ MAX_LEADERS = 1_024
 
 MAX_INVOCATIONS = 10_000
 """How many invocations are known by their events; others are read when they are called for."""
+
+MAX_PENDING = 1_000
+"""Of how many answers it is looked up what became of them, where no event was heard."""
 
 _log = get_logger("nexus_tools.served_tools")
 
@@ -92,7 +96,7 @@ class ServedTools:
     def signatures(self) -> Signatures:
         """What the server does, with the leaders that each tool accepts now.
 
-        Where it requires signatures, it answers open invocations alone.
+        Where it requires signatures, it takes calls for open invocations alone.
         """
         is_required = self._signatures.mode == SignatureMode.REQUIRED
         return replace(
@@ -181,6 +185,8 @@ class ServedTools:
         try:
             await self._read_tools()
             await self._read_leaders([signer for signer, _ in waiting], everything=everything)
+            if everything:
+                await self._read_closed()
         except NexusError as error:
             failed = error
             raise
@@ -212,13 +218,34 @@ class ServedTools:
         kept = {} if everything else {each: known[each] for each in known if each not in ids}
         self._leaders = dict([*read.items(), *kept.items()][: len(listed) + MAX_LEADERS])
 
+    async def _read_closed(self) -> None:
+        """See what became of answers while nobody listened. Of a deleted invocation none knows."""
+        pending = map(_address, self._signatures.answers.pending(MAX_PENDING))
+        for value in await self._client.objects([each for each in pending if each]):
+            with suppress(ValidationError):  # where no chain is asked, leaders name what they like
+                found = value and self._deployment.decode(value, Invocation)
+                if found and found.is_closed:
+                    self._close(found.id, found.state)
+
+    def _close(self, invocation: Address, state: object) -> None:
+        """An invocation was closed, as its state or an event says."""
+        self._invocations.pop(invocation, None)
+        answers = self._signatures.answers
+        match state:
+            case State.Settled() | InvocationSettled():
+                answers.settled(str(invocation))
+            case State.Failed(reason=reason) | InvocationFailed(reason=reason):
+                answers.unpaid(str(invocation), reason)
+            case State.Expired() | InvocationExpired():
+                answers.unpaid(str(invocation), "expired")
+
     def _check_signatures(self) -> None:
-        """Raise `signatures_needed` if a tool has a price and unsigned calls would be answered."""
+        """Raise `signatures_needed` if a tool has a price and anybody could call it."""
         priced = [fqn for fqn, tool in self._tools.items() if tool.price_mist]
         if priced and self._signatures.mode != SignatureMode.REQUIRED:
             raise UsageError(
                 "signatures_needed",
-                f"{', '.join(priced)} asks for a price, and would answer whoever calls it",
+                f"{', '.join(priced)} asks for a price, and anybody could call it",
                 hint="serve it with --signatures required, or set its price to 0",
             )
 
@@ -300,15 +327,8 @@ class ServedTools:
                 self._invocations[event.invocation] = opened
                 if len(self._invocations) > MAX_INVOCATIONS:
                     self._invocations.popitem(last=False)
-            case InvocationSettled():
-                self._invocations.pop(event.invocation, None)
-                self._signatures.answers.settled(str(event.invocation))
-            case InvocationFailed():
-                self._invocations.pop(event.invocation, None)
-                self._signatures.answers.unpaid(str(event.invocation), event.reason)
-            case InvocationExpired():
-                self._invocations.pop(event.invocation, None)
-                self._signatures.answers.unpaid(str(event.invocation), "expired")
+            case InvocationSettled() | InvocationFailed() | InvocationExpired():
+                self._close(event.invocation, event)
             case _:
                 self._change()
 

@@ -25,7 +25,7 @@ from nexus_tools.passphrase import Passphrase
 from nexus_tools.private_file import write_private
 from nexus_tools.running_localnet import running_localnet
 from nexus_tools.spelling import suggestion
-from nexus_tools.units import parse_duration
+from nexus_tools.units import parse_timeout
 
 if TYPE_CHECKING:
     from nexus_tools.client import Account, KeyPair, Network, PysuiFiles, SuiFiles, Wallet
@@ -52,29 +52,6 @@ _HOW_TO_ADD_A_NETWORK = (
     "`nexus-tools network list` shows them, `nexus-tools network use NAME --url URL` adds one"
 )
 _HOW_TO_ADD_A_KEY = "`nexus-tools wallet list` shows what is there, `nexus-tools wallet new` adds"
-
-
-def parse_timeout(text: str) -> int:
-    """The setting `timeout` in milliseconds. Raises `duration_invalid` or `timeout_invalid`."""
-    timeout_ms = parse_duration(text)
-    if not timeout_ms:
-        raise UsageError(
-            "timeout_invalid",
-            f"with a timeout of {text[:80]} no node has time to respond",
-            hint="write how long to wait: 10s or 500ms",
-        )
-    return timeout_ms
-
-
-def parse_leaders(text: str) -> "tuple[Address, ...]":
-    """The setting `leaders`. Raises `address_invalid`.
-
-    Ids alone: a name is what a leader calls itself, and another may do so tomorrow.
-    """
-    from nexus_tools.sui.address import Address
-
-    return tuple(Address.parse(each.strip()) for each in text.split(","))
-
 
 OURS = "nexus-tools"
 WELL_KNOWN = "well-known"
@@ -144,9 +121,11 @@ class Settings:
 
     @property
     def leaders(self) -> "tuple[Address, ...]":
-        """The leaders that invocations name, of whatever network. Raises as `parse_leaders`."""
-        text = self.get("leaders")
-        return parse_leaders(text) if text else ()
+        """Whom invocations name, by ids of whatever network. Raises `address_invalid`."""
+        from nexus_tools.sui.address import Address
+
+        given = self.get("leaders")
+        return tuple(Address.parse(each.strip()) for each in given.split(",")) if given else ()
 
     def save(self) -> None:
         """Write the file anew, atomically, for its owner alone."""

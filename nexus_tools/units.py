@@ -104,6 +104,18 @@ def parse_duration(text: str) -> int:
     return milliseconds
 
 
+def parse_timeout(text: str) -> int:
+    """The milliseconds for which somebody waits. Raises `duration_invalid` or `timeout_invalid`."""
+    timeout_ms = parse_duration(text)
+    if not timeout_ms:
+        raise UsageError(
+            "timeout_invalid",
+            f"with a timeout of {text[:80]} no node has time to respond",
+            hint="write how long to wait: 10s or 500ms",
+        )
+    return timeout_ms
+
+
 # --- Times
 
 

@@ -83,14 +83,14 @@ class Tool:
     """How many answers each leader took to what was not settled."""
 
     def responds_to(self, leader: Leader) -> bool:
-        """Whether its server answers a request of this leader."""
+        """Whether its server responds to this leader with an answer."""
         refused = self.price_mist > 0 and self.unpaid[leader.name] >= REFUSED_AFTER
         return self.play is not ToolPlay.SILENT and not refused
 
 
 @dataclass(eq=False, slots=True)
 class Requester:
-    """Who requests; with `league`, it names leaders that hand it answers for which nobody paid."""
+    """Who requests; with `league`, leaders that it names hand it what nobody paid for."""
 
     name: str
     league: bool = False
@@ -98,7 +98,7 @@ class Requester:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How an invocation ended: who closed it, what flowed, and who has the tool's answer."""
+    """How an invocation was closed: by whom, what flowed, and who has the tool's answer."""
 
     end: End
     closer: Leader | None
@@ -106,7 +106,7 @@ class Result:
     """What each party has more, or less, in MIST: it comes to 0."""
     answers: Mapping[str, int]
     """How many answers of the tool each leader took."""
-    answered: bool
+    has_answer: bool
     """Whether the requester has an answer of the tool's."""
     invented: bool
     """Whether the requester paid for an answer that is not the tool's."""
@@ -118,7 +118,7 @@ def invoke(requester: Requester, tool: Tool, named: Sequence[Leader], fees: Fees
     taken: Counter[str] = Counter()
     for leader in named:
         taken[leader.name] += _asks(leader) and tool.responds_to(leader)
-        end = _end(tool, leader, answered=taken[leader.name] > 0)
+        end = _end(tool, leader, responds=taken[leader.name] > 0)
         if end is not None:
             break
     else:
@@ -142,7 +142,7 @@ def _asks(leader: Leader) -> bool:
     return leader.play not in (LeaderPlay.LAZY, LeaderPlay.IDLE, LeaderPlay.INVENTING)
 
 
-def _end(tool: Tool, leader: Leader, *, answered: bool) -> End | None:
+def _end(tool: Tool, leader: Leader, *, responds: bool) -> End | None:
     """How a leader closes an invocation, if it does."""
     match leader.play:
         case LeaderPlay.IDLE | LeaderPlay.HOARDING:
@@ -153,7 +153,7 @@ def _end(tool: Tool, leader: Leader, *, answered: bool) -> End | None:
             # The chain refuses an answer without the signature.
             return End.FAILED if tool.signs else End.SETTLED
         case LeaderPlay.HONEST | LeaderPlay.CURIOUS:
-            return End.SETTLED if answered else End.FAILED
+            return End.SETTLED if responds else End.FAILED
 
 
 def _paid(

@@ -26,7 +26,7 @@ from nexus_tools.tool import (
     check_answer,
     sign_request,
 )
-from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, Variant, tool
+from nexus_tools.toolkit import MemoryNonces, Signatures, TakenAnswers, ToolServer, Variant, tool
 from nexus_tools.toolkit.testing import client
 
 pytestmark = pytest.mark.anyio
@@ -125,8 +125,13 @@ class Server:
 @pytest.fixture
 async def serve(owner, chain):
     @asynccontextmanager
-    async def serve(mode="required", client_of_chain=owner):
-        signatures = Signatures(mode, key=TOOL_KEY, nonces=MemoryNonces(now=lambda: 0.0))
+    async def serve(mode="required", client_of_chain=owner, answers=None):
+        signatures = Signatures(
+            mode,
+            key=TOOL_KEY,
+            nonces=MemoryNonces(now=lambda: 0.0),
+            answers=answers or TakenAnswers(),
+        )
         served = ServedTools(client_of_chain, chain.deployment, [ADD], signatures)
         async with served.following():
             app = ToolServer([add], public_url=URL, signatures=served.signatures)
@@ -258,7 +263,7 @@ async def test_while_the_node_is_away_what_was_read_last_holds(
 # --- For what
 
 
-async def test_only_an_open_invocation_that_names_tool_and_leader_is_answered(
+async def test_only_an_open_invocation_that_names_tool_and_leader_is_served(
     serve, keyed_leader, request_add, closing
 ):
     closed = await request_add()
@@ -322,6 +327,26 @@ async def test_a_leader_that_lets_what_it_took_expire_is_refused(
         localnet.advance_clock(20_000)
         await invocations.delete(*taken)
         await server.until("answers_unpaid", keyed_leader, await request_add())
+
+
+async def test_what_was_failed_while_no_server_ran_is_found(
+    serve, keyed_leader, request_add, closing, tmp_path
+):
+    taken = [await request_add() for _ in range(4)]
+    async with serve(answers=TakenAnswers(tmp_path / "state")) as server:
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+    outcomes = dict.fromkeys(taken[:3], FAILURE) | {taken[3]: ANSWER}
+    await closing.close(keyed_leader, outcomes)
+    answers = TakenAnswers(tmp_path / "state")
+    # As a server leaves them that asks no chain.
+    for other in ("of nothing", str(keyed_leader)):
+        answers.begin("a caller", other, "digest", time())
+        answers.end("a caller", other, has_answer=True)
+    async with serve(answers=answers) as server:
+        assert await server.code(keyed_leader, await request_add()) == "answers_unpaid"
+    assert answers.pending(10) == ["of nothing", str(keyed_leader)]
+    assert str(taken[3]) not in answers.refusal(str(keyed_leader))
 
 
 async def test_a_leader_that_settles_is_served_on_and_on(serve, keyed_leader, request_add, closing):

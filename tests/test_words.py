@@ -75,11 +75,12 @@ RETIRED = (
     ),
     Retired(
         "payment, refund",
-        r"\bfunds\b(?! (withdrawal|accumulator))(?<!send funds)(?<!redeem funds)|\bunspent\b"
-        r"|(?<!prepaid and )\bnot spent\b(?! (goes|has gone) back)",
+        r"\bfunds\b(?! (withdrawal|accumulator|for withdraw))(?<!send funds)(?<!redeem funds)"
+        r"|\bunspent\b|(?<!prepaid and )\bnot spent\b(?! (goes|has gone) back)",
         ("funds_mist", "EWrongFunds", "prepaid funds", "what is unspent", "what was not spent"),
         (
             *("refund_mist", "what is prepaid and not spent", "FundsWithdrawal"),
+            "INSUFFICIENT_FUNDS_FOR_WITHDRAW",
             *("coin::send_funds", "what is not spent goes back to the requester"),
         ),
         but_in=("sui", "localnet", "fuzzing"),  # Sui's word for the balances of addresses
@@ -234,7 +235,7 @@ def test_the_finder_reads_what_people_read():
     assert {
         *("move/nexus_tools/sources/tool.move", "move/nexus_tools/tests/tool_tests.move"),
         *("nexus_tools/registry/tool_registry.py", "nexus_tools/leader/closing.py"),
-        *("nexus_tools/cli/leader/identity.py", "README.md", "scripts/demo"),
+        *("nexus_tools/cli/leader/own.py", "README.md", "scripts/demo"),
         *("docs/reference/glossary.md", "docs/guides/export.md", "tests/bridges/mcp/test_http.py"),
         "nexus_tools/localnet/node/node.py",
         *("examples/tools.py", "nexus_tools/lending/export/unstract_template/src/main.py.template"),

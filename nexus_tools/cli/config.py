@@ -9,7 +9,8 @@ import click
 from nexus_tools.cli.framework import Choice, Session, complete_settings, local
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.found import Found
-from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Settings, parse_leaders, parse_timeout
+from nexus_tools.settings import DEFAULT_TIMEOUT, KEYS, Settings
+from nexus_tools.units import parse_timeout
 
 
 @click.group()
@@ -76,7 +77,7 @@ def _check(settings: Settings, key: str, value: str) -> None:
     elif key == "timeout":
         parse_timeout(value)
     elif key == "leaders":
-        parse_leaders(value)
+        _ = replace(settings, overrides={key: value}).leaders
     else:
         replace(settings, overrides={key: value}).open_wallet()
 

@@ -34,7 +34,8 @@ async def find_leader(
 
     if text.startswith("0x"):
         return await leaders.get(Address.parse(text))
-    found = [each for each in among or await leaders.list() if each.name == text]
+    meant = await leaders.list() if among is None else among
+    found = [each for each in meant if each.name == text]
     if len(found) == 1:
         return found[0]
     if not found:

@@ -66,7 +66,7 @@ def key_group(
         key = make_key(file)
         session.output.done(f"made a key in {file}")
         session.output.record(_record(key, file))
-        session.output.note(f"`nexus-tools {add}` writes its public half on chain")
+        session.output.note(f"`{add}` writes its public half on chain")
 
     @group.command("show", help="Show the public half of the key in FILE.")
     @click.argument("file", type=FILE)

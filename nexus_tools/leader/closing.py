@@ -31,7 +31,6 @@ _UNITS_PER_SIGNATURE = 150
 _UNITS_PER_OUTCOME_KILOBYTE = 100
 _UNITS_PER_INPUT_KILOBYTE = 40
 _STORAGE_PER_CLOSING_MIST = 700_000
-_STORAGE_PER_PORT_MIST = 40_000
 _STORAGE_PER_OUTCOME_BYTE_MIST = 8_000
 _STORAGE_PER_INPUT_BYTE_MIST = 80
 
@@ -113,8 +112,7 @@ class Closing:
     def storage_mist(self) -> int:
         """What it may take of storage beyond that of a small one, without what is rebated."""
         return (
-            self._ports * _STORAGE_PER_PORT_MIST
-            + self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
+            self.outcome_bytes * _STORAGE_PER_OUTCOME_BYTE_MIST
             + self.input_bytes * _STORAGE_PER_INPUT_BYTE_MIST
         )
 

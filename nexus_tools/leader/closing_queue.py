@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
 
 from nexus_tools.leader.closing import Closed, Closing
 from nexus_tools.leader.config import LeaderConfig
@@ -22,8 +24,7 @@ _MAX_INPUT_BYTES = 128 * 1024
 class ClosingQueue:
     """Closings that wait for a transaction; first come, first served.
 
-    A batch waits for nobody: it is what there is when somebody takes it. It is full when its
-    number is, its bytes or one of what makes it dearer.
+    A batch is full when its number is, its bytes or one of what makes it dearer.
     """
 
     def __init__(self, config: LeaderConfig) -> None:
@@ -57,15 +58,29 @@ class ClosingQueue:
         """Whether a closing was taken and is not closed yet."""
         return invocation in self._open and invocation not in self._waiting
 
-    async def take(self, most: int) -> list[Closing]:
-        """Wait for a closing; the first batch, of `most` at most."""
+    async def take(self, most: int, patience_s: Callable[[], float] = lambda: 0.0) -> list[Closing]:
+        """Wait for a closing; a batch of `most` at most.
+
+        `patience_s` is asked when the first one arrives: so long it waits for others.
+        """
         while not self._waiting:
-            self._arrived.clear()
-            await self._arrived.wait()
+            await self._arrival()
+            if seconds := patience_s():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        while not self._is_full(most):
+                            await self._arrival()
         batch = self._batch(most)
         for closing in batch:
             del self._waiting[closing.assignment.invocation]
         return batch
+
+    async def _arrival(self) -> None:
+        self._arrived.clear()
+        await self._arrived.wait()
+
+    def _is_full(self, most: int) -> bool:
+        return len(self._waiting) >= most or len(self._batch(most)) < len(self._waiting)
 
     def _batch(self, most: int) -> list[Closing]:
         """The first ones that fit into one transaction, one at least."""

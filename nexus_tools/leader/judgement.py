@@ -20,9 +20,8 @@ from nexus_tools.tool import (
 MAX_DETAIL_BYTES = 200
 """Of a failure, in UTF-8: `MAX_DETAIL_BYTES` of the Move module `invocation`."""
 
-# What a transaction takes: half of the 16 KiB of a pure input for the names, most of 128 KiB.
-MAX_NAMES_BYTES = 8 * 1024
 MAX_OUTCOME_BYTES = 100 * 1024
+"""Of an answer: most of the 128 KiB that a transaction may have."""
 
 _CODES = frozenset(problem.code for problem in Problem)
 
@@ -84,8 +83,6 @@ def _too_large(taken: int, max_outcome_bytes: int) -> str:
 def _too_many(answer: Answer) -> str:
     if len(answer.ports) > MAX_PORTS:
         return f"the answer has {len(answer.ports)} ports, {MAX_PORTS} are allowed"
-    if sum(map(len, answer.ports)) > MAX_NAMES_BYTES:
-        return f"the names of the ports have more than {MAX_NAMES_BYTES} characters"
     return ""
 
 

@@ -9,7 +9,6 @@ from nexus_tools import units
 from nexus_tools.client import how_to_fund
 from nexus_tools.errors import NotNowError
 from nexus_tools.package import Sent, require_admin
-from nexus_tools.package.move import name as names
 from nexus_tools.package.move import tool as calls
 from nexus_tools.package.move import tool_registry
 from nexus_tools.package.move.admin import Admin
@@ -24,7 +23,8 @@ from nexus_tools.registry.checks import (
     due_at_ms,
 )
 from nexus_tools.registry.leader_registry import LeaderRegistry
-from nexus_tools.registry.listing import Fqn, ToolListing, parse_fqn
+from nexus_tools.registry.listing import Fqn, parse_fqn
+from nexus_tools.registry.names import Names
 from nexus_tools.registry.registration import (
     Registration,
     RegistryView,
@@ -61,7 +61,7 @@ class RegisterResult:
     sent: Sent | None
 
 
-class ToolRegistry(ToolListing):
+class ToolRegistry(Names):
     """The tools of a deployment.
 
     Every verb sends one transaction, and what the chain would refuse is not sent, but raised in
@@ -72,17 +72,20 @@ class ToolRegistry(ToolListing):
     # --- Registration
 
     async def register(
-        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+        self,
+        *tools: Registration | ToolDefinition,
+        price_mist: int = 0,
+        leaders: Sequence[Address] = (),
     ) -> RegisterResult:
         """Register tools in one atomic transaction, under names that the wallet owns or gets.
 
-        An invocation of what is given as a definition costs `price_mist`, whatever another version
-        of the tool costs. Those that the wallet has already registered alike are left as they are,
-        with the price that they have. Raises `unknown_leader` for a leader that there is not, and
-        as `registration.registrations_to_send` does.
+        What is given as a definition costs `price_mist` an invocation and lists `leaders`, whatever
+        another version of the tool does. Those that the wallet has already registered alike are
+        left as they are, with the price that they have. Raises `unknown_leader`, and as
+        `registration.registrations_to_send` does.
         """
         sender = self.client.address
-        registrations = _registrations(tools, price_mist)
+        registrations = _registrations(tools, price_mist, leaders)
         view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, sender)
         sent: Sent | None = None
@@ -94,7 +97,10 @@ class ToolRegistry(ToolListing):
         return self._result(registrations, view, sent)
 
     async def register_all(
-        self, *tools: Registration | ToolDefinition, price_mist: int = 0
+        self,
+        *tools: Registration | ToolDefinition,
+        price_mist: int = 0,
+        leaders: Sequence[Address] = (),
     ) -> AsyncIterator[RegisterResult]:
         """Register any number of tools, in as many transactions as it takes; gives what each did.
 
@@ -102,7 +108,7 @@ class ToolRegistry(ToolListing):
         before the first one is sent; whoever is interrupted calls it again, for what is missing.
         Raises as `register` does, and `not_enough_sui` if the collateral of all cannot be paid.
         """
-        registrations = _registrations(tools, price_mist)
+        registrations = _registrations(tools, price_mist, leaders)
         view = await self._view([registration.fqn for registration in registrations])
         missing = registrations_to_send(registrations, view, self.client.address)
         parts = batches(missing)
@@ -301,33 +307,6 @@ class ToolRegistry(ToolListing):
         tool = await self._owned(fqn)
         return await self.call(calls.remove_key, tool.id, tool.name, key)
 
-    # --- Ownership
-
-    async def offer(self, name: str, to: Address | None) -> Sent:
-        """Offer an unversioned name to an address; with None, take the offer back.
-
-        Raises `name_unknown` or `not_owner`.
-        """
-        found = await self.name(name)
-        check_owner(found, self.client.address)
-        return await self.call(names.offer, found.id, to)
-
-    async def accept(self, name: str) -> Sent:
-        """Take over a name that was offered, with all its versions.
-
-        In the same transaction the former owner loses what is left to it: the wallet gets the
-        payouts, and there are no operators and no keys. The leaders that are listed as this is sent
-        and the URLs stay: look at them. Raises `name_unknown` or `not_offered`.
-        """
-        found = await self.name(name)
-        package, registry = self.deployment.package, self.deployment.tool_registry
-        builder = TransactionBuilder()
-        names.accept(builder, package, found.id)
-        for tool in await self.versions(name):
-            listed = tool.leaders.entries
-            calls.take_over(builder, package, tool.id, found.id, registry, listed)
-        return await self.send(builder)
-
     # --- Admin
 
     async def propose_slash(self, fqn: Fqn, amount_mist: int, reason: str, evidence: bytes) -> Sent:
@@ -392,8 +371,11 @@ class ToolRegistry(ToolListing):
 
 
 def _registrations(
-    tools: Sequence[Registration | ToolDefinition], price_mist: int
+    tools: Sequence[Registration | ToolDefinition], price_mist: int, leaders: Sequence[Address]
 ) -> list[Registration]:
     return [
-        each if isinstance(each, Registration) else Registration(each, price_mist) for each in tools
+        each
+        if isinstance(each, Registration)
+        else Registration(each, price_mist, leaders=tuple(leaders))
+        for each in tools
     ]

@@ -34,8 +34,8 @@ def outcome_message(invocation: bytes, inputs: Mapping[str, Any], answer: Answer
     `nexus_tools::outcome`, the 32 bytes of the invocation's id, the BLAKE2b-256 digest of the
     inputs in BCS, the variant in BCS, and that digest of the ports. Raises as `encoded_ports`.
     """
-    asked, answered = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
-    return _DOMAIN + invocation + asked + encoded_text(answer.variant) + answered
+    asked, given = (_digest(encoded_ports(ports)) for ports in (inputs, answer.ports))
+    return _DOMAIN + invocation + asked + encoded_text(answer.variant) + given
 
 
 def _digest(data: bytes) -> bytes:

@@ -122,7 +122,7 @@ class SignedCall(NamedTuple):
                 response = ProblemError(Problem.TIMED_OUT, detail).response()
             is_answer = response.status == HTTPStatus.OK
             leader, invocation = self.request.signer, self.headers[_INVOCATION]
-            signatures.answers.end(leader, invocation, answered=is_answer)
+            signatures.answers.end(leader, invocation, has_answer=is_answer)
         if identity is None:
             return response
         to = (response.status, response.body, self.headers)

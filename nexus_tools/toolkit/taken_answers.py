@@ -1,13 +1,14 @@
 """Which leaders took answers of this server that nobody paid: they are refused.
 
 A leader has the answer before the tool is paid. If the invocation is failed or expires then, the
-answer was taken for nothing, and the chain does not see that: only the server knows that it
-answered. So it counts, and refuses a leader after its third such answer, until the operator
-forgives. Who tells what became of invocations is no matter here.
+answer was taken for nothing, and the chain does not see that: only the server knows that it gave
+one. So it counts, and refuses a leader after its third such answer, until the operator forgives.
+Who tells what became of invocations is no matter here.
 """
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 from nexus_tools.logs import get_logger
 from nexus_tools.toolkit.state_file import open_state
@@ -48,13 +49,13 @@ class TakenAnswers:
             self._try(_FORGET_OLD, int(now_s) - KEPT_S, MAX_KEPT)
         if self._try(_BEGIN, leader, invocation, digest, int(now_s)):
             return True
-        begun = self._file.execute(_DIGEST_OF, (leader, invocation)).fetchone()
-        return begun is None or begun[0] == digest
+        begun = self._read(_DIGEST_OF, leader, invocation)
+        return begun in ([], [(digest,)])
 
-    def end(self, leader: str, invocation: str, *, answered: bool) -> None:
+    def end(self, leader: str, invocation: str, *, has_answer: bool) -> None:
         """A call ended, with an answer in time or without one."""
-        self._try(_ANSWERED if answered else _NOT_ANSWERED, leader, invocation)
-        if answered:
+        self._try(_GIVEN if has_answer else _NOT_GIVEN, leader, invocation)
+        if has_answer:
             self._tell(leader, invocation)
 
     def settled(self, invocation: str) -> None:
@@ -68,12 +69,12 @@ class TakenAnswers:
         closed instead had its whole window to settle it.
         """
         if self._try(_UNPAID, reason, invocation):
-            for (leader,) in self._file.execute(_TAKERS, (invocation,)).fetchall():
+            for (leader,) in self._read(_TAKERS, invocation):
                 self._tell(leader, invocation)
 
     def refusal(self, leader: str) -> str:
         """Why a leader is refused, in words; empty if it is not."""
-        unpaid = self._file.execute(_OF_LEADER, (leader,)).fetchall()
+        unpaid = self._read(_OF_LEADER, leader)
         if len(unpaid) < MAX_UNPAID:
             return ""
         told = ", ".join(f"{invocation} ({reason})" for invocation, reason in unpaid)
@@ -81,7 +82,11 @@ class TakenAnswers:
 
     def forgive(self, leader: str) -> int:
         """Forget the answers that a leader took for nothing; gives how many there were."""
-        return self._file.execute(_FORGIVE, (leader,)).rowcount
+        return self._try(_FORGIVE, leader)
+
+    def pending(self, count: int) -> list[str]:
+        """The oldest invocations whose answers were taken, and of which nothing was heard."""
+        return [invocation for (invocation,) in self._read(_PENDING, count)]
 
     def close(self) -> None:
         """Close the file."""
@@ -89,7 +94,7 @@ class TakenAnswers:
 
     def _tell(self, leader: str, invocation: str) -> None:
         """Log that an answer was taken for nothing, if it was, and what follows."""
-        unpaid = dict(self._file.execute(_OF_LEADER, (leader,)).fetchall())
+        unpaid = dict(self._read(_OF_LEADER, leader))
         if invocation not in unpaid:
             return
         reason = unpaid[invocation]
@@ -104,6 +109,13 @@ class TakenAnswers:
         except sqlite3.Error as error:
             _log.warning("answers_not_kept", why=str(error))
             return 0
+
+    def _read(self, statement: str, *values: object) -> list[Any]:
+        try:
+            return self._file.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            _log.warning("answers_not_read", why=str(error))
+            return []
 
 
 # An answer counts against its leader when it was given and there is a reason; then it stays.
@@ -121,13 +133,16 @@ _SCHEMA = """
 """
 _BEGIN = "INSERT OR IGNORE INTO answers (leader, invocation, digest, began_s) VALUES (?, ?, ?, ?)"
 _DIGEST_OF = "SELECT digest FROM answers WHERE leader = ? AND invocation = ?"
-_ANSWERED = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
-_NOT_ANSWERED = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
+_GIVEN = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
+_NOT_GIVEN = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
 _SETTLED = "DELETE FROM answers WHERE invocation = ? AND reason IS NULL"
 _UNPAID = "UPDATE answers SET reason = ? WHERE invocation = ? AND reason IS NULL"
 _TAKERS = "SELECT leader FROM answers WHERE invocation = ? AND is_given"
 _OF_LEADER = """
     SELECT invocation, reason FROM answers WHERE leader = ? AND reason IS NOT NULL AND is_given
+"""
+_PENDING = """
+    SELECT DISTINCT invocation FROM answers WHERE is_given AND reason IS NULL ORDER BY rowid LIMIT ?
 """
 _FORGIVE = "DELETE FROM answers WHERE leader = ? AND reason IS NOT NULL"
 # The newest by their numbers: to count them would take longer than all the rest.

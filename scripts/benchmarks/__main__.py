@@ -22,7 +22,7 @@ PARTS = {
     "ethereum": 180,
     "state": 900,
     "clock": 240,
-    "invocations": 60,
+    "invocations": 120,
     "fairness": 60,
     "server": 70,
     "signing": 90,

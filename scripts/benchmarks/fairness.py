@@ -84,6 +84,8 @@ def _call(url: str, tool: int) -> ToolCall:
         timeout_ms=int(WINDOW_S * 1e3),
         deadline=asyncio.get_running_loop().time() + WINDOW_S,
         max_outcome_bytes=1_000,
+        keys=(),
+        signers=(),
         validator=_VALIDATOR,
     )
 

@@ -2,7 +2,8 @@
 
 Localnet, tool server and one Leader run as users run them, each in a process of its own and set up
 with the command line. A requester sends all requests of a round, several with one transaction, and
-follows the events until the last invocation is settled.
+follows the events until the last invocation is settled. The Leader has one worker, then two, then
+four.
 """
 
 import asyncio
@@ -38,14 +39,26 @@ PER_REQUEST = 50
 
 _FQN = ToolFqn.parse("xyz.example.math.divide@1")
 _SUI_FOR_SETUP = "50"
+_SUI_FOR_WORKER = "2"
+_WORKERS = ("bench", "second", "third", "fourth")
 _AFTERWARDS_S = 0.3
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    """The rate of a crowd, the latency of one alone, and CPU time of each process per closing."""
+    """The rate of a crowd, the latency of one alone, and what each closing takes.
+
+    That is CPU time of each process, and MIST of the workers: their gas, less rebates.
+    """
     with chain.localnet_process(folder) as (network, node), _stage(folder) as stage:
-        processes = {"Leader": stage.leader, "node": node, "tool server": stage.tools}
-        rounds, alone = asyncio.run(_rounds(network, stage.deployment, list(processes.values())))
+        with stage.leading(1) as leader:
+            processes = {"Leader": leader, "node": node, "tool server": stage.tools}
+            measured = _rounds(network, stage, list(processes.values()))
+            rounds, alone = asyncio.run(measured)
+        side_by_side = {}
+        for count in (2, 4):
+            with stage.leading(count) as leader:
+                measured = _rounds(network, stage, [leader])
+                side_by_side[count], _ = asyncio.run(measured)
     note = f"{INVOCATIONS} a round, requested {PER_REQUEST} with one transaction; one Leader"
     rate = median(INVOCATIONS / one.seconds for one in rounds)
     yield Figure("invocations settled", rate, "/s", target=at_least(TARGET_PER_S), note=note)
@@ -54,6 +67,12 @@ def measure(folder: Path) -> Iterator[Figure]:
         cpu_ms = median(one.cpu_s[place] for one in rounds) / INVOCATIONS * 1e3
         target = at_most(TARGET_LEADER_MS) if name == "Leader" else None
         yield Figure(f"invocations CPU of the {name}", cpu_ms, "ms each", target=target)
+    yield Figure("invocations gas", median(one.gas_mist for one in rounds), "MIST each")
+    for count, others in side_by_side.items():
+        rate = median(INVOCATIONS / one.seconds for one in others)
+        yield Figure(f"invocations settled, {count} workers", rate, "/s")
+        cpu_ms = median(one.cpu_s[0] for one in others) / INVOCATIONS * 1e3
+        yield Figure(f"invocations CPU of the Leader, {count} workers", cpu_ms, "ms each")
 
 
 # --- The stage
@@ -64,31 +83,43 @@ class _Stage:
     """What stands on it beside the localnet."""
 
     deployment: Deployment
-    leader: Process
     tools: Process
+    workers: tuple[Address, ...]
+    folder: Path
+
+    @contextmanager
+    def leading(self, count: int) -> Iterator[Process]:
+        """The time in which a Leader works, with so many workers."""
+        keys = [part for name in _WORKERS[:count] for part in ("--worker", name)]
+        lead = nexus_tools("leader", "run", "--allow-loopback", "--log-format", "json", *keys)
+        log = self.folder / f"leader{count}.log"
+        with started(lead, log, home(self.folder)) as leader:
+            leader.logged('"works"')
+            yield leader
 
 
 @contextmanager
 def _stage(folder: Path) -> Iterator[_Stage]:
-    """The package published, the tools of the examples registered, and a Leader that works."""
+    """The package published, and the tools of the examples and a leader registered."""
     own = home(folder)
 
     def command(*arguments: str) -> Any:
         return run(nexus_tools(*arguments, "--json"), own)
 
     serve = nexus_tools("tool", "serve", "examples/tools.py", "--bind", "127.0.0.1:0")
-    lead = nexus_tools("leader", "run", "--allow-loopback", "--log-format", "json")
-    command("wallet", "new", "bench")
+    workers = [Address.parse(command("wallet", "new", name)["address"]) for name in _WORKERS]
+    command("wallet", "use", "bench")
     command("localnet", "faucet", "--amount", _SUI_FOR_SETUP)
+    for name in _WORKERS[1:]:
+        command("localnet", "faucet", name, "--amount", _SUI_FOR_WORKER)
     deployment = Deployment.parse(command("package", "publish", "--yes"))
     with started(serve, folder / "tools.log", own) as tools:
         # It says `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
         root = tools.logged(f"{_FQN} at ").rpartition(" at ")[2].rpartition("/")[0]
         command("tool", "register", "--url", root, "--all", "--yes")
-        command("leader", "register", "--name", "bench", "--yes")
-        with started(lead, folder / "leader.log", own) as leader:
-            leader.logged('"works"')
-            yield _Stage(deployment, leader, tools)
+        keys = [part for name in _WORKERS for part in ("--worker", name)]
+        command("leader", "register", "--name", "bench", *keys, "--yes")
+        yield _Stage(deployment, tools, tuple(workers), folder)
 
 
 # --- The rounds
@@ -96,49 +127,61 @@ def _stage(folder: Path) -> Iterator[_Stage]:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """How long a crowd took, and the CPU time of each process meanwhile."""
+    """How long a crowd took, the CPU time of each process meanwhile, and gas of a closing."""
 
     seconds: float
     cpu_s: tuple[float, ...]
+    gas_mist: float
 
 
 async def _rounds(
-    network: Network, deployment: Deployment, processes: Sequence[Process]
+    network: Network, stage: _Stage, processes: Sequence[Process]
 ) -> tuple[list[_Round], list[float]]:
     """Each round of a crowd; seconds that one invocation takes alone."""
     key = await chain.funded_key(network, 100 * chain.SUI)
     async with SuiClient(network, key) as client, SuiClient(network) as observer:
-        tool = await ToolRegistry(client, deployment).get(_FQN)
-        crowd = _Crowd(client, observer, deployment, tool)
+        tool = await ToolRegistry(client, stage.deployment).get(_FQN)
+        crowd = _Crowd(client, observer, stage.deployment, tool)
         # The first ones open connections and read what a Leader remembers afterwards.
         alone = [await crowd.seconds(1) for _ in range(8)]
-        rounds = [await _round(crowd, processes) for _ in range(ROUNDS)]
+        rounds = [await _round(crowd, processes, stage.workers) for _ in range(ROUNDS)]
         return rounds, alone[3:]
 
 
-async def _round(crowd: "_Crowd", processes: Sequence[Process]) -> _Round:
+async def _round(
+    crowd: "_Crowd", processes: Sequence[Process], workers: Sequence[Address]
+) -> _Round:
+    had_mist = await crowd.balance(workers)
     before = [process.cpu_s for process in processes]
     seconds = await crowd.seconds(INVOCATIONS)
     # The Leader still reads and writes down what the observer has seen.
     await asyncio.sleep(_AFTERWARDS_S)
     after = [process.cpu_s for process in processes]
-    return _Round(seconds, tuple(b - a for a, b in zip(before, after, strict=True)))
+    cpu_s = tuple(b - a for a, b in zip(before, after, strict=True))
+    gas_mist = crowd.fees_mist - (await crowd.balance(workers) - had_mist)
+    return _Round(seconds, cpu_s, gas_mist / INVOCATIONS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Crowd:
-    """A requester, and an observer who sees what is settled."""
+    """A requester, and an observer who sees what is settled, and what fees it brought last."""
 
     client: SuiClient
     observer: SuiClient
     deployment: Deployment
     tool: Tool
+    fees_mist: int = 0
+
+    async def balance(self, owners: Sequence[Address]) -> int:
+        """What addresses have together, in MIST."""
+        return sum([await self.observer.balance(owner) for owner in owners])
 
     async def seconds(self, count: int) -> float:
         """How long it takes until so many invocations are requested and settled."""
         closed: dict[Address, float] = {}
         watching = asyncio.Event()
         enough = asyncio.Event()
+        self.fees_mist = 0
         watch = asyncio.create_task(self._watch(closed, count, watching, enough))
         try:
             await _first(watching, watch)
@@ -172,15 +215,16 @@ class _Crowd:
                 watching.set()
                 if isinstance(item, EventRecord):
                     event = parse_event(self.deployment, item.event)
-                    closed[_settled(event)] = perf_counter()
+                    closed[_settled(event).invocation] = perf_counter()
+                    self.fees_mist += _settled(event).fee_mist
                     if len(closed) == count:
                         enough.set()
 
 
-def _settled(event: object) -> Address:
+def _settled(event: object) -> InvocationSettled:
     if not isinstance(event, InvocationSettled):
         raise TypeError(f"an invocation was not settled: {event}")
-    return event.invocation
+    return event
 
 
 async def _first(event: asyncio.Event, task: "asyncio.Task[None]") -> None:

@@ -7,7 +7,13 @@ from nexus_tools.client import SuiClient
 from nexus_tools.package import Deployment, parse_event, ports_of
 from nexus_tools.package.move.invocation import InvocationRequested
 from nexus_tools.package.move.tool import Tool
-from nexus_tools.registry import DEFAULT_OUTCOME_BYTES, LeaderRegistry, add_request, quote_mist
+from nexus_tools.registry import (
+    DEFAULT_OUTCOME_BYTES,
+    Invocations,
+    LeaderRegistry,
+    add_request,
+    quote_mist,
+)
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 
@@ -15,17 +21,21 @@ from nexus_tools.sui.builder import TransactionBuilder
 async def request_many(
     client: SuiClient, deployment: Deployment, tool: Tool, inputs: Sequence[Mapping[str, Any]]
 ) -> list[Address]:
-    """Request invocations in one transaction; their ids."""
+    """Request invocations in one transaction, all by the same leaders; their ids."""
     settings = await LeaderRegistry(client, deployment).settings()
+    leaders = await Invocations(client, deployment).leaders_for(tool)
+    gas_price = await client.gas_price()
     builder = TransactionBuilder()
     for each in inputs:
         ports = ports_of(each)
-        cost = quote_mist(settings, tool, ports.size(), DEFAULT_OUTCOME_BYTES)
+        cost = quote_mist(settings, tool, ports.size(), DEFAULT_OUTCOME_BYTES, gas_price)
         add_request(
             builder,
             deployment,
+            settings,
             tool,
-            ports,
+            leaders,
+            inputs=ports,
             max_outcome_bytes=DEFAULT_OUTCOME_BYTES,
             payment_mist=cost,
         )

@@ -16,7 +16,7 @@ TOOL = ToolFqn.parse("xyz.example.math.divide@1")
 SERVE = nexus_tools("tool", "serve", "examples/tools.py", "--bind")
 """A server of the tools of the examples, at the address that follows."""
 
-_NETWORK = "bench"
+NETWORK = "bench"
 
 
 class Stage:
@@ -29,7 +29,7 @@ class Stage:
 
     async def publish(self) -> Deployment:
         """Name the network, make a key that has SUI, and publish the package."""
-        await self.command("network", "use", _NETWORK, "--url", self._url)
+        await self.command("network", "use", NETWORK, "--url", self._url)
         await self.new_wallet("admin", 100 * SUI)
         await self.command("wallet", "use", "admin")
         return Deployment.parse(await self.command("package", "publish", "--yes"))
@@ -40,16 +40,17 @@ class Stage:
         await request_sui(self._faucet, address, amount_mist)
         return address
 
-    async def register_tools(self, server: Process) -> None:
-        """Register what a server of `SERVE` serves."""
+    async def register_tools(self, server: Process, *terms: str) -> None:
+        """Register what a server of `SERVE` serves, under the terms that options name."""
         # It says `✓ xyz.example.math.divide@1 at http://127.0.0.1:…/divide`.
         line = await asyncio.to_thread(server.logged, f"{TOOL} at ")
         root = line.rpartition(" at ")[2].rpartition("/")[0]
-        await self.command("tool", "register", "--url", root, "--all", "--yes")
+        await self.command("tool", "register", "--url", root, "--all", *terms, "--yes")
 
-    async def register_leader(self, wallet: str) -> None:
-        """Register and activate the leader of a key."""
-        await self.command("leader", "register", "--name", wallet, "--wallet", wallet, "--yes")
+    async def register_leader(self, wallet: str, *terms: str) -> None:
+        """Register and activate the leader of a key, as options say."""
+        named = ("--name", wallet, "--wallet", wallet)
+        await self.command("leader", "register", *named, *terms, "--yes")
 
     def lead(self, wallet: str, *options: str) -> Sequence[str]:
         """The command that runs the leader of a key."""

@@ -1,8 +1,9 @@
 """What becomes of invocations while everything is killed that can be.
 
-Three Leaders share the work; one of them is killed with SIGKILL every three seconds and started
-again, the server of the tools every twenty, and the node, with its state, twice. When all
-invocations are closed, the chain is read from its beginning.
+Three Leaders with two workers each share the work of tools that have a price and sign their
+answers for the chain. One Leader is killed with SIGKILL every three seconds and started again, the
+server of the tools every twenty, and the node, with its state, twice. When all invocations are
+closed, the chain is read from its beginning.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from benchmarks.figure import Figure, at_least, at_most
 from benchmarks.node import Node, free_port, node
 from benchmarks.processes import started
 from benchmarks.requests import request_many
-from benchmarks.stage import SERVE, TOOL, Stage
+from benchmarks.stage import NETWORK, SERVE, TOOL, Stage
 from fuzzing.money import lost_mist
 from nexus_tools.client import Cursor, EventRecord, Patience, SuiClient, follow_events
 from nexus_tools.localnet import node as localnet_node
@@ -38,6 +39,7 @@ INVOCATIONS = 1_000
 PER_REQUEST = 10
 REQUESTS_LAST_S = 75.0
 LEADERS = ("ann", "bob", "eve")
+PRICE_SUI = "0.002"
 LEADER_DIES_EVERY_S = 3.0
 TOOLS_DIE_EVERY_S = 20.0
 NODE_DIES_AFTER_S = (20.0, 50.0)
@@ -107,22 +109,41 @@ async def _storm(folder: Path) -> _Storm:
         stage = Stage(folder, own.network.url, own.network)
         deployment = await stage.publish()
 
-        def service(name: str, command: Sequence[str]) -> _Service:
-            made = _Service(command, folder / f"{name}.log", stage.home)
+        def service(name: str, command: Sequence[str], **settings: str) -> _Service:
+            made = _Service(command, folder / f"{name}.log", stage.home | settings)
             made.start()
             stack.callback(made.end)
             return made
 
-        tools = service("tools", [*SERVE, f"127.0.0.1:{free_port()}"])
-        await stage.register_tools(tools.process)
-        for name in LEADERS:
-            await stage.new_wallet(name, 100 * chain.SUI)
-            await stage.register_leader(name)
-        leaders = [service(name, stage.lead(name)) for name in LEADERS]
+        leads = [await _register_leader(stage, folder, name) for name in LEADERS]
+        key = str(folder / "tools.pem")
+        await stage.command("tool", "key", "new", key)
+        state = str(folder / "tools.state")
+        signing = ("--signing-key", key, "--network", NETWORK, "--state", state)
+        tools = service("tools", [*SERVE, f"127.0.0.1:{free_port()}", *signing])
+        named = [part for name in LEADERS for part in ("--leader", name)]
+        terms = ("--price", PRICE_SUI, "--key", key, "--require-signed-outcome", "--unchecked")
+        await stage.register_tools(tools.process, *terms, *named)
+        leaders = [
+            service(name, lead, NEXUS_TOOLS_LEADER_SIGNING_KEY=str(folder / f"{name}.pem"))
+            for name, lead in zip(LEADERS, leads, strict=True)
+        ]
         killed: Counter[str] = Counter()
         async with asyncio.timeout(_LIMIT_S), _weather(own, folder, leaders, tools, killed):
             await _request(own, deployment)
         return await _tell(own, deployment, killed)
+
+
+async def _register_leader(stage: Stage, folder: Path, name: str) -> Sequence[str]:
+    """Register a leader that signs its calls, with two workers; the command that runs it."""
+    second = f"{name}-2"
+    await stage.new_wallet(name, 100 * chain.SUI)
+    await stage.new_wallet(second, chain.SUI)
+    key = str(folder / f"{name}.pem")
+    await stage.command("leader", "key", "new", key)
+    workers = ("--worker", name, "--worker", second)
+    await stage.register_leader(name, *workers, "--key", key)
+    return stage.lead(name, *workers)
 
 
 # --- The storm

@@ -61,14 +61,14 @@ async def _verbs(network: Network, process: Process) -> list[Figure]:
     async with SuiClient(network, key) as client:
         deployment = await chain.deploy(client)
         registry = ToolRegistry(client, deployment)
-        _, cap = await LeaderRegistry(client, deployment).register("bench", activate=True)
+        _, leader = await LeaderRegistry(client, deployment).register("bench", activate=True)
 
         def register(number: int) -> Action:
             return lambda: registry.register(_registration(number))
 
         figures = await _timed("transfer", [lambda: _transfer(client)] * TRANSFERS, process)
         figures += await _timed("register", [register(n) for n in range(REGISTRATIONS)], process)
-        requesting = _Requesting(client, deployment, cap, await registry.get(_fqn(0)))
+        requesting = _Requesting(client, deployment, leader, await registry.get(_fqn(0)))
         figures += await _timed("request", [requesting.request] * REQUESTS, process)
         single = await requesting.settlements(REQUESTS, 1)
         figures += await _timed("settle", single, process)
@@ -107,7 +107,7 @@ class _Requesting:
 
     client: SuiClient
     deployment: Deployment
-    cap: Address
+    leader: Address
     tool: Tool
 
     async def request(self) -> None:
@@ -125,7 +125,7 @@ class _Requesting:
 
     def _settlement(self, invocations: Sequence[Address]) -> Action:
         outcomes = dict.fromkeys(invocations, _OUTCOME)
-        return lambda: Invocations(self.client, self.deployment).close(self.cap, outcomes)
+        return lambda: Invocations(self.client, self.deployment).close(self.leader, outcomes)
 
 
 # --- The list of many tools

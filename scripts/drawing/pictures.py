@@ -1,4 +1,4 @@
-"""What is drawn: the loop, the life of a tool, the windows of an invocation, the Leader."""
+"""What is drawn: how tools, invocations, their money and the Leader go."""
 
 from collections.abc import Callable, Mapping
 
@@ -80,6 +80,31 @@ def windows() -> str:
     return canvas.svg()
 
 
+def money() -> str:
+    """Where the money of an invocation goes."""
+    canvas = Canvas(760, 300, "Where the money of an invocation goes: price, fee, refund, gas")
+    canvas.box(20, 110, 130, 60, "requester", "prepays")
+    canvas.box(300, 90, 170, 100, "invocation", "price", "fee", "room for the answer", kind="chain")
+    canvas.box(610, 20, 130, 60, "payout", "of the tool")
+    canvas.box(610, 110, 130, 60, "worker", "of the leader")
+    canvas.box(610, 220, 130, 60, "network", "gas")
+    canvas.arrow((150, 130), (300, 130))
+    canvas.text(225, 122, "request: all of it")
+    canvas.arrow((470, 110), (530, 110), (530, 50), (610, 50))
+    canvas.text(570, 42, "price")
+    canvas.text(524, 84, "settled", anchor="end")
+    canvas.arrow((470, 140), (610, 140))
+    canvas.text(540, 132, "fee")
+    canvas.text(540, 158, "settled or failed")
+    canvas.arrow((340, 190), (340, 215), (120, 215), (120, 170))
+    canvas.text(230, 207, "the rest, when it is closed")
+    canvas.arrow((675, 170), (675, 220))
+    canvas.text(667, 200, "closing", anchor="end")
+    canvas.arrow((60, 170), (60, 250), (610, 250))
+    canvas.text(330, 242, "request, deletion: storage comes back")
+    return canvas.svg()
+
+
 def leader() -> str:
     """The way of an invocation through the Leader."""
     canvas = Canvas(760, 290, "Inside the Leader: watcher, journal, carrier, invoker, closer")
@@ -134,5 +159,6 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "life": life,
     "windows": windows,
     "leader": leader,
+    "money": money,
     "claim": terminal,
 }

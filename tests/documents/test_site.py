@@ -23,9 +23,13 @@ def test_every_page_has_a_place_in_the_navigation():
 
 
 def test_every_page_is_in_one_of_the_parts():
-    """But for the tutorial, and for the architecture, where contributors look for it."""
+    """But for the tutorial, and for what contributors and auditors look for."""
     names = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
-    assert {name for name in names if "/" not in name} == {"tutorial.md", "architecture.md"}
+    assert {name for name in names if "/" not in name} == {
+        "tutorial.md",
+        "architecture.md",
+        "audit.md",
+    }
     assert {name.split("/")[0] for name in names if "/" in name} == {*PARTS}
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import pytest
 
+from nexus_tools.client import KeyPair, Patience, SuiClient
 from nexus_tools.errors import NexusError
 from nexus_tools.registry import Invocations, LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -23,7 +24,8 @@ class Round:
 
 
 class Parties:
-    """The admin, the owner of tools, the leader and the user, who requests; and their purses.
+    """The admin, the owner of tools, the leader, the user, who requests, and a stranger; and their
+    purses.
 
     A purse is what an address has in coins and in its address balance. What it has locked as
     collateral is counted by whoever locks it.
@@ -80,6 +82,15 @@ class Parties:
         """An invocation that a party requests; gives its id."""
         return (await self.invocations(party).request(tool, self.INPUTS, **terms))[1]
 
+    async def honest(self, tool, leader, inputs=INPUTS, party="leader"):
+        """What an honest invocation brings each party, when it is settled and deleted."""
+        async with self.round() as played:
+            invocations = self.invocations()
+            _, invocation = await invocations.request(tool, inputs, leaders=[leader])
+            await self.settle(leader, invocation, party=party)
+            await invocations.delete(invocation)
+        return played.gained
+
     async def settle(self, leader, *invocations, party="leader"):
         """Settle invocations as a worker of a leader, in one transaction."""
         outcomes = dict.fromkeys(invocations, self.ANSWER)
@@ -92,8 +103,19 @@ class Parties:
 
 
 @pytest.fixture
-def parties(chain, admin, owner, leader, user):
-    return Parties(chain, {"admin": admin, "owner": owner, "leader": leader, "user": user})
+async def stranger(chain):
+    """Somebody whom nobody chose, with 1 000 SUI."""
+    key = KeyPair.from_bytes(b"\0" + bytes([77] * 32))
+    chain.net.fund(key.address, 1_000 * 10**9)
+    quick = Patience(first_pause_s=0.001, longest_pause_s=0.01)
+    async with SuiClient(chain.net.network, key, patience=quick) as client:
+        yield client
+
+
+@pytest.fixture
+def parties(chain, admin, owner, leader, user, stranger):
+    people = {"admin": admin, "owner": owner, "leader": leader, "user": user}
+    return Parties(chain, people | {"stranger": stranger})
 
 
 @pytest.fixture
@@ -123,6 +145,26 @@ def told(record_property, request):
         record_property("economics", (request.node.name, profit_mist, damage_mist, whose))
 
     return tell
+
+
+@pytest.fixture
+def attack(parties, told):
+    """What a party tries inside is told: its profit, and the loss of who lost the most by it.
+
+    `honest` is what each would have had without the attack.
+    """
+
+    @asynccontextmanager
+    async def attack(party, honest=None):
+        async with parties.round() as played:
+            yield played
+        more = {each: mist - (honest or {}).get(each, 0) for each, mist in played.gained.items()}
+        profit_mist = more.pop(party)
+        whose = min(more, key=more.get)
+        lost_mist = max(0, -more[whose])
+        told(profit_mist, lost_mist, f"the {whose}" if lost_mist else "nobody")
+
+    return attack
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -55,6 +55,14 @@ def test_more_than_32_signed_answers_in_a_transaction_would_not_pay_at_every_pri
     assert signed[64] < failing < signed[economics.MAX_SIGNED]
 
 
+def test_a_leader_loses_when_gas_is_three_times_as_dear_as_at_the_request(economy):
+    """The fee is fixed by the request. The epoch may end in between: alone a settlement is covered
+    until the price is three times as high, in a batch of 16 until it is ten times."""
+    fee_mist = economy.settle_fee_mist(1_000)
+    assert economy.settling[LONE].mist(3_000) < fee_mist < economy.settling[LONE].mist(3_500)
+    assert economy.settling[FULL].mist(10_000) < fee_mist
+
+
 # --- The limit: large inputs
 
 
@@ -81,10 +89,18 @@ def test_law_1_ends_where_large_inputs_come_in_large_batches_or_gas_is_dear(econ
         )
         if left < 0
     }
-    assert uncovered == {
-        OLD: {(5_000, 1), (2_000, 16), (5_000, 16), *((price, 32) for price in economics.PRICES)},
-        NEW: {(2_000, 32), (5_000, 32)},
-    }[economy.protocol]
+    assert (
+        uncovered
+        == {
+            OLD: {
+                (5_000, 1),
+                (2_000, 16),
+                (5_000, 16),
+                *((price, 32) for price in economics.PRICES),
+            },
+            NEW: {(2_000, 32), (5_000, 32)},
+        }[economy.protocol]
+    )
 
 
 def test_a_record_is_cheap(economy):

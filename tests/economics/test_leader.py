@@ -1,7 +1,14 @@
 """What a leader may hope for: fees without work, two fees for one invocation, a fee of another."""
 
+import asyncio
+
+import pytest
+
 from nexus_tools.package.move import invocation as calls
-from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.registry import add_outcome, read_records
+from nexus_tools.sui.builder import TransactionBuilder
+from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature, SigningKey
+from nexus_tools.tool.signed_outcome import outcome_message
 
 
 async def test_a_leader_hoped_to_earn_more_by_failing_at_once(parties, tool, active_leader, told):
@@ -45,130 +52,129 @@ async def test_a_leader_hoped_to_gain_by_doing_nothing(parties, tool, active_lea
     told(0, -played["user"], "the requester")
 
 
-async def test_a_leader_hoped_for_two_fees_of_one_invocation(parties, tool, active_leader, told):
+async def test_a_leader_hoped_for_two_fees_of_one_invocation(parties, tool, active_leader, attack):
     invocation = await parties.request(tool)
     await parties.settle(active_leader, invocation)
-    async with parties.round() as played:
+    async with attack("leader") as played:
         again = await parties.settle(active_leader, invocation)
         await parties.fail(active_leader, invocation)
     assert again.events == ()
     assert played["leader"] < 0  # the gas of both
     assert played["owner"] == played["user"] == 0
-    told(played["leader"])
 
 
 async def test_a_leader_hoped_to_settle_one_invocation_twice_in_a_transaction(
-    parties, tool, active_leader, told
+    parties, tool, active_leader, attack
 ):
-    invocation = await parties.request(tool)
-    async with parties.round() as played:
-        await parties.settle(active_leader, invocation, invocation)
+    invocation, other = await parties.request(tool), await parties.request(tool)
+    async with parties.round() as honest:
+        await parties.settle(active_leader, other)
+    builder = TransactionBuilder()
+    for _ in range(2):
+        add_outcome(builder, parties.chain.deployment, invocation, active_leader, parties.ANSWER)
+    async with attack("leader", honest.gained) as played:
+        await parties.invocations("leader").send(builder)
     assert played["owner"] == tool.price_mist
-    told(0)
+    assert played["leader"] <= honest["leader"]
 
 
-async def test_a_leader_hoped_to_close_what_does_not_name_it(parties, tool, told, refused):
+async def test_a_leader_hoped_to_close_what_does_not_name_it(parties, tool, attack, refused):
     invocation = await parties.request(tool)
-    other = await parties.register_leader("admin", "other")
-    async with parties.round() as played:
+    other = await parties.register_leader("stranger", "other")
+    async with attack("stranger"):
         with refused("not_responsible"):
-            await parties.settle(other, invocation, party="admin")
-    told(played["admin"])
+            await parties.settle(other, invocation, party="stranger")
 
 
 async def test_a_stranger_hoped_to_close_in_the_name_of_the_leader(
-    parties, tool, active_leader, told, refused
+    parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
-    async with parties.round() as played:
+    async with attack("admin"):
         with refused("not_worker"):
             await parties.settle(active_leader, invocation, party="admin")
-    told(played["admin"])
 
 
 async def test_a_worker_that_was_dismissed_hoped_to_earn_on(
-    parties, tool, active_leader, told, refused
+    parties, tool, active_leader, attack, refused
 ):
     leaders = parties.leaders()
     await leaders.add_worker(active_leader, parties.address("admin"))
     invocation = await parties.request(tool)
     await leaders.remove_worker(active_leader, parties.address("admin"))
-    async with parties.round() as played:
+    async with attack("admin"):
         with refused("not_worker"):
             await parties.settle(active_leader, invocation, party="admin")
-    told(played["admin"])
 
 
-async def test_a_worker_hoped_to_take_over_the_leader(parties, active_leader, told, refused):
+async def test_a_worker_hoped_to_take_over_the_leader(parties, active_leader, attack, refused):
     """Its key lies on a machine: whoever steals it closes invocations, and nothing else."""
     await parties.leaders().add_worker(active_leader, parties.address("admin"))
     thief, address = parties.leaders("admin"), parties.address("admin")
-    for attempt in (
-        thief.unregister(active_leader),
-        thief.deactivate(active_leader),
-        thief.offer(active_leader, address),
-        thief.add_worker(active_leader, parties.address("user")),
-        thief.add_key(active_leader, bytes(32)),
-    ):
-        with refused("not_owner"):
-            await attempt
-    with refused("not_offered"):
-        await thief.accept(active_leader)
-    told(0)
+    async with attack("admin"):
+        for attempt in (
+            thief.unregister(active_leader),
+            thief.deactivate(active_leader),
+            thief.offer(active_leader, address),
+            thief.add_worker(active_leader, parties.address("user")),
+            thief.add_key(active_leader, bytes(32)),
+        ):
+            with refused("not_owner"):
+                await attempt
+        with refused("not_offered"):
+            await thief.accept(active_leader)
 
 
 async def test_a_backup_hoped_to_be_faster_than_the_first_leader(
-    parties, define, active_leader, told, refused
+    parties, define, active_leader, attack, refused
 ):
     backup = await parties.register_leader("admin", "backup")
     tool = await parties.register_tool(define(), active_leader, backup)
     invocation = await parties.request(tool, leaders=[active_leader, backup])
     with refused("too_early"):
         await parties.settle(backup, invocation, party="admin")
-    async with parties.round() as played:
+    async with attack("admin") as played:
         await parties.settle(active_leader, invocation)
     assert played["leader"] > 0
-    told(0)
 
 
 async def test_a_leader_that_slept_hoped_to_have_the_fee_of_its_backup(
-    parties, define, active_leader, told
+    parties, define, active_leader, attack
 ):
     backup = await parties.register_leader("admin", "backup")
     tool = await parties.register_tool(define(), active_leader, backup)
     invocation = await parties.request(tool, leaders=[active_leader, backup])
     parties.pass_time(20_001)
     await parties.settle(backup, invocation, party="admin")
-    async with parties.round() as played:
+    async with attack("leader") as played:
         await parties.settle(active_leader, invocation)
     assert played["leader"] < 0
     assert played["admin"] == 0
-    told(played["leader"])
 
 
 async def test_a_leader_hoped_to_settle_when_all_windows_were_over(
-    parties, tool, active_leader, told
+    parties, tool, active_leader, attack
 ):
     invocation = await parties.request(tool)
     parties.pass_windows()
-    async with parties.round() as played:
+    async with attack("leader") as played:
         await parties.settle(active_leader, invocation)
     assert played["leader"] < 0
     assert played["owner"] == 0
-    told(played["leader"])
 
 
 async def test_a_leader_hoped_that_one_lost_race_is_anothers_loss(
-    parties, tool, active_leader, told
+    parties, tool, active_leader, attack
 ):
     """A batch goes through without what was closed in the meantime."""
-    invocations = [await parties.request(tool) for _ in range(3)]
+    invocations = [await parties.request(tool) for _ in range(5)]
+    async with parties.round() as honest:
+        await parties.settle(active_leader, *invocations[3:])
     await parties.fail(active_leader, invocations[1])
-    async with parties.round() as played:
-        await parties.settle(active_leader, *invocations)
+    async with attack("leader", honest.gained) as played:
+        await parties.settle(active_leader, *invocations[:3])
     assert played["owner"] == 2 * tool.price_mist
-    assert played["leader"] > 0
-    told(0)
+    assert 0 < played["leader"] < honest["leader"]
 
 
 async def test_a_leader_hoped_to_be_paid_for_a_padded_answer(
@@ -194,74 +200,263 @@ async def test_a_leader_hoped_to_be_paid_for_a_padded_answer(
     )
 
 
-async def test_a_leader_hoped_to_invent_an_answer(parties, define, active_leader, told, refused):
+async def test_a_leader_hoped_to_invent_an_answer(parties, define, active_leader, attack, refused):
     tool = await parties.register_tool(
         define(), active_leader, keys=(bytes(31) + b"\x01",), requires_signed_outcome=True
     )
     invocation = await parties.request(tool)
-    async with parties.round() as played:
+    async with attack("leader") as played:
         with refused("not_signed"):
             await parties.settle(active_leader, invocation)
     assert played["owner"] == 0
-    told(played["leader"])
 
 
 async def test_a_leader_that_is_suspended_hoped_to_earn_on(
-    parties, tool, active_leader, told, refused
+    parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
     admins = parties.leaders("admin")
     await admins.propose_slash(active_leader, 1_000_000_000, "false failures", bytes(32))
     parties.pass_time(3 * 86_400_000)
     await admins.execute_slash(active_leader)
-    with refused("leader_suspended"):
-        await parties.settle(active_leader, invocation)
-    told(0)
+    async with attack("leader"):
+        with refused("leader_suspended"):
+            await parties.settle(active_leader, invocation)
 
 
 async def test_a_leader_hoped_to_leave_before_what_it_owes_is_closed(
-    parties, tool, active_leader, told, refused
+    parties, tool, active_leader, attack, refused
 ):
     """The shortest delay is an hour, the longest two windows are six minutes."""
-    invocation = await parties.request(tool)
+    invocation, other = await parties.request(tool), await parties.request(tool)
     await parties.leaders().unregister(active_leader)
-    with refused("delay_not_over"):
-        await parties.leaders().claim(active_leader)
-    async with parties.round() as played:
+    async with parties.round() as honest:
+        await parties.settle(active_leader, other)
+    async with attack("leader", honest.gained) as played:
+        with refused("delay_not_over"):
+            await parties.leaders().claim(active_leader)
         await parties.settle(active_leader, invocation)
     assert played["owner"] == tool.price_mist
-    told(0)
 
 
-async def test_a_leader_hoped_to_list_itself(parties, define, active_leader, told, refused):
+async def test_a_leader_hoped_to_list_itself(parties, define, active_leader, attack, refused):
     tool = await parties.register_tool(define(), active_leader)
     other = await parties.register_leader("admin", "other")
-    with refused("not_owner"):
-        await parties.tools("admin").add_leader(tool.fqn, other)
-    told(0)
+    async with attack("admin"):
+        with refused("not_owner"):
+            await parties.tools("admin").add_leader(tool.fqn, other)
 
 
 async def test_a_leader_hoped_that_a_free_tool_is_closed_by_whoever_is_first(
-    parties, define, active_leader, told, refused
+    parties, define, active_leader, attack, refused
 ):
     """With an empty list any leader may be named, but only who is named closes."""
     tool = await parties.register_tool(define(), price_mist=0)
     other = await parties.register_leader("admin", "other")
     invocation = await parties.request(tool, leaders=[active_leader])
-    with refused("not_responsible"):
-        await parties.fail(other, invocation, party="admin")
-    told(0)
+    async with attack("admin"):
+        with refused("not_responsible"):
+            await parties.fail(other, invocation, party="admin")
 
 
 async def test_a_leader_hoped_to_close_an_invocation_as_expired_for_a_fee(
-    parties, tool, active_leader, told, refused
+    parties, tool, active_leader, attack, refused
 ):
     invocation = await parties.request(tool)
     with refused("not_expired"):
         await parties.invocations("leader").call(calls.expire, invocation)
     parties.pass_windows()
-    async with parties.round() as played:
+    async with attack("leader") as played:
         await parties.invocations("leader").call(calls.expire, invocation)
     assert played["leader"] < 0
     assert played["user"] > 0  # all that was prepaid
-    told(played["leader"])
+
+
+@pytest.mark.parametrize("reason", [each for each in FailureReason if each != "expired"])
+async def test_a_leader_hoped_that_silence_is_cheaper_than_to_say_why(
+    parties, tool, active_leader, attack, reason
+):
+    """A lone failure is covered whatever the reason, with a detail of 200 bytes."""
+    await parties.fail(active_leader, await parties.request(tool))  # its address balance exists
+    said, silent = await parties.request(tool), await parties.request(tool)
+    async with parties.round() as honest:
+        await parties.invocations("leader").close(active_leader, {said: Failure(reason, "x" * 200)})
+    assert honest["leader"] >= 0
+    async with attack("leader", {"leader": honest["leader"]}):
+        parties.pass_windows()
+        await parties.invocations("stranger").expire(silent)
+
+
+async def test_a_leader_hoped_that_two_workers_of_it_are_paid_for_one_invocation(
+    parties, tool, active_leader, attack
+):
+    """They run side by side, without an object that only one of them could use at a time."""
+    await parties.leaders().add_worker(active_leader, parties.address("stranger"))
+    both, others = [[await parties.request(tool) for _ in range(2)] for _ in range(2)]
+    async with parties.round() as honest:
+        await parties.settle(active_leader, *others)
+    async with attack("leader", {"leader": honest["leader"]}) as played:
+        await asyncio.gather(
+            parties.settle(active_leader, *both),
+            parties.settle(active_leader, *both, party="stranger"),
+        )
+    assert played["owner"] == 2 * tool.price_mist
+    assert min(played["leader"], played["stranger"]) < 0 < max(played["leader"], played["stranger"])
+
+
+async def test_a_leader_hoped_to_run_ahead_of_the_other_one_that_is_named(
+    parties, define, active_leader, attack
+):
+    """Who loses a race pays the gas of its transaction: that is all that it can be made to lose."""
+    backup = await parties.register_leader("stranger", "backup")
+    tool = await parties.register_tool(define(), active_leader, backup)
+    await parties.honest(tool, active_leader)
+    honest = await parties.honest(tool, active_leader)
+    raced = await parties.request(tool, leaders=[active_leader, backup])
+    parties.pass_time(20_001)
+    async with attack("leader", {"leader": honest["leader"]}) as played:
+        await parties.settle(active_leader, raced)
+        await parties.settle(backup, raced, party="stranger")
+    assert -1_100_000 < played["stranger"] < 0
+    assert played["leader"] <= honest["leader"]
+
+
+# --- Answers that are not the tool's
+
+
+@pytest.fixture
+async def signing(parties, define, active_leader):
+    """A tool whose answers have to be signed, and its key."""
+    key = SigningKey.new()
+    terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
+    return await parties.register_tool(define(), active_leader, **terms), key
+
+
+def signed(key, invocation, inputs, answer):
+    signature = key.private.sign(outcome_message(bytes(invocation), inputs, answer))
+    return Answer(answer.variant, answer.ports, OutcomeSignature(key.public_key, signature))
+
+
+async def test_a_leader_hoped_to_settle_with_the_answer_to_another_question(
+    parties, signing, active_leader, attack, refused
+):
+    """The tool signs what it was asked, and the chain knows what it was to be asked."""
+    tool, key = signing
+    invocation = await parties.request(tool)
+    answer = signed(key, invocation, {"a": 1, "b": 1}, parties.ANSWER)
+    async with attack("leader"):
+        with refused("wrong_signature"):
+            await parties.invocations("leader").close(active_leader, {invocation: answer})
+
+
+async def test_a_leader_hoped_to_settle_twice_with_one_answer(
+    parties, signing, active_leader, attack, refused
+):
+    """To the same question in another invocation."""
+    tool, key = signing
+    first, second = await parties.request(tool), await parties.request(tool)
+    answer = signed(key, first, parties.INPUTS, parties.ANSWER)
+    invocations = parties.invocations("leader")
+    await invocations.close(active_leader, {first: answer})
+    async with attack("leader"):
+        with refused("wrong_signature"):
+            await invocations.close(active_leader, {second: answer})
+
+
+async def test_a_leader_hoped_to_change_an_answer(parties, signing, active_leader, attack, refused):
+    tool, key = signing
+    invocation = await parties.request(tool)
+    answer = signed(key, invocation, parties.INPUTS, parties.ANSWER)
+    changed = Answer("ok", {"result": 43}, answer.signature)
+    async with attack("leader"):
+        with refused("wrong_signature"):
+            await parties.invocations("leader").close(active_leader, {invocation: changed})
+
+
+async def test_a_leader_hoped_to_sign_an_answer_itself(
+    parties, signing, active_leader, attack, refused
+):
+    tool, _ = signing
+    invocation = await parties.request(tool)
+    answer = signed(SigningKey.new(), invocation, parties.INPUTS, parties.ANSWER)
+    async with attack("leader"):
+        with refused("wrong_key"):
+            await parties.invocations("leader").close(active_leader, {invocation: answer})
+
+
+async def test_no_rule_ends_that_a_leader_invents_an_answer_where_nobody_signs(
+    parties, tool, active_leader, attack
+):
+    """The limit of law 1: it earns what an honest one earns, and the requester's price is lost."""
+    await parties.honest(tool, active_leader)
+    honest = await parties.honest(tool, active_leader)
+    invented = Answer("ok", {"result": 13})
+    async with attack("leader", {"leader": honest["leader"]}) as played:
+        invocation = await parties.request(tool)
+        await parties.invocations("leader").close(active_leader, {invocation: invented})
+    assert played["leader"] == honest["leader"]
+    assert played["owner"] == tool.price_mist
+
+
+async def test_no_rule_ends_that_a_leader_fails_what_has_an_answer(
+    parties, tool, active_leader, attack
+):
+    """It loses by it, and the requester a fee and gas: less than the leader might have earned."""
+    await parties.honest(tool, active_leader)
+    honest = await parties.honest(tool, active_leader)
+    async with attack("leader", {"leader": honest["leader"]}) as played:
+        invocation = await parties.request(tool)
+        await parties.fail(active_leader, invocation)
+        await parties.invocations().delete(invocation)
+    assert 0 <= played["leader"] < honest["leader"]
+    assert played["owner"] == 0
+    assert -played["user"] < 3_600_000
+
+
+# --- Records and slashes
+
+
+async def test_a_leader_hoped_to_buy_itself_a_record(parties, active_leader, define, attack):
+    """It can, for gas alone: prices and fees stay in the family. A record is weak evidence."""
+    fqn = "xyz.example.own.tool@1"
+    owner = parties.tools("leader")
+    await owner.register(define(fqn))
+    own, invocations = await owner.get(fqn), parties.invocations("leader")
+    async with attack("leader") as played:
+        for _ in range(16):
+            _, place = await invocations.request(own, parties.INPUTS, leaders=[active_leader])
+            await parties.settle(active_leader, place)
+            await invocations.delete(place)
+    assert (await read_records(invocations))[active_leader].settled == 16
+    assert -16 * 3_500_000 < played["leader"] < 0
+
+
+async def test_a_leader_hoped_to_be_immune_once_it_was_slashed(
+    parties, active_leader, attack, refused
+):
+    """Half until it tops up: then it is whole, and may be slashed again."""
+    admins, leaders = parties.leaders("admin"), parties.leaders()
+    half = 5_000_000_000
+    async with attack("leader", {"leader": -2 * half}):
+        for _ in range(2):
+            await admins.propose_slash(active_leader, half, "false failures", bytes(32))
+            parties.pass_time(3 * 86_400_000)
+            await admins.execute_slash(active_leader)
+            with refused("slash_too_large"):
+                await admins.propose_slash(active_leader, 1, "once more", bytes(32))
+            await leaders.top_up(active_leader)
+    assert (await leaders.get(active_leader)).collateral.is_whole
+
+
+async def test_a_seller_hoped_to_keep_a_worker_with_the_leader_that_it_sold(
+    parties, tool, active_leader, attack, refused
+):
+    """Also one that it adds after the buyer looked."""
+    invocation = await parties.request(tool)
+    await parties.leaders().offer(active_leader, parties.address("stranger"))
+    await parties.leaders().add_worker(active_leader, parties.address("admin"))
+    await parties.leaders("stranger").accept(active_leader)
+    async with attack("leader"):
+        for former in ("leader", "admin"):
+            with refused("not_worker"):
+                await parties.settle(active_leader, invocation, party=former)

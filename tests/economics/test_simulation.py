@@ -2,7 +2,7 @@
 
 Law 1, honesty pays best: of all that a leader can do so that the chain sees it, nothing earns more
 than to carry an invocation honestly. It says nothing of answers that are invented or wrong where
-nobody signs them, nor of a leader and a requester in league, who share what a tool gave for nothing.
+nobody signs them, nor of a leader and a requester in league, who share what a tool gave unpaid.
 
 Law 2, the griefing factor is at most 1 for strangers: who was not chosen costs nobody anything. Who
 was chosen costs a requester the fee for failing and no price, a tool at most three answers for each
@@ -95,7 +95,7 @@ def test_law_1_ends_where_a_leader_and_a_requester_are_in_league(play):
     leader = Leader("leader", play, requester)
     tool = Tool("tool", ToolPlay.HONEST, 100_000_000, [leader], signs=True)
     results = [marketplace.invoke(requester, tool, [leader], FEES) for _ in range(10)]
-    assert [result.answered for result in results] == [True] * REFUSED_AFTER + [False] * 7
+    assert [result.has_answer for result in results] == [True] * REFUSED_AFTER + [False] * 7
     assert sum(result.paid["leader"] + result.paid["requester"] for result in results) == 0
 
 

@@ -91,24 +91,29 @@ def serve(serve_app):
 
 
 @pytest.fixture
-async def leader(stage, tmp_path):
-    """A Leader that is registered and runs."""
+async def leader_id(stage):
+    """The id of a leader that is active; who is in need of it registers it."""
+    async with stage.client("leader") as client:
+        leaders = LeaderRegistry(client, stage.deployment)
+        owned = await leaders.owned_by()
+        return owned[0].id if owned else (await leaders.register("flows", activate=True))[1]
+
+
+@pytest.fixture
+async def leader(stage, leader_id, tmp_path):
+    """The id of that leader, which a daemon runs."""
     settings = LeaderConfig(
         journal=tmp_path / "journal.sqlite",
         allow_http=True,
         allowed_networks=(ip_network("127.0.0.0/8"),),
     )
     async with stage.client("leader") as client:
-        leaders = LeaderRegistry(client, stage.deployment)
-        caps = await leaders.caps()
-        if not caps:
-            _, cap = await leaders.register("flows", activate=True)
-            caps = (cap,)
-        daemon = Leader(settings, client, stage.people["leader"], stage.deployment, caps[0])
+        signers = [stage.people["leader"]]
+        daemon = Leader(settings, client, signers, stage.deployment, leader_id)
         task = asyncio.create_task(daemon.run())
         ready = asyncio.create_task(daemon.ready.wait())
         await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
         ready.cancel()
-        yield caps[0]
+        yield leader_id
         daemon.stop()
         await task

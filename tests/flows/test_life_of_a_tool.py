@@ -40,13 +40,14 @@ def registry(author, stage):
 
 
 @pytest.fixture
-def register(registry, serve):
+def register(registry, serve, leader_id):
     """Serve and register the tool `add` under a name of the test's; gives its FQN."""
 
     async def register(name):
         add = make_add(name)
         url = await serve(ToolServer([add]))
-        await registry.register(Registration(add.definition(url), 5_000))
+        definition = add.definition(url)
+        await registry.register(Registration(definition, 5_000, leaders=(leader_id,)))
         return ToolFqn.parse(f"xyz.flows.{name}.add@1")
 
     return register

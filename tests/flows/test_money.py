@@ -42,7 +42,7 @@ class Economy:
         self.fqns = []
         self.open = []
         self.closed = []
-        self.cap = None
+        self.leader = None
         self.gas_mist = 0
 
     async def pay(self, verb):
@@ -53,7 +53,7 @@ class Economy:
     async def start(self):
         self.before = await self.balances()
         self.locked_before = await self.locked()
-        sent, self.cap = await self.leaders.register("economy", activate=True)
+        sent, self.leader = await self.leaders.register("economy", activate=True)
         self.gas_mist += sent.cost.net
 
     async def balances(self):
@@ -63,21 +63,17 @@ class Economy:
 
     async def locked(self):
         """The collateral of all tools and leaders, and what is in all invocations."""
-        tools = sum(
-            tool.collateral.balance_mist for tool in await self.tools.list() if tool.collateral
-        )
-        leader = await self.leaders.get(self.cap) if self.cap else None
+        owners = [*await self.tools.list(), *await self.leaders.list()]
         invocations = [await self.invocations.get(each) for each in (*self.open, *self.closed)]
-        collateral = leader.record.collateral.balance_mist if leader else 0
-        return tools + collateral + sum(invocation.refund_mist for invocation in invocations)
+        collateral = sum(each.collateral.balance_mist for each in owners)
+        return collateral + sum(invocation.payment_mist for invocation in invocations)
 
     # --- What people do
 
     async def register(self):
         fqn = f"xyz.money.number{len(self.fqns)}.echo@1"
-        result = await self.tools.register(
-            Registration(definition(fqn), self.chance.randrange(10_000))
-        )
+        terms = {"price_mist": self.chance.randrange(10_000), "leaders": (self.leader,)}
+        result = await self.tools.register(Registration(definition(fqn), **terms))
         self.gas_mist += result.sent.cost.net
         self.fqns.append(ToolFqn.parse(fqn))
 
@@ -104,7 +100,7 @@ class Economy:
         outcome = Answer("ok", {"text": "x" * self.chance.randrange(300)})
         if self.chance.random() < 0.3:
             outcome = Failure(FailureReason.UNREACHABLE, "nobody is there")
-        await self.pay(self.closing.close(self.cap, {invocation: outcome}))
+        await self.pay(self.closing.close(self.leader, {invocation: outcome}))
         self.open.remove(invocation)
         self.closed.append(invocation)
 
@@ -162,18 +158,17 @@ async def earnings(stage, people):
     leaders = LeaderRegistry(leader, stage.deployment)
     await tools.register(Registration(definition("xyz.money.earnings.echo@1")))
     tool = await tools.get(ToolFqn.parse("xyz.money.earnings.echo@1"))
-    for other in (await leaders.state()).active:
-        await leaders.deactivate(other)
-    _, cap = await leaders.register("earnings", activate=True)
+    _, place = await leaders.register("earnings", activate=True)
+    requesting = Invocations(requester, stage.deployment)
+    terms = {"leaders": [place], "max_outcome_bytes": 65_536}
 
     async def earn(outcome):
-        _, invocation = await Invocations(requester, stage.deployment).request(
-            tool, {}, max_outcome_bytes=65_536
-        )
+        _, invocation = await requesting.request(tool, {}, **terms)
         before = await leader.balance(leader.address)
-        await Invocations(leader, stage.deployment).close(cap, {invocation: outcome})
+        await Invocations(leader, stage.deployment).close(place, {invocation: outcome})
         return await leader.balance(leader.address) - before
 
+    await earn(Failure(FailureReason.HTTP_ERROR, ""))  # the first fee makes an address balance
     return earn
 
 
@@ -186,7 +181,7 @@ async def test_settling_as_many_ports_as_there_can_be_earns_more_than_it_costs(e
     assert await earnings(Answer("ok", {f"port_{number}": 1 for number in range(32)})) > 0
 
 
-@pytest.mark.parametrize("size", [0, 200, 2_000])
+@pytest.mark.parametrize("size", [0, 100, 200])
 async def test_failing_earns_less_than_settling(earnings, size):
     failing = await earnings(Failure(FailureReason.HTTP_ERROR, "x" * size))
     settling = await earnings(Answer("ok", {"text": "x" * size}))

@@ -452,7 +452,7 @@ def requested(invocation):
         invocation.price_mist,
         invocation.payment,
         invocation.max_outcome_bytes,
-        invocation.requires_signed_outcome,
+        bool(invocation.signers),
         invocation.tool_revision,
     )
 

@@ -21,16 +21,18 @@ def requested(*leaders):
         price_mist=0,
         payment_mist=0,
         max_outcome_bytes=1_000,
+        requires_signed_outcome=False,
+        tool_revision=0,
     )
 
 
-def test_the_window_of_the_primary_opens_with_the_request():
+def test_the_window_of_the_first_opens_with_the_request():
     mine = assignment(requested(FIRST, SECOND), FIRST)
     assert (mine.place, mine.opens_at_ms) == (0, 100_000)
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (125_000, 150_000)
 
 
-def test_the_window_of_the_secondary_opens_one_window_later():
+def test_the_window_of_the_backup_opens_one_window_later():
     mine = assignment(requested(FIRST, SECOND), SECOND)
     assert (mine.place, mine.opens_at_ms) == (1, 125_000)
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (150_000, 150_000)
@@ -46,19 +48,25 @@ def test_an_only_leader_has_one_window():
     assert (mine.window_ends_at_ms, mine.expires_at_ms) == (125_000, 125_000)
 
 
+def test_nobody_comes_after_an_only_leader_or_a_backup():
+    assert assignment(requested(FIRST), FIRST).is_last
+    assert not assignment(requested(FIRST, SECOND), FIRST).is_last
+    assert assignment(requested(FIRST, SECOND), SECOND).is_last
+
+
 def test_a_leader_that_is_not_responsible_has_nothing_to_do():
     assert assignment(requested(FIRST, SECOND), STRANGER) is None
 
 
 def test_another_leader_may_interfere_only_when_its_window_is_open():
-    primary = assignment(requested(FIRST, SECOND), FIRST)
-    secondary = assignment(requested(FIRST, SECOND), SECOND)
-    assert not primary.is_shared_at(124_999)
-    assert primary.is_shared_at(125_000)
-    assert secondary.is_shared_at(125_000)
+    first = assignment(requested(FIRST, SECOND), FIRST)
+    backup = assignment(requested(FIRST, SECOND), SECOND)
+    assert not first.is_shared_at(124_999)
+    assert first.is_shared_at(125_000)
+    assert backup.is_shared_at(125_000)
 
 
-def test_a_primary_that_comes_back_late_has_until_the_end_of_all_windows():
-    primary = assignment(requested(FIRST, SECOND), FIRST)
-    assert primary.outcome_by_ms(101_000, margin_ms=2_000) == 123_000
-    assert primary.outcome_by_ms(124_000, margin_ms=2_000) == 148_000
+def test_a_first_leader_that_comes_back_late_has_until_the_end_of_all_windows():
+    first = assignment(requested(FIRST, SECOND), FIRST)
+    assert first.outcome_by_ms(101_000, margin_ms=2_000) == 123_000
+    assert first.outcome_by_ms(124_000, margin_ms=2_000) == 148_000

@@ -8,7 +8,6 @@ from grpc import StatusCode
 
 from benchmarks.gateway import Gateway
 from nexus_tools.leader.closing import Closed
-from nexus_tools.leader.judgement import MAX_NAMES_BYTES
 from nexus_tools.registry import LeaderRegistry
 from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason, OutcomeSignature, SigningKey
 from nexus_tools.tool.signed_outcome import outcome_message
@@ -54,7 +53,7 @@ async def test_several_invocations_are_closed_by_one_transaction(world, tool_on_
     [
         {"result": 3, "text": "é" * 30_000},
         {f"port_{n}": n for n in range(MAX_PORTS)},
-        {f"port_{n:0>{MAX_NAMES_BYTES // 32 - 5}}": n for n in range(32)},
+        {f"port_{n:0>95}": n for n in range(MAX_PORTS)},
         {},
     ],
 )

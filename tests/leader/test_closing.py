@@ -9,23 +9,34 @@ from nexus_tools.leader.closing_queue import ClosingQueue
 from nexus_tools.package import Deployment, ports_of
 from nexus_tools.sui.address import CLOCK, Address
 from nexus_tools.sui.digest import Digest
-from nexus_tools.sui.object import ObjectReference
-from nexus_tools.sui.transaction import GasCoin, MergeCoins, MoveCall, OwnedObject, SharedObject
-from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.sui.expiration import ValidDuring
+from nexus_tools.sui.transaction import (
+    GasData,
+    MoveCall,
+    OwnedObject,
+    SharedObject,
+    TransactionData,
+)
+from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature
 
 TIMEOUT_S = 20
 
 
 @pytest.fixture
 async def queue(config):
-    return ClosingQueue(config.model_copy(update={"linger_ms": 0}))
+    return ClosingQueue(config)
 
 
-def closing_of(number, *, size=10, ports=1):
+SIGNATURE = OutcomeSignature(bytes(32), bytes(64))
+
+
+def closing_of(number, *, size=10, ports=1, inputs=10, signature=None):
     assignment = Assignment(
         Address.of(number), Address.of(1), "a.b.c@1", 0, 0, 1_000, 2_000, 500, 1_000
     )
-    return Closing(assignment, Answer("ok", {f"p{n}": n for n in range(ports)}), size, 1)
+    answer = Answer("ok", {f"p{n}": n for n in range(ports)}, signature)
+    invocation = SharedObject(Address.of(number), 1, mutable=True)
+    return Closing(assignment, answer, size, inputs, invocation)
 
 
 def numbers(batch):
@@ -52,7 +63,7 @@ async def test_large_outcomes_go_into_transactions_of_their_own(queue):
     assert [numbers(await queue.take(4)) for _ in range(3)] == [[1], [2, 3], [4]]
 
 
-@pytest.mark.parametrize(("ports", "together"), [(1, 100), (2, 100), (8, 16), (16, 5), (48, 1)])
+@pytest.mark.parametrize(("ports", "together"), [(1, 100), (2, 100), (8, 16), (16, 5), (32, 1)])
 async def test_outcomes_of_many_ports_are_not_sent_together(queue, ports, together):
     # 16 outcomes of 8 ports cost 0.19 million MIST each, 32 of them 1.06 million each.
     for number in range(1, 101):
@@ -60,16 +71,39 @@ async def test_outcomes_of_many_ports_are_not_sent_together(queue, ports, togeth
     assert len(await queue.take(100)) == together
 
 
-async def test_the_first_waits_shortly_for_others(config):
-    queue = ClosingQueue(config.model_copy(update={"linger_ms": 10_000}))
+async def test_signed_answers_are_32_at_most_together(queue):
+    for number in range(1, 61):
+        queue.put(closing_of(number, signature=SIGNATURE if number % 4 else None))
+    # Of each four, three are signed: with the 43rd there would be 33.
+    assert len(await queue.take(60)) == 42
+
+
+@pytest.mark.parametrize(("inputs", "together"), [(65_536, 2), (4_096, 32), (200_000, 1)])
+async def test_large_inputs_are_not_read_together(queue, inputs, together):
+    # 32 invocations with inputs of 64 KiB would cost 10.4 million MIST each, alone 6.9 million.
+    for number in range(1, 101):
+        queue.put(closing_of(number, inputs=inputs))
+    assert len(await queue.take(100)) == together
+
+
+async def test_with_patience_the_first_waits_until_a_batch_is_full(queue):
     async with asyncio.timeout(TIMEOUT_S):
-        taking = asyncio.create_task(queue.take(2))
+        taking = asyncio.create_task(queue.take(2, lambda: 2 * TIMEOUT_S))
+        await asyncio.sleep(0)
         queue.put(closing_of(1))
         for _ in range(5):
             await asyncio.sleep(0)
         assert not taking.done()
         queue.put(closing_of(2))
         assert numbers(await taking) == [1, 2]
+
+
+async def test_without_patience_a_batch_waits_for_nobody(queue):
+    async with asyncio.timeout(TIMEOUT_S):
+        taking = asyncio.create_task(queue.take(2))
+        await asyncio.sleep(0)
+        queue.put(closing_of(1))
+        assert numbers(await taking) == [1]
 
 
 async def test_what_is_withdrawn_is_not_taken_and_is_closed(queue):
@@ -99,16 +133,8 @@ async def test_what_is_closed_does_not_come_back(queue):
     assert len(queue) == 0
 
 
-async def test_the_estimate_of_a_transaction_is_never_too_small():
-    from nexus_tools.leader.closing import ClosingBatch
-    from nexus_tools.package import Deployment
-    from nexus_tools.sui.digest import Digest
-    from nexus_tools.sui.expiration import NoExpiration
-    from nexus_tools.sui.object import ObjectReference
-    from nexus_tools.sui.transaction import GasData, OwnedObject, SharedObject, TransactionData
-
-    deployment = Deployment(*[Address.of(n) for n in range(1, 5)], "chain")
-    cap = ObjectReference(Address.of(9), 1, Digest(b"\1" * 32))
+@pytest.mark.parametrize("signature", [None, SIGNATURE])
+async def test_the_estimate_of_a_transaction_is_never_too_small(signature):
     shapes = [
         {"p": "x"},
         {f"port_{n}": n for n in range(32)},
@@ -116,14 +142,13 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
         {f"long_{n}": "y" * 2_000 for n in range(20)},
     ]
     for number, ports in enumerate(shapes, 100):
-        answer = Answer("ok", ports)
-        size = len("ok") + ports_of(ports).size()
-        closing = replace(closing_of(number, size=size), outcome=answer)
-        leaders = SharedObject(Address.of(4), 1, mutable=False)
-        kind = ClosingBatch(deployment, leaders, [closing]).build(OwnedObject(cap))
-        gas = GasData((cap,), Address.of(5), 1_000, 10**9)
-        encoded = TransactionData(kind, Address.of(5), gas, NoExpiration()).encode()
-        without = 400  # sender, gas, cap, registry and clock: once for all
+        answer = Answer("ok", ports, signature)
+        closing = replace(closing_of(number, size=2 + ports_of(ports).size()), outcome=answer)
+        kind = ClosingBatch(DEPLOYMENT, LEADER, [closing]).build()
+        gas = GasData((), Address.of(5), 1_000, 10**9)
+        validity = ValidDuring(1, 2, None, None, Digest(bytes(32)), 2**32 - 1)
+        encoded = TransactionData(kind, Address.of(5), gas, validity).encode()
+        without = 400  # sender, gas, validity, leader and clock: once for all
         assert len(encoded) - without <= closing.size
         assert len(kind.commands) <= closing.commands
         assert len(encoded) < 128 * 1024
@@ -131,66 +156,54 @@ async def test_the_estimate_of_a_transaction_is_never_too_small():
 
 # --- The transaction
 
-PACKAGE, REGISTRY, CAP = Address.of(0x10), Address.of(0x14), Address.of(0x20)
-DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), REGISTRY, "chain")
-LEADERS = SharedObject(REGISTRY, 7, mutable=False)
+PACKAGE, LEADER_ID = Address.of(0x10), Address.of(0x20)
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, *map(Address.of, (0x13, 0x14, 0x15)), "chain")
+LEADER = SharedObject(LEADER_ID, 7, mutable=False)
 
 
 def closing_with(number, outcome):
     assignment = Assignment(Address.of(number), Address.of(1), "a.b.c@1", 0, 0, 1, 2, 3, 4)
-    return Closing(assignment, outcome, 10, initial_version=number)
+    invocation = SharedObject(Address.of(number), number, mutable=True)
+    return Closing(assignment, outcome, 10, 10, invocation)
 
 
 @pytest.fixture
 async def batch():
     return ClosingBatch(
         DEPLOYMENT,
-        LEADERS,
+        LEADER,
         [
             closing_with(0xA1, Answer("ok", {"b": 1, "a": [2]})),
             closing_with(0xA2, Failure(FailureReason.TIMED_OUT, "late")),
-            closing_with(0xA3, Answer("none", {})),
+            closing_with(0xA3, Answer("none", {}, SIGNATURE)),
         ],
     )
 
 
-@pytest.fixture
-def cap():
-    return OwnedObject(ObjectReference(CAP, 5, Digest(b"\1" * 32)))
-
-
 def names(kind):
     return [
-        f"{command.module}::{command.function}" if isinstance(command, MoveCall) else None
+        f"{command.module}::{command.function}" if isinstance(command, MoveCall) else ""
         for command in kind.commands
     ]
 
 
-async def test_answers_are_settled_and_failures_failed_in_their_order(batch, cap):
-    kind = batch.build(cap)
-    closes = [name for name in names(kind) if name and name.startswith("invocation")]
-    assert closes == ["invocation::settle", "invocation::fail", "invocation::settle"]
+async def test_each_outcome_is_closed_as_what_it_is_in_their_order(batch):
+    closes = [name for name in names(batch.build()) if name.startswith("invocation")]
+    expected = ["invocation::settle", "invocation::fail", "invocation::settle_signed"]
+    assert closes == expected
 
 
-async def test_every_fee_is_merged_into_the_gas_coin(batch, cap):
-    kind = batch.build(cap)
-    merges = [command for command in kind.commands if isinstance(command, MergeCoins)]
-    assert {merge.destination for merge in merges} == {GasCoin()}
-    merged = [names(kind)[source.command] for merge in merges for source in merge.sources]
-    assert merged == ["invocation::settle", "invocation::fail", "invocation::settle"]
-
-
-async def test_invocations_are_shared_inputs_that_change_and_the_registry_is_only_read(batch, cap):
-    inputs = batch.build(cap).inputs
+async def test_invocations_are_shared_inputs_that_change_and_the_leader_is_only_read(batch):
+    inputs = batch.build().inputs
     shared = {value.object_id: value for value in inputs if isinstance(value, SharedObject)}
     assert shared[Address.of(0xA2)] == SharedObject(Address.of(0xA2), 0xA2, mutable=True)
-    assert shared[REGISTRY] == LEADERS
+    assert shared[LEADER_ID] == LEADER
     assert shared[CLOCK].mutable is False
-    assert cap in inputs
+    assert not [value for value in inputs if isinstance(value, OwnedObject)]
 
 
-async def test_every_command_is_traced_to_its_invocation(batch, cap):
-    kind = batch.build(cap)
+async def test_every_command_is_traced_to_its_invocation(batch):
+    kind = batch.build()
     traced = [batch.closing_of(place) for place in range(len(kind.commands))]
     order = [batch.closings.index(closing) for closing in traced]
     assert order == sorted(order)
@@ -199,6 +212,6 @@ async def test_every_command_is_traced_to_its_invocation(batch, cap):
             assert traced[place] is batch.closings[1]
 
 
-async def test_a_failure_without_a_command_belongs_to_nobody(batch, cap):
-    batch.build(cap)
+async def test_a_failure_without_a_command_belongs_to_nobody(batch):
+    batch.build()
     assert batch.closing_of(None) is None

@@ -5,13 +5,13 @@ from nexus_tools.leader.closing import Closed
 from nexus_tools.leader.event_page import EventPage
 from nexus_tools.package import Deployment
 from nexus_tools.sui.address import ADDRESS, Address
-from nexus_tools.sui.bcs import record, string, u64, vector
+from nexus_tools.sui.bcs import boolean, record, string, u64, vector
 from nexus_tools.sui.digest import Digest
 from nexus_tools.sui.event import Event
 from nexus_tools.sui.type_tag import StructTag
 
 PACKAGE = Address.of(0x10)
-DEPLOYMENT = Deployment(PACKAGE, PACKAGE, Address.of(0x13), Address.of(0x14), "chain")
+DEPLOYMENT = Deployment(PACKAGE, PACKAGE, *map(Address.of, (0x13, 0x14, 0x15)), "chain")
 ME, OTHER = Address.of(0x21), Address.of(0x22)
 TOOL, REQUESTER = Address.of(0x31), Address.of(0x32)
 FQN = "xyz.example.math.add@1"
@@ -20,7 +20,7 @@ FQN = "xyz.example.math.add@1"
 FIELDS = {
     "InvocationRequested": (
         *(ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS)),
-        *(u64, u64, u64, u64, u64, u64),
+        *(u64, u64, u64, u64, u64, u64, boolean, u64),
     ),
     "InvocationSettled": (
         *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, u64, ADDRESS, u64, u64, u64),
@@ -29,7 +29,7 @@ FIELDS = {
         *(ADDRESS, ADDRESS, string, ADDRESS, ADDRESS, string, string, u64, u64, u64),
     ),
     "InvocationExpired": (ADDRESS, ADDRESS, string, ADDRESS, vector(ADDRESS), u64),
-    "InvocationDeleted": (ADDRESS, ADDRESS, string, ADDRESS, u64),
+    "InvocationDeleted": (ADDRESS, ADDRESS, string, ADDRESS),
 }
 
 
@@ -43,7 +43,7 @@ def event(place, name, invocation, *values, package=PACKAGE):
 
 def requested(place, invocation, *leaders, at_ms=1_000):
     times = (at_ms, 500, at_ms + 1_000 * len(leaders))
-    return event(place, "InvocationRequested", invocation, leaders, *times, 0, 0, 100)
+    return event(place, "InvocationRequested", invocation, leaders, *times, 0, 0, 100, False, 1)
 
 
 def settled(place, invocation, leader, *, at_ms=1_200):
@@ -85,8 +85,8 @@ def test_who_closed_an_invocation_tells_how_it_was_closed_here():
 def test_an_expired_invocation_was_missed_and_deleting_it_changes_nothing():
     page = read(
         event(1, "InvocationExpired", A, (ME,), 0),
-        event(2, "InvocationDeleted", A, 0),
-        event(3, "InvocationDeleted", B, 0),
+        event(2, "InvocationDeleted", A),
+        event(3, "InvocationDeleted", B),
     )
     assert page.closed == {A: Closed.MISSED, B: Closed.ELSEWHERE}
 
@@ -102,6 +102,6 @@ def test_the_latest_time_of_any_event_is_kept():
 
 @pytest.mark.parametrize("package", [Address.of(0x99)])
 def test_events_of_another_package_mean_nothing(package):
-    leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100)
+    leaders = ((ME,), 1_000, 500, 2_000, 0, 0, 100, False, 1)
     page = read(event(1, "InvocationRequested", A, *leaders, package=package))
     assert page.is_empty

@@ -365,28 +365,33 @@ async def test_a_leader_that_waits_for_its_node_can_be_stopped(world, proxy, log
     assert log.named("started") == []
 
 
-async def test_a_leader_that_waits_to_hear_of_an_earlier_transaction_can_be_stopped(
-    world, add, log
-):
+async def test_a_leader_that_has_no_time_leaves_the_invocation_to_its_backup(world, waiting, log):
+    waiting, called, goes_on = waiting
+    busy, backup = await world.new_leader("busy"), await world.new_leader("backup")
+    async with world.running(busy, closing_margin_ms=24_500):
+        ids = await world.request(waiting, {"a": 7}, leaders=[busy.id, backup.id])
+        await called.wait()
+        assert (await log.wait_for("too_late"))["invocation"] == str(ids[0])
+    assert not (await world.invocations.get(ids[0])).is_closed
+    goes_on.set()
+    world.localnet.advance_clock((await world.invocations.get(ids[0])).window_ms)
+    async with world.running(backup):
+        assert await results(world, ids) == [7]
+
+
+async def test_what_was_closed_without_the_leader_hearing_of_it_is_not_sent_again(world, add, log):
     identity = await world.new_leader()
-    ids = await world.request(add, {"a": 20, "b": 22})
     async with Gateway(world.localnet.url).running() as gateway:
         url = gateway.network.url
-        gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE)
         async with world.running(identity, url=url, stop_timeout_ms=0, **QUICK):
-            await gateway.asked("ExecuteTransaction", 1)  # it is written down by now
-        gateway.fail("GetTransaction", StatusCode.UNAVAILABLE)
-        async with world.client_at(url) as client:
-            config = world.config(identity, **QUICK)
-            leader = Leader(config, client, [identity.key], world.deployment, identity.id)
-            running = asyncio.create_task(leader.run())
-            await gateway.asked("GetTransaction", 1)
-            leader.stop()
-            async with asyncio.timeout(TIMEOUT_S):
-                await running
-        gateway.mend("ExecuteTransaction")
-        gateway.mend("GetTransaction")
-        async with world.running(identity, url=url, **QUICK):
+            gateway.fail("ExecuteTransaction", StatusCode.UNAVAILABLE, late=True)
+            ids = await world.request(add, {"a": 20, "b": 22})
             assert await results(world, ids) == [42]
-    assert await world.closings(1) == {ids[0]: 1}
+        gateway.mend("ExecuteTransaction")
+        async with world.running(identity, url=url, **QUICK) as leader:
+            again = await world.request(add, {"a": 3, "b": 4})
+            assert await results(world, again) == [7]
+        sent = leader.metrics.registry.get_sample_value("nexus_leader_closing_size_sum")
+    assert sent == 1
+    assert await world.closings(2) == dict.fromkeys([*ids, *again], 1)
     assert len(log.named("started")) == 2

@@ -437,14 +437,6 @@ async def test_an_outcome_has_at_most_the_bytes_that_are_paid_for(
         assert result.reason is FailureReason.OUTPUT_TOO_LARGE
 
 
-async def test_a_detail_is_never_longer_than_what_is_paid_for(
-    make_invoker, make_call, serve_bytes, respond
-):
-    server = await serve_bytes(respond(404))
-    result = await make_invoker().invoke(make_call(server.url, max_outcome_bytes=8))
-    assert result == Failure(FailureReason.HTTP_ERROR, "the tool")
-
-
 async def test_no_more_requests_run_at_once_than_are_allowed(make_invoker, make_call, serve_app):
     running, most = 0, 0
     full = asyncio.Event()

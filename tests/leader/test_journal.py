@@ -11,15 +11,13 @@ import pytest
 from nexus_tools.errors import NexusError, UsageError
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closing import Closed
-from nexus_tools.leader.journal import Journal, SignedTransaction, Stage
+from nexus_tools.leader.journal import Journal, Stage
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
-from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.tool import Answer, Failure, FailureReason, OutcomeSignature
 
 pytestmark = pytest.mark.anyio
 
 IDENTITY = "chain package leader"
-TRANSACTION = SignedTransaction(Digest(b"\1" * 32), b"data", b"signature")
 ANSWER = Answer("ok", {"result": 2**70, "text": "é\U0001f600", "half": 0.1, "none": None})
 
 
@@ -60,7 +58,7 @@ async def assign(journal, *numbers, closed=None, cursor="c"):
 
 async def test_a_new_journal_is_empty(reopen):
     memory = await (await reopen()).recall()
-    assert (memory.cursor, memory.entries, memory.transactions) == (None, (), ())
+    assert (memory.cursor, memory.entries) == (None, ())
 
 
 async def test_events_and_their_cursor_are_there_after_a_restart(reopen):
@@ -84,7 +82,12 @@ async def test_what_is_requested_and_closed_on_one_page_is_not_new(reopen):
 
 
 @pytest.mark.parametrize(
-    "outcome", [ANSWER, Failure(FailureReason.TIMED_OUT, "the tool did not respond")]
+    "outcome",
+    [
+        ANSWER,
+        replace(ANSWER, signature=OutcomeSignature(b"\1" * 32, b"\2" * 64)),
+        Failure(FailureReason.TIMED_OUT, "the tool did not respond"),
+    ],
 )
 async def test_an_outcome_is_remembered_as_it_was(reopen, outcome):
     journal = await reopen()
@@ -96,33 +99,17 @@ async def test_an_outcome_is_remembered_as_it_was(reopen, outcome):
     assert (entry.stage, entry.outcome) == (Stage.KNOWN, outcome)
 
 
-async def test_a_signed_transaction_is_remembered_with_its_invocations(reopen):
+async def test_what_is_closed_is_not_open_after_a_restart_and_the_rest_is_as_it_was(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)
     for number in (1, 2):
         await journal.known(Address.of(number), ANSWER)
-    await journal.closing([Address.of(1), Address.of(2)], TRANSACTION)
+    await journal.closed({Address.of(1): Closed.SETTLED}, 5_000)
     memory = await (await reopen()).recall()
-    assert memory.transactions == (TRANSACTION,)
-    assert {e.assignment.invocation: (e.stage, e.digest) for e in memory.entries} == {
-        Address.of(1): (Stage.CLOSING, TRANSACTION.digest),
-        Address.of(2): (Stage.CLOSING, TRANSACTION.digest),
+    assert {e.assignment.invocation: (e.stage, e.outcome) for e in memory.entries} == {
+        Address.of(2): (Stage.KNOWN, ANSWER),
         Address.of(3): (Stage.ASSIGNED, None),
     }
-
-
-async def test_a_transaction_that_was_executed_closes_what_it_closed(reopen):
-    journal = await reopen()
-    await assign(journal, 1, 2)
-    for number in (1, 2):
-        await journal.known(Address.of(number), ANSWER)
-    await journal.closing([Address.of(1), Address.of(2)], TRANSACTION)
-    await journal.closed(TRANSACTION.digest, {Address.of(1): Closed.SETTLED}, 5_000)
-    memory = await (await reopen()).recall()
-    assert memory.transactions == ()
-    (entry,) = memory.entries
-    assert entry.assignment.invocation == Address.of(2)
-    assert (entry.stage, entry.outcome, entry.digest) == (Stage.KNOWN, ANSWER, None)
 
 
 async def test_no_event_opens_a_closed_invocation_again(reopen):
@@ -130,7 +117,6 @@ async def test_no_event_opens_a_closed_invocation_again(reopen):
     await assign(journal, 1, closed={Address.of(1): Closed.ELSEWHERE})
     await journal.called(Address.of(1))
     await journal.known(Address.of(1), ANSWER)
-    await journal.closing([Address.of(1)], TRANSACTION)
     assert await assign(journal, 1) == ()
     assert (await journal.recall()).entries == ()
 
@@ -138,7 +124,7 @@ async def test_no_event_opens_a_closed_invocation_again(reopen):
 async def test_what_is_requested_once_more_at_another_time_is_new(reopen):
     journal = await reopen()
     await assign(journal, 1)
-    await journal.closed(None, {Address.of(1): Closed.SETTLED}, 0)
+    await journal.closed({Address.of(1): Closed.SETTLED}, 0)
     later = replace(assignment_of(1), opens_at_ms=1_500, expires_at_ms=3_500)
     assert await journal.record_events([later], {}, "d", 0) == (later,)
     (entry,) = (await (await reopen()).recall()).entries
@@ -161,7 +147,7 @@ async def test_the_last_that_were_closed_by_a_time_and_have_not_expired_are_told
     journal = await reopen()
     await assign(journal, 1, 2, 3, 4)
     for number, closed_at_ms in ((1, 1_000), (2, 1_500), (3, 2_500)):
-        await journal.closed(None, {Address.of(number): Closed.SETTLED}, closed_at_ms)
+        await journal.closed({Address.of(number): Closed.SETTLED}, closed_at_ms)
     assert await journal.closed_last(2_000, 1) == (assignment_of(2),)
     assert await journal.closed_last(2_000, 9) == (assignment_of(2), assignment_of(1))
     assert await journal.closed_last(assignment_of(1).expires_at_ms, 9) == ()
@@ -170,8 +156,8 @@ async def test_the_last_that_were_closed_by_a_time_and_have_not_expired_are_told
 async def test_old_closed_invocations_are_pruned_and_open_ones_stay(reopen):
     journal = await reopen()
     await assign(journal, 1, 2, 3)
-    await journal.closed(None, {Address.of(1): Closed.SETTLED}, 1_000)
-    await journal.closed(None, {Address.of(2): Closed.SETTLED}, 2_000)
+    await journal.closed({Address.of(1): Closed.SETTLED}, 1_000)
+    await journal.closed({Address.of(2): Closed.SETTLED}, 2_000)
     assert await journal.prune(2_000) == 1
     assert [e.assignment.invocation for e in (await journal.recall()).entries] == [Address.of(3)]
 
@@ -190,51 +176,10 @@ async def test_a_journal_in_use_is_refused(reopen, tmp_path):
     assert caught.value.code == "journal_locked"
 
 
-def truncate(path):
-    path.write_bytes(b"")
-
-
-def delete(path):
-    path.unlink()
-
-
-def put_another_there(path):
-    path.unlink()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE other (value TEXT)")
-
-
-@pytest.mark.parametrize("lose", [truncate, delete, put_another_there])
-async def test_a_journal_that_has_lost_what_it_knew_is_refused_and_not_begun_anew(
-    reopen, tmp_path, lose
-):
-    await (await reopen()).close()
-    path = tmp_path / "journal.sqlite"
-    path.with_name("journal.sqlite-wal").unlink(missing_ok=True)
-    lose(path)
-    for _ in range(2):
-        with pytest.raises(UsageError) as caught:
-            await Journal.open(path, IDENTITY)
-        assert caught.value.code == "journal_lost"
-    mark = tmp_path / "journal.sqlite.mark"
-    assert str(mark) in caught.value.hint
-    mark.unlink()
-    await reopen()
-
-
-async def test_a_journal_of_an_older_release_gets_a_mark(reopen, tmp_path):
-    await (await reopen()).close()
-    mark = tmp_path / "journal.sqlite.mark"
-    mark.unlink()
-    await reopen()
-    assert mark.exists()
-
-
-async def test_journal_and_mark_are_for_their_owner_alone(reopen, tmp_path, logged):
+async def test_a_journal_is_for_its_owner_alone(reopen, tmp_path, logged):
     await assign(await reopen(), 1)
     files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    names = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite.mark")
-    assert files == dict.fromkeys(names, 0o600)
+    assert files == dict.fromkeys(("journal.sqlite", "journal.sqlite-wal"), 0o600)
     assert logged == []
 
 
@@ -299,9 +244,8 @@ import asyncio, sys
 from pathlib import Path
 from nexus_tools.leader.assignment import Assignment
 from nexus_tools.leader.closing import Closed
-from nexus_tools.leader.journal import Journal, SignedTransaction
+from nexus_tools.leader.journal import Journal
 from nexus_tools.sui.address import Address
-from nexus_tools.sui.digest import Digest
 from nexus_tools.tool import Answer
 
 def say(*words):
@@ -316,10 +260,7 @@ async def one(journal, number):
     say(number, "called")
     await journal.known(invocation, Answer("ok", {"n": number}))
     say(number, "known")
-    digest = Digest(number.to_bytes(32, "big"))
-    await journal.closing([invocation], SignedTransaction(digest, b"d", b"s"))
-    say(number, "closing")
-    await journal.closed(digest, {invocation: Closed.SETTLED}, 1)
+    await journal.closed({invocation: Closed.SETTLED}, 1)
     say(number, "closed")
 
 async def main():
@@ -329,7 +270,7 @@ async def main():
 
 asyncio.run(main())
 """
-ORDER = ["assigned", "called", "known", "closing", "closed"]
+ORDER = ["assigned", "called", "known", "closed"]
 
 
 @pytest.mark.parametrize("stage", ORDER)
@@ -357,12 +298,10 @@ async def test_a_kill_between_any_two_stages_loses_nothing_that_was_committed(
     if last in stages:
         assert ORDER.index(stages[last].stage.value) >= ORDER.index(told[last])
     else:
-        assert told[last] in ("closing", "closed")
+        assert told[last] in ("known", "closed")
     for number, entry in stages.items():
-        if entry.stage in (Stage.KNOWN, Stage.CLOSING):
+        if entry.stage is Stage.KNOWN:
             assert entry.outcome == Answer("ok", {"n": number})
-    signed = {int.from_bytes(t.digest, "big") for t in memory.transactions}
-    assert signed == {n for n, e in stages.items() if e.stage is Stage.CLOSING}
     assert int(memory.cursor.strip("[").split(",")[0]) in (last, last + 1)
 
 

@@ -176,6 +176,19 @@ async def test_a_tool_that_hangs_fails_as_timed_out(world, serve_bytes, add_defi
     assert state.reason == FailureReason.TIMED_OUT
 
 
+async def test_an_only_leader_that_has_no_time_for_a_tool_says_that_it_is_overloaded(
+    world, serve_bytes, add_definition
+):
+    async def reply(_writer, _number):
+        await asyncio.Event().wait()
+
+    server = await serve_bytes(reply)
+    registered = await world.register_tool(add_definition(server.url, timeout_ms=10_000))
+    # Its window has 25 s, and it waits for one of them.
+    state = await failure_of(world, registered, check_meta=False, closing_margin_ms=24_000)
+    assert state.reason == FailureReason.OVERLOADED
+
+
 @pytest.mark.parametrize(
     ("status", "body", "reason"),
     [

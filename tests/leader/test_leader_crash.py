@@ -20,17 +20,17 @@ PROGRAM = """
 import asyncio, json, sys
 from nexus_tools.client import KeyPair, Network, SuiClient
 from nexus_tools.leader import Leader, LeaderConfig
-from nexus_tools.package import (Deployment)
+from nexus_tools.package import Deployment
 from nexus_tools.sui.address import Address
 
-async def main(url, key, deployment, cap):
+async def main(url, key, deployment, leader):
     async with SuiClient(Network("localnet", url)) as client:
         leader = Leader(
             LeaderConfig.load(),
             client,
-            KeyPair.from_keystore(key),
+            [KeyPair.from_keystore(key)],
             Deployment.parse(json.loads(deployment)),
-            Address.parse(cap),
+            Address.parse(leader),
         )
         await leader.run()
 
@@ -128,7 +128,7 @@ async def test_a_leader_killed_while_it_settles_settles_the_rest_once(world, cou
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(60)])
-    options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
+    options = {"CHECK_META": "false", "BATCH_SIZE": "4"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
             await world.closings(settled)
@@ -142,7 +142,7 @@ async def test_a_leader_that_loses_its_journal_settles_nothing_twice(world, coun
     _, registered = counting
     identity = await world.new_leader()
     ids = await world.request(registered, *[{"a": n, "b": 1} for n in range(40)])
-    options = {"CHECK_META": "false", "BATCH_SIZE": "4", "LINGER_MS": "0"}
+    options = {"CHECK_META": "false", "BATCH_SIZE": "4"}
     async with asyncio.timeout(TIMEOUT_S):
         async with process_of(world, identity, **options) as process:
             await world.closings(8)

@@ -3,9 +3,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from nexus_tools.client import Network
+from nexus_tools.leader.chain import Chain
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.money import Earnings, Money, Purse, command_to_send
-from nexus_tools.registry import LeaderRegistry
+from nexus_tools.leader.workers import Workers
 from nexus_tools.sui.address import Address
 
 
@@ -27,13 +28,17 @@ def test_the_rate_is_that_of_the_last_hour_or_of_the_time_until_now(seen, per_ho
 
 
 @pytest.mark.parametrize(
-    ("balance", "per_hour", "lacking"),
-    [(100, 0, 0), (99, 0, 1), (1_000, -900, 0), (1_000, -901, 1), (100, 5_000, 0), (0, 5_000, 100)],
+    ("balance", "richest", "per_hour", "lacking"),
+    [
+        *[(100, 100, 0, 0), (99, 99, 0, 1), (1_000, 1_000, -900, 0), (1_000, 1_000, -901, 1)],
+        *[(100, 100, 5_000, 0), (0, 0, 5_000, 100), (1_000, 60, 0, 40), (1_000, 100, -901, 1)],
+    ],
 )
 def test_what_is_lacking_is_what_an_hour_as_the_last_one_and_a_transaction_take(
-    balance, per_hour, lacking
+    balance, richest, per_hour, lacking
 ):
-    assert Purse(balance, per_hour, floor_mist=100).lacking_mist == lacking
+    purse = Purse(balance, richest, per_hour, floor_mist=100)
+    assert purse.lacking_mist == lacking
 
 
 def test_the_command_sends_what_is_lacking():
@@ -49,31 +54,32 @@ def test_the_command_sends_what_is_lacking():
 
 
 @asynccontextmanager
-async def money_of(world, identity, floor_mist):
-    async with world.client_of(identity.key) as client:
+async def money_of(world, identity, floor_mist, *, enough_mist=10**8):
+    async with world.client_at(world.localnet.url) as client:
         metrics = LeaderMetrics()
-        yield (
-            Money(
-                LeaderRegistry(client, world.deployment),
-                identity.id,
-                identity.key.address,
-                metrics=metrics,
-                floor_mist=lambda: floor_mist,
-                interval_ms=1_000,
-            ),
-            metrics.registry.get_sample_value,
+        chain = Chain(client, world.deployment, identity.id)
+        workers = Workers(chain, [identity.key], lambda _: enough_mist)
+        money = Money(
+            workers,
+            client.network,
+            metrics=metrics,
+            floor_mist=lambda _: floor_mist,
+            interval_ms=1_000,
         )
+        yield money, metrics.registry.get_sample_value
 
 
 @pytest.mark.anyio
-async def test_balance_collateral_and_activity_are_metrics(world):
+async def test_balance_collateral_workers_and_activity_are_metrics(world):
     identity = await world.new_leader(sui=12)
     async with money_of(world, identity, 10**8) as (money, value):
+        await money.look()
         await money.look()
         balance = await world.client.balance(identity.key.address)
     assert value("nexus_leader_collateral_mist") == 10 * 10**9
     assert value("nexus_leader_balance_mist") == balance
     assert value("nexus_leader_active") == 1
+    assert value("nexus_leader_workers") == 1
     assert value("nexus_leader_lacking_mist") == 0
 
 
@@ -81,15 +87,16 @@ async def test_balance_collateral_and_activity_are_metrics(world):
 async def test_money_that_gets_short_is_told_once_with_the_command_that_helps(world, logged):
     identity = await world.new_leader(sui=11)
     floor_mist = 5 * 10**9
-    async with money_of(world, identity, floor_mist) as (money, _):
-        balance = await world.client.balance(identity.key.address)
+    async with money_of(world, identity, floor_mist, enough_mist=floor_mist) as (money, _):
         await money.look()
         await money.look()
-        [line] = logged
-        assert (line["event"], line["log_level"]) == ("money_short", "warning")
-        assert line["lacking"] == f"{(floor_mist - balance) / 10**9:.9f}".rstrip("0") + " SUI"
+        [line] = [line for line in logged if line["event"] == "money_short"]
+        assert line["log_level"] == "warning"
+        has = (await world.client.balance_parts(identity.key.address)).in_address
+        assert line["lacking"] == f"{(floor_mist - has) / 10**9:.9f}".rstrip("0") + " SUI"
         assert str(identity.key.address) in line["send"]
         world.localnet.fund(identity.key.address, 10 * 10**9)
         await money.look()
         await money.look()
-    assert [line["event"] for line in logged] == ["money_short", "money_enough"]
+    told = [line["event"] for line in logged if line["event"].startswith("money")]
+    assert told == ["money_short", "money_enough"]

@@ -13,6 +13,8 @@ from nexus_tools.leader.tool_lanes import ToolLanes
 from nexus_tools.package import ports_of
 from nexus_tools.package.move.collateral import Collateral
 from nexus_tools.package.move.invocation import Invocation, State
+from nexus_tools.package.move.keys import Keys
+from nexus_tools.package.move.roster import Roster
 from nexus_tools.package.move.tool import Tool
 from nexus_tools.package.move.value import Ports, Value
 from nexus_tools.registry import Registration
@@ -31,7 +33,7 @@ COLLATERAL = {
     "required_mist": 10**9,
     "delay_ms": 1,
     "unregistered_at_ms": None,
-    "proposed_mist": 0,
+    "slashed_mist": 0,
     "slash": None,
 }
 
@@ -42,15 +44,18 @@ def make_tool(add_definition):
 
     def make(*, collateral=None, version=3, **definition):
         on_chain = replace(Registration(add_definition()).on_chain(), **definition)
-        values = (0, Address.of(1), Address.of(2), (), collateral, 0, 0)
-        return FoundTool(Tool(TOOL, on_chain, *values), version)
+        nobody = Roster(())
+        terms = (0, Address.of(1), 0, False, 0, Address.of(2), nobody, True, nobody, Keys(()))
+        return FoundTool(Tool(TOOL, on_chain, *terms, collateral, 0, 0), version)
 
     return lambda **changes: make(**{"collateral": Collateral(**COLLATERAL), **changes})
 
 
-def invocation_with(ports):
-    terms = (1_000, 10_000, 25_000, 0, Address.of(6), 0, 0, 0, 1_000, 0, State.Requested())
-    return Invocation(INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), ports, (LEADER,), *terms)
+def invocation_with(ports, signers=()):
+    terms = (1_000, 10_000, 25_000, 0, Address.of(6), 0, 0, 0, 1_000)
+    state = (signers, 0, 1, 0, State.Requested())
+    named = (INVOCATION, TOOL, ASSIGNMENT.fqn, Address.of(5), ports, (LEADER,))
+    return Invocation(*named, *terms, *state)
 
 
 INPUTS = ports_of({"a": 1, "b": 2})
@@ -61,9 +66,9 @@ def new_calls(max_request_bytes, meta):
     return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes)
 
 
-async def make_call(found, ports=INPUTS, *, max_request_bytes=1_000, meta=None):
+async def make_call(found, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=()):
     calls = new_calls(max_request_bytes, meta)
-    return await calls.make(ASSIGNMENT, invocation_with(ports), found, 20.0)
+    return await calls.make(ASSIGNMENT, invocation_with(ports, signers), found, 20.0)
 
 
 async def test_a_call_has_the_inputs_and_the_terms_of_the_invocation(make_tool):
@@ -86,7 +91,7 @@ async def reason_of(*arguments, **options):
 @pytest.mark.parametrize(
     "collateral",
     [
-        None,
+        Collateral(**{**COLLATERAL, "balance": 0, "required_mist": 0}),
         Collateral(**{**COLLATERAL, "balance": 1}),
         Collateral(**{**COLLATERAL, "unregistered_at_ms": 1_000}),
     ],
@@ -118,8 +123,8 @@ async def test_a_definition_that_breaks_the_rules_is_a_mismatch(make_tool, defin
 @pytest.mark.parametrize(
     "url", ["http://tools.example/add", "https://127.0.0.1/add", "https://[::1]/add"]
 )
-async def test_a_url_that_the_guard_refuses_is_unreachable(make_tool, url):
-    assert await reason_of(make_tool(url=url)) is FailureReason.UNREACHABLE
+async def test_a_url_that_the_guard_refuses_is_refused(make_tool, url):
+    assert await reason_of(make_tool(url=url)) is FailureReason.REFUSED
 
 
 @pytest.mark.parametrize(
@@ -136,8 +141,16 @@ async def test_inputs_that_do_not_fit_are_not_sent(make_tool, ports):
     assert await reason_of(make_tool(), ports) is FailureReason.INPUT_INVALID
 
 
-async def test_inputs_beyond_the_limit_are_not_sent(make_tool):
-    assert await reason_of(make_tool(), max_request_bytes=10) is FailureReason.INPUT_INVALID
+async def test_inputs_beyond_the_limit_of_the_leader_are_refused(make_tool):
+    assert await reason_of(make_tool(), max_request_bytes=10) is FailureReason.REFUSED
+
+
+async def test_inputs_that_a_signature_would_not_fit_are_not_sent_where_one_is_needed(make_tool):
+    spaced = Ports((("a", Value.Inline(b"1 ")), ("b", Value.Inline(b"2"))))
+    reason = await reason_of(make_tool(), spaced, signers=(bytes(32),))
+    assert reason is FailureReason.INPUT_INVALID
+    assert (await make_call(make_tool(), spaced)).signers == ()
+    assert (await make_call(make_tool(), signers=(bytes(32),))).signers == (bytes(32),)
 
 
 async def test_a_changed_tool_is_compiled_anew(make_tool):

@@ -233,7 +233,7 @@ async def test_invocations_are_listed_by_who_requested_them(nexus, resting_leade
 # --- Invoking
 
 
-async def test_an_invocation_is_answered_and_leaves_nothing_behind(nexus):
+async def test_an_invocation_brings_an_answer_and_leaves_nothing_behind(nexus):
     async with serving(double) as url, nexus.leader("lee", allow_loopback=True) as leader:
         registration = Registration(double.definition(url), 1_000, leaders=(leader.id,))
         await nexus.tools.register(registration)

@@ -101,6 +101,15 @@ async def test_registering_the_same_again_is_a_success_that_says_so(registry, ad
     assert await owner.balance(owner.address) == before
 
 
+async def test_definitions_have_the_price_and_the_leaders_that_are_given_with_them(
+    registry, define, active_leader
+):
+    both = [define(), define("xyz.example.math.mul@1")]
+    await registry.register(*both, price_mist=5, leaders=[active_leader])
+    found = [(tool.price_mist, tool.leaders.entries) for tool in await registry.list()]
+    assert found == [(5, (active_leader,))] * 2
+
+
 @pytest.mark.usefixtures("priced_tool")
 async def test_the_result_has_the_price_that_holds_which_is_that_of_the_first_time(
     registry, define, active_leader

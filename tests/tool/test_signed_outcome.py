@@ -176,8 +176,3 @@ def test_a_field_that_is_none_is_refused(field):
 )
 def test_what_is_no_answer_to_an_invocation_on_chain_is_not_signed(changes):
     assert header(**changes) == {}
-
-
-def test_an_answer_to_another_question_does_not_verify():
-    """A leader that asks something else than the invocation cannot settle with the answer."""
-    assert "not that of this answer" in refusal(header(), asked=b'{"a": 2}')

@@ -42,7 +42,7 @@ def answers():
 def take(answers, leader, *numbers, now_s=0.0):
     for number in numbers:
         assert answers.begin(leader, invocation(number), "digest", now_s)
-        answers.end(leader, invocation(number), answered=True)
+        answers.end(leader, invocation(number), has_answer=True)
 
 
 def fail(answers, *numbers, reason="unreachable"):
@@ -67,10 +67,10 @@ def test_an_invocation_that_fails_twice_counts_once(answers):
     assert answers.refusal(LEADER) == ""
 
 
-def test_what_was_not_answered_does_not_count(answers):
+def test_what_was_not_given_does_not_count(answers):
     for number in (1, 2, 3):
         answers.begin(LEADER, invocation(number), "digest", 0.0)
-        answers.end(LEADER, invocation(number), answered=False)
+        answers.end(LEADER, invocation(number), has_answer=False)
     fail(answers, 1, 2, 3, 4, 5)
     assert answers.refusal(LEADER) == ""
 
@@ -80,7 +80,7 @@ def test_who_fails_while_the_tool_still_works_and_takes_the_answer_is_counted(an
         answers.begin(LEADER, invocation(number), "digest", 0.0)
         answers.unpaid(invocation(number), "timed_out")
         assert answers.refusal(LEADER) == ""
-        answers.end(LEADER, invocation(number), answered=True)
+        answers.end(LEADER, invocation(number), has_answer=True)
     assert answers.refusal(LEADER)
 
 

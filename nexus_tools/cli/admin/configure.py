@@ -47,7 +47,7 @@ async def command(session: Session, whom: str, settings: tuple[str, ...]) -> Non
 
 def _values(settings: Any, changes: tuple[str, ...]) -> dict[str, int | bool]:
     """What is written as NAME=VALUE, of these settings. Raises `setting_unknown`."""
-    known = settings.__struct_fields__
+    known = [name for name in settings.__struct_fields__ if name != "revision"]  # that counts
     values: dict[str, int | bool] = {}
     for change in changes:
         name, _, text = change.partition("=")

@@ -26,10 +26,11 @@ WHOSE = click.argument("whose", metavar="FQN|LEADER")
 
 @click.group()
 def command() -> None:
-    """Burn of the collateral of a tool or a leader: propose, wait for 3 days, execute.
+    """Burn of the collateral of a tool or a leader: propose, execute on the 4th day.
 
-    All proposals together, whatever becomes of them, come to half of what was locked at most. One
-    that is pending suspends nothing and holds back its amount alone. After 10 days it is void.
+    What is burnt comes to half of what was locked at most, until it is locked anew or topped up. A
+    proposal that is pending suspends nothing and holds back its amount alone; after 4 days it is
+    void. Of who is unregistered nothing can be proposed once the delay is over.
     """
 
 
@@ -49,7 +50,7 @@ async def propose(
 ) -> None:
     """Propose to burn AMOUNT SUI of the collateral of a tool or a leader."""
     digest = _digest(evidence)
-    done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed in 3 days"
+    done = f"proposed to slash {whose} by {units.sui(amount)}: it can be executed on the 4th day"
     facts = {"reason": reason, "evidence_sha256": digest.hex()}
     await _act(
         session,
@@ -64,7 +65,7 @@ async def propose(
 @WHOSE
 @writes
 async def execute(session: Session, whose: str) -> None:
-    """Burn what was proposed 3 days ago or earlier; the tool or leader is suspended by that."""
+    """Burn what was proposed 3 days ago, within a day; the tool or leader is suspended by that."""
     done = f"slashed {whose}: what was proposed is burnt"
     await _act(session, whose, lambda service, who: service.execute_slash(who), done)
 

@@ -22,7 +22,7 @@ command = key_group(
     "tools its public half",
     "LEADER",
     _leader,
-    "leader key add FILE",
+    "nexus-tools leader key add FILE",
 )
 
 

@@ -39,8 +39,8 @@ async def offer(session: Session, who: str | None, which: str | None, *, cancel:
 async def accept(session: Session, which: str | None) -> None:
     """Take over the leader that was offered to the wallet.
 
-    Name, collateral and record stay. The workers and keys of the former owner are removed in the
-    same transaction, so that nobody else works in its name: add yours afterwards.
+    Name, collateral and record stay. In the same transaction you become its only worker, and its
+    keys are removed, so that nobody else works in its name.
     """
     from nexus_tools.tool import public_key_text
 
@@ -58,14 +58,14 @@ async def accept(session: Session, which: str | None) -> None:
         }
         done = f"took over the leader {found.name} of {found.owner.owner}"
         collateral = units.sui(found.collateral.balance_mist)
-        lost = f"{len(removed['workers_removed'])} workers, {len(removed['keys_removed'])} keys"
+        lost = f"{len(removed['workers_removed'])} workers and {len(removed['keys_removed'])} keys"
         sent = await carry_out(
             session,
             leaders,
             lambda service: service.accept(found.id),
             question=lambda rehearsed: asked(
-                f"{done}; its name, its collateral of {collateral} and its record stay, {lost} of"
-                " the former owner are removed",
+                f"{done}; its name, its collateral of {collateral} and its record stay, you are"
+                f" its only worker, {lost} of the former owner are removed",
                 rehearsed,
             ),
         )

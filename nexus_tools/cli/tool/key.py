@@ -20,7 +20,7 @@ command = key_group(
     "leaders its public half",
     "FQN",
     _parsed,
-    "tool key add FQN FILE",
+    "nexus-tools tool key add FQN FILE",
 )
 
 

@@ -13,6 +13,7 @@ from nexus_tools.cli.framework import (
 )
 from nexus_tools.cli.leader.record import COLUMNS, leader_for_people, leaders_by_record
 from nexus_tools.cli.leader_names import find_leader
+from nexus_tools.cli.tool.roster import change
 
 _FQN = click.argument("fqn", shell_complete=complete_fqns)
 _LEADER = click.argument("which", metavar="LEADER")
@@ -22,9 +23,9 @@ _LEADER = click.argument("which", metavar="LEADER")
 def command() -> None:
     """Say which leaders a tool accepts, by their ids, or their names where only one has it.
 
-    Invocations name leaders that the tool lists; of a tool without a list they name any leader. A
-    tool gives its answer before it is paid: one that has a price lists leaders that its owner
-    trusts. `nexus-tools leader list` shows what each did.
+    A tool is open to all leaders, or lists those that invocations can name. It gives its answer
+    before it is paid: one that has a price lists leaders that its owner trusts. `nexus-tools leader
+    list` shows what each did.
     """
 
 
@@ -33,7 +34,10 @@ def command() -> None:
 @_LEADER
 @writes
 async def add(session: Session, fqn: str, which: str) -> None:
-    """Accept a LEADER for the tool FQN, in invocations to come. It needs the owner."""
+    """Accept a LEADER for the tool FQN, in invocations to come. It needs the owner.
+
+    A tool that was open to all leaders has a list by that.
+    """
     await _change(session, fqn, which, is_added=True)
 
 
@@ -42,8 +46,21 @@ async def add(session: Session, fqn: str, which: str) -> None:
 @_LEADER
 @writes
 async def remove(session: Session, fqn: str, which: str) -> None:
-    """Take a LEADER off the list of the tool FQN, for invocations to come. An operator may."""
+    """Take a LEADER off the list of the tool FQN, for invocations to come. An operator may.
+
+    Without the last one nobody can be named, and the tool is not invoked.
+    """
     await _change(session, fqn, which, is_added=False)
+
+
+@command.command("open")
+@_FQN
+@writes
+async def open_to_all(session: Session, fqn: str) -> None:
+    """Let any leader be named for the tool FQN, which has no price. It needs the owner."""
+    await change(
+        session, fqn, lambda tools: tools.open_to_all(fqn), f"{fqn} is open to all leaders", {}
+    )
 
 
 @command.command("list")
@@ -60,7 +77,8 @@ async def list_leaders(session: Session, fqn: str) -> None:
             rows = await leaders_by_record(nexus.leaders, [each for each in found if each])
     if not session.output.as_json:
         rows = [leader_for_people(row) for row in rows]
-    session.output.table(rows, COLUMNS, empty=f"{fqn} has no list: it accepts any leader")
+    who = "is open to all leaders" if tool.open else "lists no leader: nobody can be named for it"
+    session.output.table(rows, COLUMNS, empty=f"{fqn} {who}")
 
 
 async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> None:
@@ -84,4 +102,7 @@ async def _change(session: Session, fqn: str, which: str, *, is_added: bool) -> 
     facts = {"fqn": fqn, "leader": str(leader.id), "name": leader.name}
     report(session.output, sent, done, facts)
     if not is_added and len(tool.leaders.entries) == 1:
-        session.output.warn(f"the list of {fqn} is empty: any leader can be named for it")
+        session.output.warn(
+            f"{fqn} lists no leader: nobody can be named for it."
+            f" `nexus-tools tool leaders open {fqn}` lets any be named"
+        )

@@ -60,4 +60,6 @@ async def command(
 def _row(document: dict[str, Any]) -> dict[str, Any]:
     from nexus_tools.cli.tool.record import for_people
 
-    return for_people(document) | {"leaders": len(document["leaders"]) or "any"}
+    return for_people(document) | {
+        "leaders": "any" if document["open"] else len(document["leaders"])
+    }

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nexus_tools.package.move.tool import Tool
-    from nexus_tools.sui.address import Address
 
 _COLUMNS = {
     "fqn": "FQN",
@@ -59,7 +58,7 @@ async def accept(session: Session, name: str) -> None:
     """Take over NAME, which was offered to the wallet, with all its versions.
 
     URLs, prices and leaders stay. In the same transaction you become the payout of each version,
-    and operators and keys of the former owner are removed.
+    operators and keys of the former owner are removed, and answers need not be signed.
     """
     _check_name(name)
     async with session.nexus() as nexus:
@@ -73,13 +72,13 @@ async def accept(session: Session, name: str) -> None:
             nexus.tools,
             lambda tools: tools.accept(name),
             question=lambda rehearsed: asked(
-                f"{done}; payouts become yours, operators and keys are removed, URLs, prices and"
-                " leaders stay",
+                f"{done}; payouts become yours, operators and keys are removed, answers need not be"
+                " signed; URLs, prices and leaders stay",
                 rehearsed,
             ),
         )
         if not session.dry_run:
-            _warn(session.output, await nexus.tools.versions(name), session.own_address())
+            _warn(session.output, versions, await nexus.tools.versions(name))
     report(session.output, sent, done, {"name": name, "versions": list(map(_document, versions))})
 
 
@@ -102,6 +101,7 @@ def _document(tool: "Tool") -> dict[str, Any]:
         "fqn": tool.fqn,
         "url": tool.definition.url,
         "price_mist": tool.price_mist,
+        "open": tool.open,
         "leaders": [str(leader) for leader in tool.leaders.entries],
         "payout": str(tool.payout),
         "operators": [str(operator) for operator in tool.operators.entries],
@@ -113,15 +113,20 @@ def _show(output: Output, versions: "Sequence[Tool]") -> None:
     """What stays and what is reset, before anybody is asked."""
     rows = [units.in_words(_document(tool)) for tool in versions]
     for row in rows:
-        row["leaders"] = row["leaders"] or "any"
+        row["leaders"] = "any" if row["open"] else row["leaders"]
     output.table(rows, _COLUMNS, empty="")
 
 
-def _warn(output: Output, versions: "Sequence[Tool]", owner: "Address") -> None:
-    """Warn of what the former owner set between the look at the tools and the transaction."""
-    for tool in versions:
-        if tool.payout != owner or tool.operators.entries or tool.keys.keys:
+def _warn(output: Output, shown: "Sequence[Tool]", found: "Sequence[Tool]") -> None:
+    """Warn of what the former owner changed between the look at the tools and the transaction."""
+    stays = {_stays(tool) for tool in shown}
+    for tool in found:
+        if _stays(tool) not in stays:
             output.warn(
                 f"{tool.fqn} was changed at the last moment: `nexus-tools tool show {tool.fqn}`"
-                " shows who is paid, its operators and its keys"
+                " shows its URL, its price and its leaders"
             )
+
+
+def _stays(tool: "Tool") -> tuple[Any, ...]:
+    return tool.fqn, tool.definition.url, tool.price_mist, tool.open, tool.leaders.entries

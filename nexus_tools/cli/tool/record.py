@@ -67,6 +67,7 @@ def _document(tool: Tool, name: Name, now_ms: int) -> dict[str, Any]:
         "payout": str(tool.payout),
         "owner": str(owner.owner),
         "offered": None if owner.offered is None else str(owner.offered),
+        "open": tool.open,
         "leaders": [str(leader) for leader in tool.leaders.entries],
         "operators": [str(operator) for operator in tool.operators.entries],
         "keys": [public_key_text(key) for key in tool.keys.keys],
@@ -86,7 +87,7 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
         words["lacking"] = f"{units.sui(lacking)}: `nexus-tools tool top-up {document['fqn']}`"
-    words["leaders"] = document["leaders"] or "any"
+    words["leaders"] = "any" if document["open"] else document["leaders"]
     room = document["min_outcome_bytes"]
     signed = "signed" if document["requires_signed_outcome"] else None
     terms = [each for each in (signed, f"room for {room} bytes at least" if room else None) if each]

@@ -132,9 +132,9 @@ async def complete(
 ) -> Agreement:
     """The agreement with what it lacks, if somebody can be asked for that; else raises the error.
 
-    It lacks leaders (`leader_needed`) or a key (`key_needed`).
+    It lacks leaders (`open_to_all`) or a key (`key_needed`).
     """
-    if error.code == "leader_needed":
+    if error.code == "open_to_all":
         return replace(agreed, leaders=await _ask_leaders(session, nexus, error))
     if error.code == "key_needed" and not session.dry_run:
         return replace(agreed, keys=(_offer_key(session, error, str(fqns[0])),))

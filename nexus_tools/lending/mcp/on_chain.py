@@ -132,7 +132,10 @@ class OnChainCalls:
         try:
             outcome = await self._invocations.wait(place)
         except asyncio.CancelledError:
-            self._warn(f"still open: `nexus-tools tool outcome {place} --wait` shows it")
+            self._warn(
+                f"still open: `nexus-tools tool outcome {place} --delete` deletes it once it is"
+                " closed or expired"
+            )
             raise
         except NotNowError as late:
             if await self._delete(place, reservation):

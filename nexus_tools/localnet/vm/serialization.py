@@ -22,8 +22,8 @@ from nexus_tools.sui.bcs import (
     u128,
     u256,
 )
-from nexus_tools.uleb128 import write_uleb128
 from nexus_tools.sui.type_tag import Primitive, StructTag, TypeTag, VectorTag
+from nexus_tools.uleb128 import write_uleb128
 
 _PRIMITIVES: dict[Primitive, Codec[Any]] = {
     Primitive.BOOL: boolean,

@@ -93,7 +93,7 @@ def test_more_tools_than_a_transaction_holds_are_registered_by_one_command(
     url, _ = serve_many(130, "org.example.lots")
     rehearsed = author.json("bridge", "register", "--url", url, "--dry-run")
     assert 1 < len(rehearsed["transactions"]) < 10
-    assert len(rehearsed["events"]) == 130
+    assert rehearsed["events"].count("ToolRegistered") == 130
     result = author.run("bridge", "register", "--url", url, "--yes")
     assert result.code == 0, result.stderr
     assert re.search(r"registered [0-9]+ of 130\n", result.stderr)

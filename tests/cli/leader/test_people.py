@@ -80,11 +80,11 @@ def test_a_leader_is_offered_and_taken_over_without_workers_and_keys_of_before(
     assert (offer["what"], offer["name"]) == ("leader", "mine")
     assert offer["accept"] == f"nexus-tools leader accept --leader {leader}"
     asked = stranger.run("leader", "accept")
-    assert "1 workers, 1 keys of the former owner are removed" in asked.stderr
+    assert "1 workers and 1 keys of the former owner are removed" in asked.stderr
     taken = stranger.json("leader", "accept", "--yes")
     assert taken["workers_removed"] == [author.json("wallet", "show")["address"]]
     seen = status(stranger)
-    assert (seen["workers"], seen["keys"], seen["state"]) == ([], [], "active")
+    assert (seen["workers"], seen["keys"], seen["state"]) == ([address], [], "active")
     assert author.json("leader", "status") == []
 
 
@@ -106,6 +106,11 @@ def test_everybody_sees_the_leaders_and_those_that_a_tool_accepts(
     assert mine["latency_ms"] is None
     accepted = stranger.json("leader", "list", "--for", registered)
     assert [row["leader"] for row in accepted] == [carrier]
+
+
+def test_the_status_of_ones_own_has_no_leader_of_others(author, stranger, leader):
+    assert author.json("leader", "status", "--leader", "mine")[0]["leader"] == leader
+    assert stranger.fails("leader", "status", "--leader", "mine") == (3, "unknown_leader")
 
 
 def test_a_list_of_the_active_ones_has_no_others(author, leader):

@@ -131,12 +131,13 @@ async def test_tools_of_one_owner_are_on_offer(registry, seller):
         assert (await catalogue(registry, only).find(ToolFqn.parse(CUT)) is None) is not bool(found)
 
 
-async def test_dearer_tools_are_neither_listed_nor_found(registry):
+async def test_dearer_tools_are_neither_listed_nor_found(registry, carrier):
     fqn = ToolFqn.parse("xyz.test.dear.tool@1")
-    await registry.register(Registration(definition(str(fqn)), 100))
-    dear = ToolFilter(domains=("xyz.test.dear",), state=ToolState.ACTIVE)
+    dear = Registration(definition(str(fqn)), 100, leaders=(Address.parse(carrier),))
+    await registry.register(dear)
+    of_domain = ToolFilter(domains=("xyz.test.dear",), state=ToolState.ACTIVE)
     for bound, found in ((100, [str(fqn)]), (99, [])):
-        offered = catalogue(registry, dear, max_price_mist=bound)
+        offered = catalogue(registry, of_domain, max_price_mist=bound)
         assert await pages(offered, 9) == [found]
         assert (await offered.find(fqn) is None) is not bool(found)
     await registry.unregister(fqn)

@@ -280,3 +280,10 @@ def test_an_upgrade_that_the_chain_would_refuse_is_not_proposed(admin, own, pack
     assert admin.fails(*propose, "--folder", folder) == (7, "upgrade_incompatible")
     source.write_text("module own::own;\npublic native fun number(): u64;\n")
     assert admin.fails(*propose, "--folder", folder) == (7, "module_refused")
+
+
+@pytest.mark.parametrize("verb", [("upgrade", "show"), ("make-immutable", "--yes")])
+def test_a_package_that_is_none_is_not_called_free(admin, verb):
+    nobody = f"0x{'ab' * 32}"
+    assert admin.fails("package", *verb, nobody) == (3, "package_unknown")
+    assert admin.fails("package", *verb, "0x6") == (3, "package_unknown")  # the clock

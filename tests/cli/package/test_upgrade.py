@@ -35,7 +35,7 @@ def test_an_upgrade_is_migrated_and_remembered(admin, release):
     after = admin.json("package", "show")
     assert after["package_id"] == done["package_id"] != before["package_id"]
     assert after["version"] > before["version"]
-    kept = ("original_id", "tool_registry", "leader_registry", "admin_cap", "upgrade_cap")
+    kept = ("original_id", "tool_registry", "leader_registry", "admin", "upgrade_cap")
     assert [after[key] for key in kept] == [before[key] for key in kept]
 
 

@@ -23,6 +23,22 @@ def test_the_outcome_is_read_back_from_the_chain(requester, carrier, seller):
     assert balance(seller) - earned == 10_000_000
 
 
+def test_what_a_leader_settled_and_failed_is_in_its_record(requester, carrier):
+    def record():
+        rows = requester.json("leader", "list", "--for", DIVIDE)
+        return next(row for row in rows if row["leader"] == carrier)
+
+    before = record()
+    requester.json("tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 1}', "--yes")
+    crash = '{"ending": "crash", "duration_ms": 0}'
+    assert requester.run("tool", "invoke", NAP, "--input", crash, "--yes").code == 1
+    after = record()
+    counted = [after[what] - before[what] for what in ("settled", "failed", "missed")]
+    assert counted == [1, 1, 0]
+    assert after["latency_ms"] is not None
+    assert "Latency" in requester.run("leader", "list").stdout
+
+
 def test_an_error_variant_is_an_outcome_like_any_other(requester):
     document = requester.json(
         "tool", "invoke", DIVIDE, "--input", '{"dividend": 1, "divisor": 0}', "--yes"

@@ -33,8 +33,9 @@ def test_leaders_are_added_listed_with_their_records_and_removed(
     )
     author.json("tool", "leaders", "remove", registered, "operator", "--yes")
     assert show(author, registered)["leaders"] == [second]
-    last = author.fails("tool", "leaders", "remove", registered, second, "--yes")
-    assert last[1] == "leader_needed"  # it has a price
+    last = author.run("tool", "leaders", "remove", registered, second, "--yes")
+    assert "nobody can be named for it" in last.stderr
+    assert author.fails("tool", "leaders", "open", registered, "--yes")[1] == "open_to_all"
 
 
 def test_an_operator_takes_a_leader_off_the_list_and_adds_none(
@@ -48,11 +49,12 @@ def test_an_operator_takes_a_leader_off_the_list_and_adds_none(
     assert show(author, registered)["leaders"] == [second]
 
 
-def test_without_a_list_every_leader_is_accepted(author, registered, carrier):
+def test_a_tool_without_a_price_may_be_open_to_all(author, registered, carrier):
     author.json("tool", "update", registered, "--price", "0", "--yes")
-    result = author.run("tool", "leaders", "remove", registered, carrier, "--yes")
-    assert "any leader can be named" in result.stderr
-    assert "accepts any leader" in author.run("tool", "leaders", "list", registered).stderr
+    author.json("tool", "leaders", "open", registered, "--yes")
+    assert show(author, registered)["open"] is True
+    listed = author.run("tool", "leaders", "list", registered)
+    assert "is open to all leaders" in listed.stderr
     assert "any" in author.run("tool", "show", registered).stdout
 
 
@@ -106,7 +108,7 @@ def test_a_name_is_taken_over_with_payouts_and_without_operators_and_keys_of_bef
     assert show(author, registered)["offered"] == address
     asked = stranger.run("tool", "accept", name)
     assert asked.code == 2
-    assert "payouts become yours, operators and keys are removed" in asked.stderr
+    assert "payouts become yours, operators and keys are removed, answers need" in asked.stderr
     assert "tools.example.com" in asked.stdout
     taken = stranger.json("tool", "accept", name, "--yes")
     [version] = taken["versions"]

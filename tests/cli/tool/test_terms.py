@@ -32,13 +32,14 @@ def raised(publisher, whose):
         return line
 
     yield raise_and_agree
+    before.pop("revision", None)
     settings = [f"{name}={str(value).lower()}" for name, value in before.items()]
     publisher.json(*configure, *settings, "--yes")
 
 
 def test_a_price_without_leaders_says_which_option_names_them(author, arguments):
     result = author.run(*arguments, "--yes", "--json")
-    assert (result.code, result.error["code"]) == (7, "leader_needed")
+    assert (result.code, result.error["code"]) == (7, "open_to_all")
     assert "--leader" in result.error["hint"]
     assert "leader list" in result.error["hint"]
 

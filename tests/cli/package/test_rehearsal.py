@@ -1,0 +1,45 @@
+"""A deployment that is rehearsed: nothing is needed for it, and nothing is left of it."""
+
+
+def test_each_transaction_of_a_deployment_is_printed_with_its_size_and_its_cost(home):
+    document = home.json("package", "publish", "--rehearse")
+    rows = document["transactions"]
+    assert [row["makes"] for row in rows] == [
+        ["package", "Locks"],
+        ["package", "Admin", "LeaderRegistry", "ToolRegistry", "UpgradeLock"],
+        [],
+        [],
+        ["Leader"],
+        ["Name", "Tool"],
+    ]
+    assert [row["locked_mist"] for row in rows] == [0, 0, 0, 0, 10_000_000_000, 1_000_000_000]
+    assert all(0 < row["bytes"] <= 131_072 for row in rows)  # `max_tx_size_bytes`
+    for row in rows:
+        spent = row["computation_mist"] + row["storage_mist"] - row["rebate_mist"]
+        assert row["cost_mist"] == spent > 0
+    assert document["cost_mist"] == sum(row["cost_mist"] for row in rows)
+    assert not home.config_file.exists()
+
+
+def test_what_a_real_deployment_costs_is_what_the_rehearsal_said(home, publisher, new_home, chain):
+    _, rehearsed, *_ = home.json("package", "publish", "--rehearse")["transactions"]
+    user = new_home("another", publisher)
+    chain.fund(user.wallet.signer().address, 10**9)
+    settings = user.settings
+    del settings["deployments"]
+    user.configure(**settings)
+    published = user.json("package", "publish", "--yes")
+    assert published["cost_mist"] == rehearsed["cost_mist"]
+
+
+def test_a_package_that_is_not_locked_is_rehearsed_without_a_lock(home):
+    rows = home.json("package", "publish", "--rehearse", "--free")["transactions"]
+    assert rows[0]["makes"] == [
+        *("package", "Admin", "LeaderRegistry", "ToolRegistry", "UpgradeCap")
+    ]
+
+
+def test_people_see_a_table_and_that_nothing_was_sent(home):
+    result = home.run("package", "publish", "--rehearse")
+    assert "the package, and lock its upgrades" in result.stdout
+    assert "Nothing was sent" in result.stderr
