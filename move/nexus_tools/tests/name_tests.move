@@ -79,6 +79,23 @@ fun name_is_passed_on_with_all_its_versions() {
 }
 
 #[test]
+fun tool_that_was_open_is_taken_over_open_or_for_leaders_alone() {
+    let mut runner = alice_with_add();
+    let (one, other) = (@0x1.to_id(), @0x2.to_id());
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        name.accept(ctx);
+        tool.take_over(name, tools, vector[], ctx);
+        assert!(tool.accepts(one));
+        tool.take_over(name, tools, vector[one], ctx);
+        assert!(tool.accepts(one) && !tool.accepts(other));
+        tool.take_over(name, tools, vector[], ctx);
+        assert!(!tool.accepts(one));
+    });
+    runner.end();
+}
+
+#[test]
 fun name_stays_with_its_owner_until_it_is_accepted() {
     let mut runner = alice_with_add();
     offer_to_bob(&mut runner);

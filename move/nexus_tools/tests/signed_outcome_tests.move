@@ -148,8 +148,12 @@ fun key_that_was_removed_since_signs() {
 #[test, expected_failure(abort_code = invocation::EWrongKey)]
 fun key_that_was_removed_before_does_not_sign() {
     let (mut runner, lee) = alice_and_lee();
-    require_signed_outcomes(&mut runner);
-    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_key(name, PUBLIC_KEY, ctx));
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, PUBLIC_KEY, ctx);
+        tool.add_key(name, tools, SECOND_KEY, ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+        tool.remove_key(name, PUBLIC_KEY, ctx);
+    });
     request_as_signed(&mut runner, lee);
     settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE);
     runner.end();
