@@ -74,9 +74,9 @@ const MAX_DELAY_MS: u64 = 7 * DAY_MS;
 /// How long its owner and everybody else can look at a proposed slash before it is executed.
 const NOTICE_MS: u64 = 3 * DAY_MS;
 /// How long a slash can be executed after that. Then it is void, and holds back nothing: 4 days
-/// after the last moment at which it can be proposed, which is when the delay ends, an owner has all
-/// that is its own. So who unregisters within 3 days of the proposal of an upgrade has left before
-/// the 14th day, on which it can be executed, whatever the admin does.
+/// after the last moment at which it can be proposed, which is when the delay ends, an owner has
+/// all that is its own. So who unregisters within 3 days of the proposal of an upgrade has left
+/// before the 14th day, on which it can be executed, whatever the admin does.
 const EXECUTABLE_MS: u64 = DAY_MS;
 const MAX_REASON_BYTES: u64 = 500;
 const DIGEST_BYTES: u64 = 32;

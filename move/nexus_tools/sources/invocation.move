@@ -2,8 +2,8 @@
 ///
 /// Its requester names a leader for it, or two, of those that the tool accepts. Leader number i,
 /// counted from 0, may close it once i windows have passed since the request: by `settle` with the
-/// tool's answer or by `fail` with the reason why there is none. When as many windows have passed as
-/// there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
+/// tool's answer or by `fail` with the reason why there is none. When as many windows have passed
+/// as there are leaders, nobody may, and anyone may close it by `expire`. A closed invocation never
 /// changes again.
 ///
 /// `settle` pays the tool and the leader, `fail` the leader alone, and both refund the rest to the
@@ -595,3 +595,8 @@ fun settle_answer(
 fun refund(self: &mut Invocation) {
     payment::pay(self.payment.withdraw_all(), self.requester);
 }
+
+// === Test-only functions ===
+
+#[test_only]
+public fun set_version_for_testing(self: &mut Invocation, version: u64) { self.version = version }

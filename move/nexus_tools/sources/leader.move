@@ -261,7 +261,8 @@ public fun offer(self: &mut Leader, offered: Option<address>, ctx: &TxContext) {
 }
 
 /// Makes the sender the owner, with workers of its own and without keys: what the former owner
-/// added is gone, whenever it was added. Aborts with `owner::ENotOffered`, and as `roster::of` does.
+/// added is gone, whenever it was added. Aborts with `owner::ENotOffered`, and as `roster::of`
+/// does.
 public fun accept(self: &mut Leader, workers: vector<address>, ctx: &TxContext) {
     let leader = object::id(self);
     self.owner.accept(leader, ctx);

@@ -28,6 +28,7 @@ const ADD_NAME: vector<u8> = b"xyz.example.add";
 const START_MS: u64 = 1_000_000;
 const WEEK_MS: u64 = 604_800_000;
 const NOTICE_MS: u64 = 259_200_000;
+const DAY_MS: u64 = 86_400_000;
 
 // === Tools ===
 
@@ -151,6 +152,32 @@ fun operators_leaders_and_keys_of_a_tool() {
 }
 
 #[test]
+fun tool_opened() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[@0x1EAD.to_id()]);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| tool.open_to_all(name, tools, ctx));
+    assert_eq!(told<tool::ToolOpened>(), tool_fields(&runner));
+    runner.end();
+}
+
+#[test]
+fun tool_taken_over() {
+    let mut runner = alice_with_add();
+    let leaders = vector[@0x3EAD.to_id(), @0x2EAD.to_id()];
+    runner.tool_tx!(ALICE, ADD, |_, name, _, _, ctx| name.offer(option::some(BOB), ctx));
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        name.accept(ctx);
+        tool.take_over(name, tools, leaders, ctx);
+    });
+    let (url, text) = (b"https://tools.example.com/add", b"Adds two integers.");
+    let fields = vector[tool_fields(&runner), field(BOB), field(leaders)].flatten();
+    assert_eq!(told<tool::ToolTakenOver>(), fields);
+    let fields = updated(&runner, url, text, vector[10_000, 5_000_000], 0, false, 1);
+    assert_eq!(told<tool::ToolUpdated>(), fields);
+    runner.end();
+}
+
+#[test]
 fun tool_settings() {
     let mut runner = test_runner::start();
     runner.admin_tx!(ADMIN, |admin, tools, _, _, ctx| {
@@ -189,8 +216,9 @@ fun unregistration_claim_and_return() {
 fun part_that_is_claimed() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS);
+    runner.advance(WEEK_MS - 1);
     runner.propose_slash(ADD, 200);
+    runner.advance(1);
     runner.claim(ALICE, ADD);
     let told_claimed = told<collateral::CollateralClaimed>();
     let fields = vector[field(runner.id_of(ADD)), field(999_999_800u64), field(200u64)].flatten();
@@ -332,7 +360,7 @@ fun leader_settings() {
     runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
         leaders.configure(admin, false, 200_000_000, 3_600_000, 1, 2, 3, 4, 5, 5_006, 7, ctx);
     });
-    let numbers = vector[200_000_000u64, 3_600_000, 1, 2, 3, 4, 5, 5_006, 7];
+    let numbers = vector[200_000_000u64, 3_600_000, 1, 2, 3, 4, 5, 5_006, 7, 1];
     let fields = vector[field(false), numbers.map!(|number| field(number)).flatten()].flatten();
     assert_eq!(told<leader_registry::LeaderSettingsChanged>(), fields);
     runner.end();
@@ -370,8 +398,10 @@ fun leader_offered_taken_back_and_accepted() {
     assert_eq!(told<owner::OwnershipOffered>(), offered(leader, LEE, option::none()));
     runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.offer(option::some(MAX), ctx));
     assert_eq!(told<owner::OwnershipOffered>(), offered(leader, LEE, option::some(MAX)));
-    runner.leader_tx!(MAX, leader, |leader, _, _, ctx| leader.accept(ctx));
+    runner.leader_tx!(MAX, leader, |leader, _, _, ctx| leader.accept(vector[BOB, MAX], ctx));
     assert_eq!(told<owner::OwnershipAccepted>(), accepted(leader, LEE, MAX));
+    let fields = vector[field(leader), field(vector[BOB, MAX])].flatten();
+    assert_eq!(told<leader::LeaderHandedOver>(), fields);
     runner.end();
 }
 
@@ -386,9 +416,9 @@ fun request_and_settlement() {
     let invocation = runner.request(BOB, ADD, vector[leader]);
     let told_requested = told<invocation::InvocationRequested>();
     runner.advance(1);
-    runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, leaders, clock, ctx| {
+    runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), port(b"result", b"3"));
-        invocation.settle(leader, leaders, variant, ports, clock, ctx);
+        invocation.settle(leader, variant, ports, clock, ctx);
     });
     let told_settled = told<invocation::InvocationSettled>();
 
@@ -401,9 +431,10 @@ fun request_and_settlement() {
         field(10_000u64),
         field(START_MS + 25_000),
         field(5_000_000u64),
-        field(9_211_300u64),
+        field(9_281_300u64),
         field(100u64),
         field(false),
+        field(1u64),
     ].flatten();
     assert_eq!(told_requested, fields);
 
@@ -417,7 +448,7 @@ fun request_and_settlement() {
         field(START_MS + 1),
         field(MAX),
         field(5_000_000u64),
-        field(3_550_100u64),
+        field(3_620_100u64),
         field(661_200u64),
     ].flatten();
     assert_eq!(told_settled, fields);
@@ -444,9 +475,10 @@ fun request_of_two_leaders_for_a_signed_answer() {
         field(10_000u64),
         field(START_MS + 50_000),
         field(0u64),
-        field(4_211_300u64),
+        field(4_281_300u64),
         field(100u64),
         field(true),
+        field(1u64),
     ].flatten();
     assert_eq!(told_requested, fields);
     runner.end();
@@ -457,9 +489,9 @@ fun failure() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(1);
-    runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, leaders, clock, ctx| {
+    runner.invocation_tx!(LEE, invocation, leader, |invocation, leader, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"5 s".to_string());
-        invocation.fail(leader, leaders, reason, detail, clock, ctx);
+        invocation.fail(leader, reason, detail, clock, ctx);
     });
     let fields = vector[
         field(invocation),
@@ -469,7 +501,7 @@ fun failure() {
         field(b"timed_out"),
         field(b"5 s"),
         field(START_MS + 1),
-        field(1_451_300u64),
+        field(1_521_300u64),
         field(7_760_000u64),
     ].flatten();
     assert_eq!(told<invocation::InvocationFailed>(), fields);
@@ -481,13 +513,13 @@ fun expiry() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
-    runner.expire(invocation, BOB, 9_211_300);
+    runner.expire(invocation, BOB, 9_281_300);
     let fields = vector[
         field(invocation),
         tool_fields(&runner),
         field(BOB),
         field(vector[leader]),
-        field(9_211_300u64),
+        field(9_281_300u64),
     ].flatten();
     assert_eq!(told<invocation::InvocationExpired>(), fields);
     runner.end();
@@ -498,7 +530,7 @@ fun deletion() {
     let (mut runner, leader) = test_runner::alice_and_lee();
     let invocation = runner.request(BOB, ADD, vector[leader]);
     runner.advance(25_000);
-    runner.expire(invocation, BOB, 9_211_300);
+    runner.expire(invocation, BOB, 9_281_300);
     runner.delete(BOB, invocation);
     let fields = vector[field(invocation), tool_fields(&runner), field(BOB)].flatten();
     assert_eq!(told<invocation::InvocationDeleted>(), fields);
@@ -573,7 +605,7 @@ fun updated(
 /// executed and made good.
 fun slash_fields(object: ID, remaining_mist: u64): vector<vector<u8>> {
     let (reason, evidence) = (field(b"It lied."), field(test_runner::evidence()));
-    let times = vector[field(START_MS + NOTICE_MS), field(START_MS + NOTICE_MS + WEEK_MS)];
+    let times = vector[field(START_MS + NOTICE_MS), field(START_MS + NOTICE_MS + DAY_MS)];
     vector[
         vector[field(object), field(200u64), reason, evidence, times.flatten()].flatten(),
         vector[field(object), field(200u64)].flatten(),

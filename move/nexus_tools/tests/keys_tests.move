@@ -5,11 +5,6 @@ use nexus_tools::keys::{Self, Keys};
 use nexus_tools::test_runner::{key, text};
 use std::unit_test::{assert_eq, destroy};
 
-/// The public key of the secret key 0x000102…1f, and its signature of `abc`, made by OpenSSL.
-const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
-const SIGNATURE: vector<u8> =
-    x"cc46d62d3754f41754b27b6ea2cb2c272bafa7a5a1f6062bd060f414e50caaeac2da66ad39cef4424a90236ea907b7d8057e3443dc5abfc9986967ee7213a407";
-
 #[test]
 fun keys_are_kept_in_their_order() {
     let mut keys = keys::none();
@@ -58,28 +53,7 @@ fun key_is_removed_once() {
     abort
 }
 
-#[test]
-fun signature_by_one_of_the_keys_is_valid() {
-    let mut keys = keys::none();
-    keys.add(key(1));
-    keys.add(PUBLIC_KEY);
-    assert!(keys.verify(&PUBLIC_KEY, &SIGNATURE, &b"abc"));
-    assert!(!keys.verify(&PUBLIC_KEY, &SIGNATURE, &b"abd"));
-    assert!(!keys.verify(&key(1), &SIGNATURE, &b"abc"));
-    assert!(!keys.verify(&PUBLIC_KEY, &text(64, 1), &b"abc"));
-    destroy(keys);
-}
-
-#[test]
-fun signature_by_another_key_is_not_valid() {
-    let mut keys = four_keys();
-    assert!(!keys.verify(&PUBLIC_KEY, &SIGNATURE, &b"abc"));
-    keys.remove(&key(4));
-    keys.add(PUBLIC_KEY);
-    keys.remove(&PUBLIC_KEY);
-    assert!(!keys.verify(&PUBLIC_KEY, &SIGNATURE, &b"abc"));
-    destroy(keys);
-}
+// === Helpers ===
 
 fun four_keys(): Keys {
     let mut keys = keys::none();

@@ -45,16 +45,16 @@ fun fees_follow_the_price_of_gas_and_the_bytes_of_the_inputs() {
     let mut runner = test_runner::start();
     runner.tx!(LEE, |_, leaders, _, ctx| {
         // 1 000 gas units at 1 000 MIST, 450 000 MIST for storage, 100 MIST for each byte.
-        assert_eq!(leaders.settings().fail_fee_mist(0, ctx), 1_450_000);
-        assert_eq!(leaders.settings().fail_fee_mist(13, ctx), 1_451_300);
+        assert_eq!(leaders.settings().fail_fee_mist(0, ctx), 1_520_000);
+        assert_eq!(leaders.settings().fail_fee_mist(13, ctx), 1_521_300);
         // 2 000 000 MIST more.
-        assert_eq!(leaders.settings().settle_fee_mist(0, ctx), 3_450_000);
-        assert_eq!(leaders.settings().settle_fee_mist(13, ctx), 3_451_300);
+        assert_eq!(leaders.settings().settle_fee_mist(0, ctx), 3_520_000);
+        assert_eq!(leaders.settings().settle_fee_mist(13, ctx), 3_521_300);
     });
     runner.next_epoch(730);
     runner.tx!(LEE, |_, leaders, _, ctx| {
-        assert_eq!(leaders.settings().fail_fee_mist(13, ctx), 1_181_300);
-        assert_eq!(leaders.settings().settle_fee_mist(13, ctx), 3_181_300);
+        assert_eq!(leaders.settings().fail_fee_mist(13, ctx), 1_251_300);
+        assert_eq!(leaders.settings().settle_fee_mist(13, ctx), 3_251_300);
     });
     runner.end();
 }
@@ -72,6 +72,7 @@ fun registry_begins_with_these_settings() {
         assert_eq!(settings.fee_per_outcome_byte_mist(), 7_600);
         assert_eq!(settings.grace_ms(), 15_000);
         assert_eq!(settings.max_ports_bytes(), 65_536);
+        assert_eq!(settings.revision(), 0);
     });
     runner.end();
 }
@@ -112,6 +113,17 @@ fun settings_go_as_far_as_their_bounds() {
     runner.end();
 }
 
+#[test]
+fun settings_count_how_often_they_were_set() {
+    let mut runner = test_runner::start();
+    set(&mut runner, ADMIN, true, lowest());
+    runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.settings().revision(), 1));
+    // Also when nothing changes.
+    set(&mut runner, ADMIN, true, lowest());
+    runner.tx!(LEE, |_, leaders, _, _| assert_eq!(leaders.settings().revision(), 2));
+    runner.end();
+}
+
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
 fun collateral_is_at_least_a_tenth_of_a_sui() { set_one(lowest(), 0, SUI / 10 - 1); }
 
@@ -119,7 +131,7 @@ fun collateral_is_at_least_a_tenth_of_a_sui() { set_one(lowest(), 0, SUI / 10 - 
 fun collateral_is_not_held_for_more_than_a_week() { set_one(lowest(), 1, 7 * DAY_MS + 1); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
-fun fee_is_for_at_most_10_000_gas_units() { set_one(lowest(), 2, 10_001); }
+fun fee_is_for_at_most_5_000_gas_units() { set_one(lowest(), 2, 5_001); }
 
 #[test, expected_failure(abort_code = leader_registry::EInvalidSettings)]
 fun fee_for_storage_is_at_most_10_000_000() { set_one(lowest(), 3, 10_000_001); }
@@ -178,7 +190,7 @@ fun highest(): vector<u64> {
     vector[
         1_000 * SUI,
         7 * DAY_MS,
-        10_000,
+        5_000,
         10_000_000,
         10_000_000,
         100_000,

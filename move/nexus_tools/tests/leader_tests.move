@@ -319,20 +319,35 @@ fun key_that_was_not_added_is_not_removed() {
 // === Ownership ===
 
 #[test]
-fun leader_is_passed_on_with_its_workers_and_keys() {
+fun leader_is_passed_on_without_its_workers_and_keys() {
     let (mut runner, leader) = lee();
     runner.leader_tx!(LEE, leader, |leader, leaders, _, ctx| {
-        leader.add_key(leaders, key(1), ctx);
         leader.offer(option::some(BOB), ctx);
+        // What is added after the offer is gone, too.
+        leader.add_worker(leaders, MAX, ctx);
+        leader.add_key(leaders, key(1), ctx);
     });
     runner.leader_tx!(BOB, leader, |leader, _, _, ctx| {
         assert_eq!(leader.owner().offered(), option::some(BOB));
-        leader.accept(ctx);
+        leader.accept(vector[BOB, @0xC], ctx);
         assert_eq!(leader.owner().owner(), BOB);
-        assert!(leader.is_worker(LEE));
-        leader.remove_worker(LEE, ctx);
-        leader.remove_key(key(1), ctx);
+        assert_eq!(leader.owner().offered(), option::none());
+        assert!(!leader.is_worker(LEE));
+        assert!(!leader.is_worker(MAX));
+        assert!(leader.is_worker(BOB));
+        assert!(leader.is_worker(@0xC));
+        assert!(leader.keys().is_empty());
+        assert!(leader.is_active());
+        assert_eq!(leader.collateral().balance_mist(), COLLATERAL_MIST);
     });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = roster::EAlreadyListed)]
+fun who_accepts_a_leader_names_each_worker_once() {
+    let (mut runner, leader) = lee();
+    runner.leader_tx!(LEE, leader, |leader, _, _, ctx| leader.offer(option::some(BOB), ctx));
+    runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.accept(vector[BOB, BOB], ctx));
     runner.end();
 }
 
@@ -346,7 +361,7 @@ fun stranger_does_not_offer_a_leader() {
 #[test, expected_failure(abort_code = owner::ENotOffered)]
 fun stranger_does_not_accept_a_leader() {
     let (mut runner, leader) = lee();
-    runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.accept(ctx));
+    runner.leader_tx!(BOB, leader, |leader, _, _, ctx| leader.accept(vector[BOB], ctx));
     runner.end();
 }
 
@@ -388,13 +403,23 @@ fun unregistered_leader_is_slashed() {
 fun pending_slash_holds_back_its_amount_alone() {
     let (mut runner, leader) = lee();
     runner.unregister_leader(LEE, leader);
-    runner.advance(WEEK_MS);
+    runner.advance(WEEK_MS - 1);
     runner.propose_leader_slash(leader, 4_000_000_000);
+    runner.advance(1);
     assert_eq!(runner.claim_leader(LEE, leader), 6_000_000_000);
     runner.leader_admin_tx!(ADMIN, leader, |leader, admin, _, clock, ctx| {
         leader.cancel_slash(admin, clock, ctx);
     });
     assert_eq!(runner.claim_leader(LEE, leader), 4_000_000_000);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = collateral::EDelayOver)]
+fun leader_that_may_leave_is_not_slashed() {
+    let (mut runner, leader) = lee();
+    runner.unregister_leader(LEE, leader);
+    runner.advance(WEEK_MS);
+    runner.propose_leader_slash(leader, 1);
     runner.end();
 }
 

@@ -71,10 +71,27 @@ fun name_is_passed_on_with_all_its_versions() {
     runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
         name.accept(ctx);
         assert_eq!(name.owner().owner(), BOB);
-        tool.update_payout(name, tools, BOB, ctx);
+        tool.take_over(name, tools, vector[], ctx);
     });
     runner.unregister(BOB, ADD_2);
     runner.register_version(BOB, ADD_3);
+    runner.end();
+}
+
+#[test]
+fun tool_that_was_open_is_taken_over_open_or_for_leaders_alone() {
+    let mut runner = alice_with_add();
+    let (one, other) = (@0x1.to_id(), @0x2.to_id());
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        name.accept(ctx);
+        tool.take_over(name, tools, vector[], ctx);
+        assert!(tool.accepts(one));
+        tool.take_over(name, tools, vector[one], ctx);
+        assert!(tool.accepts(one) && !tool.accepts(other));
+        tool.take_over(name, tools, vector[], ctx);
+        assert!(!tool.accepts(one));
+    });
     runner.end();
 }
 

@@ -20,6 +20,7 @@ const ADD_NAME: vector<u8> = b"xyz.example.add";
 
 const START_MS: u64 = 1_000_000;
 const WEEK_MS: u64 = 604_800_000;
+const NOTICE_MS: u64 = 259_200_000;
 
 #[test]
 fun tool() {
@@ -44,6 +45,7 @@ fun tool() {
         field(3u64),
         field(runner.id_of(ADD_NAME)),
         field(vector[BOB]),
+        field(false),
         field(vector[lee]),
         field(vector[key(1)]),
         collateral(1_000_000_000),
@@ -129,20 +131,22 @@ fun time_of_the_last_registration_of_a_leader() {
 fun proposed_slash() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
+    runner.slash(ADD, 30);
     runner.unregister(ALICE, ADD);
-    runner.propose_slash(ADD, 30);
+    runner.advance(1);
+    runner.propose_slash(ADD, 20);
     let fields = vector[
-        field(1_000_000_000u64),
+        field(999_999_970u64),
         field(1_000_000_000u64),
         field(WEEK_MS),
-        field(option::some(START_MS)),
+        field(option::some(START_MS + NOTICE_MS)),
         field(30u64),
         // There is a slash.
         x"01",
-        field(30u64),
+        field(20u64),
         field(b"It lied."),
         field(test_runner::evidence()),
-        field(START_MS),
+        field(START_MS + NOTICE_MS + 1),
     ].flatten();
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| {
         assert_eq!(bcs::to_bytes(tool.collateral()), fields);
@@ -154,9 +158,10 @@ fun proposed_slash() {
 fun claimed_collateral() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
+    runner.slash(ADD, 30);
     runner.unregister(ALICE, ADD);
-    runner.propose_slash(ADD, 30);
-    // By then the slash is void.
+    runner.propose_slash(ADD, 20);
+    // By then the second slash is void.
     runner.advance(2 * WEEK_MS);
     runner.claim(ALICE, ADD);
     let fields = vector[
@@ -177,7 +182,28 @@ fun claimed_collateral() {
 #[test]
 fun requested_invocation() {
     let (mut runner, id, lee) = requested();
-    let fields = vector[invocation(&runner, id, lee), field(9_211_300u64), x"00"].flatten();
+    let fields = vector[invocation(&runner, id, lee), field(9_281_300u64), x"00"].flatten();
+    assert_is(&mut runner, id, fields);
+    runner.end();
+}
+
+#[test]
+fun requested_invocation_whose_answer_is_signed() {
+    let (mut runner, lee) = alice_paying_carl();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, key(2), ctx);
+        tool.add_key(name, tools, key(1), ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+    });
+    let id = runner.request(BOB, ADD, vector[lee]);
+    let fields = vector[
+        terms(&runner, id, lee),
+        field(vector[key(2), key(1)]),
+        field(2u64),
+        field(1u64),
+        field(9_281_300u64),
+        x"00",
+    ].flatten();
     assert_is(&mut runner, id, fields);
     runner.end();
 }
@@ -185,9 +211,9 @@ fun requested_invocation() {
 #[test]
 fun settled_invocation() {
     let (mut runner, id, lee) = requested();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let (variant, ports) = (b"ok".to_ascii_string(), port(b"result", b"3"));
-        invocation.settle(leader, leaders, variant, ports, clock, ctx);
+        invocation.settle(leader, variant, ports, clock, ctx);
     });
     let fields = vector[
         invocation(&runner, id, lee),
@@ -205,9 +231,9 @@ fun settled_invocation() {
 #[test]
 fun failed_invocation() {
     let (mut runner, id, lee) = requested();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"5 s".to_string());
-        invocation.fail(leader, leaders, reason, detail, clock, ctx);
+        invocation.fail(leader, reason, detail, clock, ctx);
     });
     let fields = vector[
         invocation(&runner, id, lee),
@@ -225,7 +251,7 @@ fun failed_invocation() {
 fun expired_invocation() {
     let (mut runner, id, lee) = requested();
     runner.advance(24_999);
-    runner.expire(id, BOB, 9_211_300);
+    runner.expire(id, BOB, 9_281_300);
     let fields = vector[invocation(&runner, id, lee), field(0u64), x"03"].flatten();
     assert_is(&mut runner, id, fields);
     runner.end();
@@ -248,19 +274,34 @@ fun collateral(mist: u64): vector<u8> {
 
 /// An invocation of Alice's tool, which pays Carl, requested by Bob of Lee's leader 1 ms ago.
 fun requested(): (Runner, ID, ID) {
-    let mut runner = test_runner::start();
-    let lee = runner.register_leader(LEE);
-    runner.register(ALICE, ADD, 5_000_000, vector[lee]);
-    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
-        tool.update_payout(name, tools, CARL, ctx);
-    });
+    let (mut runner, lee) = alice_paying_carl();
     let id = runner.request(BOB, ADD, vector[lee]);
     runner.advance(1);
     (runner, id, lee)
 }
 
+/// Lee's leader, and Alice's tool, which pays Carl.
+fun alice_paying_carl(): (Runner, ID) {
+    let (mut runner, lee) = test_runner::alice_and_lee();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_payout(name, tools, CARL, ctx);
+    });
+    (runner, lee)
+}
+
 /// All of that invocation but for its payment and its state.
 fun invocation(runner: &Runner, id: ID, lee: ID): vector<u8> {
+    vector[
+        terms(runner, id, lee),
+        // Nobody signs the answer.
+        field(vector<vector<u8>>[]),
+        field(1u64),
+        field(1u64),
+    ].flatten()
+}
+
+/// What is common to all invocations of that tool, from the beginning on.
+fun terms(runner: &Runner, id: ID, lee: ID): vector<u8> {
     vector[
         field(id),
         field(runner.id_of(ADD)),
@@ -273,11 +314,10 @@ fun invocation(runner: &Runner, id: ID, lee: ID): vector<u8> {
         field(25_000u64),
         field(5_000_000u64),
         field(CARL),
-        field(3_451_300u64),
-        field(1_451_300u64),
+        field(3_521_300u64),
+        field(1_521_300u64),
         field(7_600u64),
         field(100u64),
-        field(false),
     ].flatten()
 }
 

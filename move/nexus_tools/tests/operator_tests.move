@@ -34,7 +34,8 @@ fun operator_runs_the_tool() {
         assert_eq!(tool.timeout_ms(), 2_000);
         assert_eq!(tool.price_mist(), 0);
         assert_eq!(tool.min_outcome_bytes(), 7);
-        assert!(tool.accepts(other_leader()));
+        assert!(!tool.accepts(leader()));
+        assert!(!tool.accepts(other_leader()));
     });
     runner.end();
 }
@@ -194,6 +195,25 @@ fun operator_does_not_add_a_leader() {
     let mut runner = alice_with_operator_opal();
     runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
         tool.add_leader(name, tools, other_leader(), ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun operator_does_not_open_the_tool() {
+    let mut runner = alice_with_operator_opal();
+    runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
+        tool.update_price(name, tools, 0, ctx);
+        tool.open_to_all(name, tools, ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun operator_does_not_take_the_tool_over() {
+    let mut runner = alice_with_operator_opal();
+    runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
+        tool.take_over(name, tools, vector[], ctx);
     });
     runner.end();
 }

@@ -8,6 +8,7 @@ use nexus_tools::tool::Tool;
 use std::unit_test::assert_eq;
 use sui::test_scenario;
 
+const ADMIN: address = @0xAD;
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
 const LEE: address = @0x1;
@@ -15,8 +16,8 @@ const MAX: address = @0x2;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 
-/// The price, the fee for settling and that for the outcome: 5 000 000, 3 451 300 and 760 000.
-const COST_MIST: u64 = 9_211_300;
+/// The price, the fee for settling and that for the outcome: 5 000 000, 3 521 300 and 760 000.
+const COST_MIST: u64 = 9_281_300;
 /// The timeout of 10 s and the grace of 15 s.
 const WINDOW_MS: u64 = 25_000;
 
@@ -75,6 +76,7 @@ fun leader_is_not_its_own_backup() {
     runner.leader_tx!(BOB, lee, |leader, leaders, clock, ctx| {
         invocation::request_with_backup(
             leaders,
+            0,
             &tool,
             0,
             leader,
@@ -111,14 +113,39 @@ fun tool_that_was_changed_is_not_requested() {
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_timeout(name, tools, 20_000, ctx);
     });
-    runner.request_at(BOB, ADD, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.request_at(BOB, ADD, 0, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EToolChanged)]
 fun revision_to_come_is_not_requested() {
     let (mut runner, lee) = alice_and_lee();
-    runner.request_at(BOB, ADD, 1, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.request_at(BOB, ADD, 0, 1, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.end();
+}
+
+/// The sum is the same, but a failure would refund less of it.
+#[test, expected_failure(abort_code = invocation::ESettingsChanged)]
+fun nothing_is_requested_under_settings_that_were_changed() {
+    let (mut runner, lee) = alice_and_lee();
+    take_the_margin_for_storage(&mut runner);
+    assert_eq!(runner.cost(ADD, 13, 100), COST_MIST);
+    runner.request_at(BOB, ADD, 0, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ESettingsChanged)]
+fun nothing_is_requested_under_settings_to_come() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.request_at(BOB, ADD, 1, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
+    runner.end();
+}
+
+#[test]
+fun what_was_set_last_is_requested() {
+    let (mut runner, lee) = alice_and_lee();
+    take_the_margin_for_storage(&mut runner);
+    runner.request_at(BOB, ADD, 1, 0, vector[lee], test_runner::inputs(), 100, COST_MIST);
     runner.end();
 }
 
@@ -138,8 +165,16 @@ fun backup_that_the_tool_does_not_list_is_not_named() {
     runner.end();
 }
 
+#[test, expected_failure(abort_code = invocation::ELeaderNotAccepted)]
+fun nobody_is_named_once_the_last_leader_is_off_the_list() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_leader(name, lee, ctx));
+    runner.request(BOB, ADD, vector[lee]);
+    runner.end();
+}
+
 #[test]
-fun any_leader_is_named_where_none_is_listed() {
+fun any_leader_is_named_where_the_tool_is_open() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     let max = runner.register_leader(MAX);
@@ -187,7 +222,7 @@ fun inputs_and_outcome_may_reach_their_limits() {
     assert_eq!(inputs.size(), 65_536);
     let cost_mist = runner.cost(ADD, 65_536, 65_536);
     // 3 450 000 and 100 + 7 600 for each byte.
-    assert_eq!(cost_mist, 5_000_000 + 3_450_000 + 504_627_200);
+    assert_eq!(cost_mist, 5_000_000 + 3_520_000 + 504_627_200);
     runner.request_for(BOB, ADD, vector[lee], inputs, 65_536, cost_mist);
     runner.end();
 }
@@ -252,6 +287,26 @@ fun payment_is_not_more_than_the_cost() {
 }
 
 // === Helpers ===
+
+/// Changes the settings: what settling paid beyond failing is paid for storage, in either case.
+fun take_the_margin_for_storage(runner: &mut Runner) {
+    runner.admin_tx!(ADMIN, |admin, _, leaders, _, ctx| {
+        leaders.configure(
+            admin,
+            true,
+            10_000_000_000,
+            604_800_000,
+            1_000,
+            2_520_000,
+            0,
+            100,
+            7_600,
+            15_000,
+            65_536,
+            ctx,
+        );
+    });
+}
 
 fun update_min_outcome_bytes(runner: &mut Runner, bytes: u64) {
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {

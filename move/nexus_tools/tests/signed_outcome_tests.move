@@ -15,33 +15,51 @@ const BOB: address = @0xB;
 const LEE: address = @0x1;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
-const MUL: vector<u8> = b"xyz.example.mul@1";
 
-// What follows was computed by Python's hashlib and OpenSSL, from the message that is described at
-// `signed_outcome`.
+/// The timeout of 10 s and the grace of 15 s.
+const WINDOW_MS: u64 = 25_000;
+
+// What follows was computed by Python's hashlib and by OpenSSL (Python's `cryptography`), from the
+// message that is described at `signed_outcome` and BCS by hand: the inputs are 01 0161 00 08
+// 3132333435363738, the variant 026f6b, the ports 01 06726573756c74 00 0133.
 
 /// The public key of the secret key 0x000102…1f.
 const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
-/// The id of the first object that a transaction with the digest 0x0700…00 creates.
+/// That of the secret key 0x010203…20.
+const SECOND_KEY: vector<u8> = x"79b5562e8fe654f94078b112e8a98ba7901f853ae695bed7e0e3910bad049664";
+/// The id of the first object that a transaction with the digest 0x0700…00 creates: BLAKE2b-256 of
+/// 0xf1, the digest and eight zeros.
 const SIGNED_ID: address = @0x3545e4579801a352350fbdef9cfe1130e3c8c662c571f6535501f996395d5dc8;
-/// The signature of the answer `ok` with the ports `sum` to the invocation with that id.
+/// What is signed of the answer `ok` with the ports `sum` to the invocation with that id, whose
+/// inputs are `inputs`.
+const MESSAGE: vector<u8> =
+    x"6e657875735f746f6f6c733a3a6f7574636f6d653545e4579801a352350fbdef9cfe1130e3c8c662c571f6535501f996395d5dc8b70e3b0f1ae3cfbd3c7db1e0cbfc199bbf4d76a3e8d6de035cd30bf786d351d9026f6b69b604f6f09726e8656a312e5d7b410aae45fa165dbc417341880073f8b54dad";
+/// Its signature by the first key.
 const SIGNATURE: vector<u8> =
-    x"3910b13a73971c16fe20400e9469571b8a5afbb9259126fb893d4416ff3feb68906d3e0240b8b7f77e74f5b1d9c4c2709b92437ce0a1f7bdbd247984b4331101";
+    x"4cec3e72639e54a52f8e4724490bd89b34d6eb60a82aec6b3750b4916c7298897871c642c52199de6c6833509d177b8072b7054441f59b3e0e52663d95fc2f03";
+/// Its signature by the second key.
+const SECOND_SIGNATURE: vector<u8> =
+    x"31a6484b3f1bb48c7a78d3d35f5d7096a0d6e4d8f3de1fc08cb3dd6d50a3f3152cb0be586b9ecac9ca73f25a7c200127d1fc3d30c25d60f7c7c23f1ec71a8306";
+/// The first key's signature of the same answer to the inputs `a: 12345679`.
+const SIGNATURE_OF_OTHER_INPUTS: vector<u8> =
+    x"0d7ba294c953af4d780064fc5849ceec474ef4c3f7427f64e32ad68e1ad0a3ebe202bf0d09def60805c5864bbe28c2a8fa4d30f3fd31fca961b0ed7eae9ef00e";
 
 #[test]
-fun signed_is_the_answer_to_one_invocation() {
-    let invocation = @0x1234.to_id();
-    assert_eq!(
-        invocation::signed_outcome(invocation, &ok(), &sum()),
-        x"6e657875735f746f6f6c733a3a6f7574636f6d650000000000000000000000000000000000000000000000000000000000001234026f6b69b604f6f09726e8656a312e5d7b410aae45fa165dbc417341880073f8b54dad",
-    );
+fun signed_is_the_answer_to_the_inputs_of_one_invocation() {
+    let (mut runner, _) = requested_signed();
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
+    assert_eq!(*invocation.inputs(), test_runner::inputs());
+    assert_eq!(invocation.signed_outcome(&ok(), &sum()), MESSAGE);
+    test_scenario::return_shared(invocation);
+    runner.end();
 }
 
 #[test]
 fun signed_answer_is_settled() {
     let (mut runner, lee) = requested_signed();
-    assert!(settle_signed(&mut runner, lee, ADD, sum(), PUBLIC_KEY));
+    assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
+    assert!(invocation.requires_signed_outcome());
     assert_eq!(invocation.variant(), ok());
     assert_eq!(*invocation.ports(), sum());
     test_scenario::return_shared(invocation);
@@ -49,57 +67,60 @@ fun signed_answer_is_settled() {
 }
 
 #[test]
-fun signed_answer_is_settled_where_it_need_not_be_signed() {
-    let (mut runner, lee) = alice_and_lee();
-    add_public_key(&mut runner);
-    request_as_signed(&mut runner, lee);
-    assert!(settle_signed(&mut runner, lee, ADD, sum(), PUBLIC_KEY));
+fun any_of_the_keys_signs() {
+    let (mut runner, lee) = requested_signed();
+    assert!(settle_signed(&mut runner, lee, sum(), SECOND_KEY, SECOND_SIGNATURE));
+    runner.end();
+}
+
+#[test]
+fun signed_answer_is_settled_once() {
+    let (mut runner, lee) = requested_signed();
+    assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
+    assert!(!settle_signed(&mut runner, lee, sum(), SECOND_KEY, SECOND_SIGNATURE));
+    runner.end();
+}
+
+#[test]
+fun signed_answer_is_not_settled_too_late() {
+    let (mut runner, lee) = requested_signed();
+    runner.advance(WINDOW_MS);
+    assert!(!settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::ENotSigned)]
 fun answer_without_a_signature_is_not_settled() {
     let (mut runner, lee) = requested_signed();
-    let id = SIGNED_ID.to_id();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
-        invocation.settle(leader, leaders, ok(), sum(), clock, ctx);
-    });
-    runner.end();
-}
-
-#[test, expected_failure(abort_code = invocation::EWrongTool)]
-fun signature_of_another_tool_does_not_count() {
-    let (mut runner, lee) = requested_signed();
-    runner.register(BOB, MUL, 0, vector[]);
-    runner.tool_tx!(BOB, MUL, |tool, name, tools, _, ctx| {
-        tool.add_key(name, tools, PUBLIC_KEY, ctx);
-    });
-    settle_signed(&mut runner, lee, MUL, sum(), PUBLIC_KEY);
+    settle(&mut runner, lee);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongSignature)]
 fun signature_of_another_answer_does_not_count() {
     let (mut runner, lee) = requested_signed();
-    settle_signed(&mut runner, lee, ADD, port(b"result", b"4"), PUBLIC_KEY);
+    settle_signed(&mut runner, lee, port(b"result", b"4"), PUBLIC_KEY, SIGNATURE);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongSignature)]
-fun signature_by_a_key_that_was_removed_does_not_count() {
+fun signature_of_the_same_answer_to_other_inputs_does_not_count() {
     let (mut runner, lee) = requested_signed();
-    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_key(name, PUBLIC_KEY, ctx));
-    settle_signed(&mut runner, lee, ADD, sum(), PUBLIC_KEY);
+    settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE_OF_OTHER_INPUTS);
     runner.end();
 }
 
 #[test, expected_failure(abort_code = invocation::EWrongSignature)]
-fun signature_by_another_key_does_not_count() {
+fun signature_by_another_of_the_keys_does_not_count() {
     let (mut runner, lee) = requested_signed();
-    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
-        tool.add_key(name, tools, key(1), ctx);
-    });
-    settle_signed(&mut runner, lee, ADD, sum(), key(1));
+    settle_signed(&mut runner, lee, sum(), SECOND_KEY, SIGNATURE);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongKey)]
+fun signature_by_a_key_of_nobody_does_not_count() {
+    let (mut runner, lee) = requested_signed();
+    settle_signed(&mut runner, lee, sum(), key(1), SIGNATURE);
     runner.end();
 }
 
@@ -107,29 +128,98 @@ fun signature_by_another_key_does_not_count() {
 fun answer_need_not_be_signed_to_fail() {
     let (mut runner, lee) = requested_signed();
     let id = SIGNED_ID.to_id();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
         let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
-        assert!(invocation.fail(leader, leaders, reason, detail, clock, ctx));
+        assert!(invocation.fail(leader, reason, detail, clock, ctx));
     });
+    runner.end();
+}
+
+// === Keys of the moment of the request ===
+
+#[test]
+fun key_that_was_removed_since_signs() {
+    let (mut runner, lee) = requested_signed();
+    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_key(name, PUBLIC_KEY, ctx));
+    assert!(settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongKey)]
+fun key_that_was_removed_before_does_not_sign() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, PUBLIC_KEY, ctx);
+        tool.add_key(name, tools, SECOND_KEY, ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+        tool.remove_key(name, PUBLIC_KEY, ctx);
+    });
+    request_as_signed(&mut runner, lee);
+    settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongKey)]
+fun key_that_was_added_since_does_not_sign() {
+    let (mut runner, lee) = alice_and_lee();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, key(1), ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+    });
+    request_as_signed(&mut runner, lee);
+    add_keys(&mut runner);
+    settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::ENotSigned)]
+fun tool_that_no_longer_signs_signs_what_was_requested_before() {
+    let (mut runner, lee) = requested_signed();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.update_requires_signed_outcome(name, tools, false, ctx);
+    });
+    settle(&mut runner, lee);
+    runner.end();
+}
+
+#[test]
+fun tool_that_has_keys_need_not_sign() {
+    let (mut runner, lee) = alice_and_lee();
+    add_keys(&mut runner);
+    request_as_signed(&mut runner, lee);
+    let invocation = runner.next_tx(BOB).take_shared_by_id<Invocation>(SIGNED_ID.to_id());
+    assert!(!invocation.requires_signed_outcome());
+    test_scenario::return_shared(invocation);
+    assert!(settle(&mut runner, lee));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongKey)]
+fun nobody_signs_where_nobody_has_to() {
+    let (mut runner, lee) = alice_and_lee();
+    add_keys(&mut runner);
+    request_as_signed(&mut runner, lee);
+    settle_signed(&mut runner, lee, sum(), PUBLIC_KEY, SIGNATURE);
     runner.end();
 }
 
 // === Helpers ===
 
-fun add_public_key(runner: &mut Runner) {
+fun add_keys(runner: &mut Runner) {
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.add_key(name, tools, PUBLIC_KEY, ctx);
+        tool.add_key(name, tools, SECOND_KEY, ctx);
     });
 }
 
 fun require_signed_outcomes(runner: &mut Runner) {
-    add_public_key(runner);
+    add_keys(runner);
     runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.update_requires_signed_outcome(name, tools, true, ctx);
     });
 }
 
-/// The invocation `SIGNED_ID` of a tool whose answers are signed.
+/// The invocation `SIGNED_ID` of a tool whose answers are signed by one of two keys.
 fun requested_signed(): (Runner, ID) {
     let (mut runner, lee) = alice_and_lee();
     require_signed_outcomes(&mut runner);
@@ -149,6 +239,7 @@ fun request_as_signed(runner: &mut Runner, lee: ID) {
     let payment = mint(cost_mist, scenario.ctx());
     let id = invocation::request(
         &leaders,
+        leaders.settings().revision(),
         &tool,
         tool.revision(),
         &leader,
@@ -165,32 +256,28 @@ fun request_as_signed(runner: &mut Runner, lee: ID) {
     test_scenario::return_shared(tool);
 }
 
-/// Lets Lee settle the invocation `SIGNED_ID` with `SIGNATURE`.
+/// Lets Lee settle the invocation `SIGNED_ID` without a signature.
+fun settle(runner: &mut Runner, lee: ID): bool {
+    let mut settled = false;
+    let id = SIGNED_ID.to_id();
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        settled = invocation.settle(leader, ok(), sum(), clock, ctx);
+    });
+    settled
+}
+
+/// Lets Lee settle it with a signature.
 fun settle_signed(
     runner: &mut Runner,
     lee: ID,
-    fqn: vector<u8>,
     ports: Ports,
     key: vector<u8>,
+    signature: vector<u8>,
 ): bool {
-    let tool = runner.id_of(fqn);
-    let tool = runner.next_tx(LEE).take_shared_by_id<Tool>(tool);
     let mut settled = false;
     let id = SIGNED_ID.to_id();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
-        settled =
-            invocation.settle_signed(
-                leader,
-                leaders,
-                &tool,
-                ok(),
-                ports,
-                key,
-                SIGNATURE,
-                clock,
-                ctx,
-            );
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        settled = invocation.settle_signed(leader, ok(), ports, key, signature, clock, ctx);
     });
-    test_scenario::return_shared(tool);
     settled
 }

@@ -228,18 +228,16 @@ public macro fun invocation_tx(
     $sender: address,
     $id: ID,
     $leader: ID,
-    $f: |&mut Invocation, &Leader, &LeaderRegistry, &Clock, &mut TxContext|,
+    $f: |&mut Invocation, &Leader, &Clock, &mut TxContext|,
 ) {
     let self = $self;
     let scenario = self.next_tx($sender);
     let leader = scenario.take_shared_by_id<Leader>($leader);
-    let leaders = scenario.take_shared<LeaderRegistry>();
     let clock = scenario.take_shared<Clock>();
     let mut invocation = scenario.take_shared_by_id<Invocation>($id);
-    $f(&mut invocation, &leader, &leaders, &clock, scenario.ctx());
+    $f(&mut invocation, &leader, &clock, scenario.ctx());
     test_scenario::return_shared(invocation);
     test_scenario::return_shared(clock);
-    test_scenario::return_shared(leaders);
     test_scenario::return_shared(leader);
 }
 
@@ -418,7 +416,7 @@ public fun request(self: &mut Runner, sender: address, fqn: vector<u8>, leaders:
     self.request_for(sender, fqn, leaders, inputs(), 100, cost_mist)
 }
 
-/// Requests an invocation of the tool as it is, for `payment_mist`.
+/// Requests an invocation of the tool under the settings, both as they are, for `payment_mist`.
 public fun request_for(
     self: &mut Runner,
     sender: address,
@@ -428,17 +426,29 @@ public fun request_for(
     max_outcome_bytes: u64,
     payment_mist: u64,
 ): ID {
-    let mut revision = 0;
-    self.tool_tx!(sender, fqn, |tool, _, _, _, _| revision = tool.revision());
-    self.request_at(sender, fqn, revision, leaders, inputs, max_outcome_bytes, payment_mist)
+    let (mut settings_revision, mut tool_revision) = (0, 0);
+    self.tx!(sender, |_, leaders, _, _| settings_revision = leaders.settings().revision());
+    self.tool_tx!(sender, fqn, |tool, _, _, _, _| tool_revision = tool.revision());
+    self.request_at(
+        sender,
+        fqn,
+        settings_revision,
+        tool_revision,
+        leaders,
+        inputs,
+        max_outcome_bytes,
+        payment_mist,
+    )
 }
 
-/// Requests an invocation of a revision of the tool by one leader or by two.
+/// Requests an invocation of a revision of the tool under one of the settings, by one leader or by
+/// two.
 public fun request_at(
     self: &mut Runner,
     sender: address,
     fqn: vector<u8>,
-    revision: u64,
+    settings_revision: u64,
+    tool_revision: u64,
     leaders: vector<ID>,
     inputs: Ports,
     max_outcome_bytes: u64,
@@ -454,8 +464,9 @@ public fun request_at(
     let id = if (named.length() == 1) {
         invocation::request(
             &registry,
+            settings_revision,
             &tool,
-            revision,
+            tool_revision,
             &named[0],
             inputs,
             max_outcome_bytes,
@@ -466,8 +477,9 @@ public fun request_at(
     } else {
         invocation::request_with_backup(
             &registry,
+            settings_revision,
             &tool,
-            revision,
+            tool_revision,
             &named[0],
             &named[1],
             inputs,

@@ -149,8 +149,8 @@ fun who_locks_more_may_ask_for_more() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::ELeaderNeeded)]
-fun tool_with_a_price_lists_a_leader() {
+#[test, expected_failure(abort_code = tool::EOpenToAll)]
+fun tool_with_a_price_is_not_registered_as_open() {
     let mut runner = test_runner::start();
     register(&mut runner, test_runner::define(ADD), 1, vector[]);
     runner.end();
@@ -275,8 +275,8 @@ fun updated_price_may_be_half_of_the_collateral() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::ELeaderNeeded)]
-fun tool_that_begins_to_ask_for_a_price_lists_a_leader() {
+#[test, expected_failure(abort_code = tool::EOpenToAll)]
+fun open_tool_does_not_ask_for_a_price() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[]);
     update_price(&mut runner, 1);
@@ -370,21 +370,63 @@ fun tool_accepts_the_leaders_that_it_lists() {
 }
 
 #[test]
-fun tool_that_lists_none_accepts_any_leader() {
+fun tool_that_is_registered_without_leaders_is_open_until_it_lists_one() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[]);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        assert!(tool.accepts(leader()));
+        assert!(tool.accepts(other_leader()));
+        tool.add_leader(name, tools, leader(), ctx);
+        assert!(tool.accepts(leader()));
+        assert!(!tool.accepts(other_leader()));
+        // It may ask for a price then.
+        tool.update_price(name, tools, 1, ctx);
+    });
+    runner.end();
+}
+
+#[test]
+fun tool_whose_last_leader_is_removed_accepts_nobody_until_it_is_opened() {
     let mut runner = test_runner::start();
     runner.register(ALICE, ADD, 0, vector[leader()]);
-    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| {
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
         tool.remove_leader(name, leader(), ctx);
+        assert!(!tool.accepts(leader()));
+        assert!(!tool.accepts(other_leader()));
+        tool.open_to_all(name, tools, ctx);
         assert!(tool.accepts(leader()));
         assert!(tool.accepts(other_leader()));
     });
     runner.end();
 }
 
-#[test, expected_failure(abort_code = tool::ELeaderNeeded)]
-fun last_leader_of_a_tool_with_a_price_is_not_removed() {
+#[test]
+fun tool_that_is_opened_forgets_its_list() {
+    let mut runner = test_runner::start();
+    runner.register(ALICE, ADD, 0, vector[leader()]);
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.open_to_all(name, tools, ctx);
+        assert!(tool.accepts(other_leader()));
+        tool.add_leader(name, tools, other_leader(), ctx);
+        assert!(tool.accepts(other_leader()));
+        assert!(!tool.accepts(leader()));
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::EOpenToAll)]
+fun tool_with_a_price_is_not_opened() {
     let mut runner = alice_with_add();
-    runner.tool_tx!(ALICE, ADD, |tool, name, _, _, ctx| tool.remove_leader(name, leader(), ctx));
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| tool.open_to_all(name, tools, ctx));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = roster::EAlreadyListed)]
+fun leader_that_is_listed_is_not_added() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_leader(name, tools, leader(), ctx);
+    });
     runner.end();
 }
 
@@ -460,8 +502,9 @@ fun pending_slash_suspends_nothing() {
 fun pending_slash_holds_back_its_amount_alone() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS);
+    runner.advance(WEEK_MS - 1);
     runner.propose_slash(ADD, 300_000_000);
+    runner.advance(1);
     assert_eq!(runner.claim(ALICE, ADD), 700_000_000);
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, _, clock, ctx| {
         tool.cancel_slash(admin, clock, ctx);
@@ -475,16 +518,26 @@ fun pending_slash_holds_back_its_amount_alone() {
 fun slash_that_is_executed_after_the_claim_leaves_nothing_and_the_tool_comes_back() {
     let mut runner = alice_with_add();
     runner.unregister(ALICE, ADD);
-    runner.advance(WEEK_MS);
+    runner.advance(WEEK_MS - 1);
     runner.propose_slash(ADD, 300_000_000);
+    runner.advance(1);
     runner.claim(ALICE, ADD);
-    runner.advance(3 * DAY_MS);
+    runner.advance(3 * DAY_MS - 1);
     runner.tool_admin_tx!(ADMIN, ADD, |tool, admin, tools, clock, ctx| {
         tool.execute_slash(admin, tools, clock, ctx);
     });
     assert_eq!(runner.claim(ALICE, ADD), 0);
     runner.re_register(ALICE, ADD);
     runner.tool_tx!(ALICE, ADD, |tool, _, _, _, _| assert!(tool.is_active()));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = collateral::EDelayOver)]
+fun tool_that_may_leave_is_not_slashed() {
+    let mut runner = alice_with_add();
+    runner.unregister(ALICE, ADD);
+    runner.advance(WEEK_MS);
+    runner.propose_slash(ADD, 1);
     runner.end();
 }
 

@@ -3,6 +3,7 @@
 #[test_only]
 module nexus_tools::version_tests;
 
+use nexus_tools::invocation;
 use nexus_tools::leader;
 use nexus_tools::test_runner::{Self, Runner, key, mint};
 use nexus_tools::tool::Tool;
@@ -135,23 +136,48 @@ fun request() {
     runner.end();
 }
 
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun settle() {
+/// A registry says nothing of the version that an invocation was requested from.
+#[test]
+fun invocation_of_this_version_is_settled() {
     let (mut runner, id, lee) = upgraded();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
-        let (variant, ports) = (b"ok".to_ascii_string(), value::ports(vector[], vector[]));
-        invocation.settle(leader, leaders, variant, ports, clock, ctx);
-    });
+    assert!(settle(&mut runner, id, lee));
     runner.end();
 }
 
-#[test, expected_failure(abort_code = version::EWrongVersion)]
-fun fail() {
+#[test]
+fun invocation_of_this_version_fails() {
     let (mut runner, id, lee) = upgraded();
-    runner.invocation_tx!(LEE, id, lee, |invocation, leader, leaders, clock, ctx| {
-        let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
-        invocation.fail(leader, leaders, reason, detail, clock, ctx);
-    });
+    assert!(fail(&mut runner, id, lee));
+    runner.end();
+}
+
+#[test]
+fun invocation_of_an_older_version_is_settled() {
+    let (mut runner, id, lee) = requested_from(0);
+    assert!(settle(&mut runner, id, lee));
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongVersion)]
+fun invocation_of_a_newer_version_is_not_settled() {
+    let (mut runner, id, lee) = requested_from(2);
+    settle(&mut runner, id, lee);
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = invocation::EWrongVersion)]
+fun invocation_of_a_newer_version_does_not_fail() {
+    let (mut runner, id, lee) = requested_from(2);
+    fail(&mut runner, id, lee);
+    runner.end();
+}
+
+#[test]
+fun invocation_of_a_newer_version_expires_and_is_deleted() {
+    let (mut runner, id, _) = requested_from(2);
+    runner.advance(25_000);
+    runner.expire(id, BOB, 9_281_300);
+    runner.delete(BOB, id);
     runner.end();
 }
 
@@ -238,7 +264,7 @@ fun leader_changes_hands() {
     let (mut runner, _, lee) = upgraded();
     runner.leader_tx!(LEE, lee, |leader, _, _, ctx| leader.offer(option::some(MAX), ctx));
     runner.leader_tx!(MAX, lee, |leader, _, _, ctx| {
-        leader.accept(ctx);
+        leader.accept(vector[MAX], ctx);
         assert_eq!(leader.owner().owner(), MAX);
     });
     runner.end();
@@ -248,7 +274,7 @@ fun leader_changes_hands() {
 fun requester_gets_the_refund() {
     let (mut runner, id, _) = upgraded();
     runner.advance(25_000);
-    runner.expire(id, BOB, 9_211_300);
+    runner.expire(id, BOB, 9_281_300);
     runner.delete(BOB, id);
     runner.end();
 }
@@ -286,7 +312,7 @@ fun everybody_leaves_while_nothing_is_accepted() {
         leader.unregister(clock, ctx);
     });
     runner.advance(WEEK_MS);
-    runner.expire(id, BOB, 9_211_300);
+    runner.expire(id, BOB, 9_281_300);
     runner.delete(BOB, id);
     assert_eq!(runner.claim(ALICE, ADD), 1_000_000_000);
     assert_eq!(runner.claim_leader(LEE, lee), 10_000_000_000);
@@ -298,6 +324,33 @@ fun everybody_leaves_while_nothing_is_accepted() {
 }
 
 // === Helpers ===
+
+fun settle(runner: &mut Runner, id: ID, lee: ID): bool {
+    let mut settled = false;
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        let (variant, ports) = (b"ok".to_ascii_string(), value::ports(vector[], vector[]));
+        settled = invocation.settle(leader, variant, ports, clock, ctx);
+    });
+    settled
+}
+
+fun fail(runner: &mut Runner, id: ID, lee: ID): bool {
+    let mut failed = false;
+    runner.invocation_tx!(LEE, id, lee, |invocation, leader, clock, ctx| {
+        let (reason, detail) = (b"timed_out".to_ascii_string(), b"".to_string());
+        failed = invocation.fail(leader, reason, detail, clock, ctx);
+    });
+    failed
+}
+
+/// `everybody`, where the invocation was requested from another version of the package.
+fun requested_from(version: u64): (Runner, ID, ID) {
+    let (mut runner, id, lee) = everybody();
+    runner.invocation_tx!(LEE, id, lee, |invocation, _, _, _| {
+        invocation.set_version_for_testing(version);
+    });
+    (runner, id, lee)
+}
 
 fun upgrade(runner: &mut Runner) {
     runner.tx!(ADMIN, |tools, leaders, _, _| {

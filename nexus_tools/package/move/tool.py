@@ -854,8 +854,9 @@ def take_over(
 ) -> None:
     """Takes over what came with a name, in the transaction in which it is accepted: there are no
     operators and no keys any more, whenever the former owner added them, answers need not be
-    signed, the sender is paid, and `leaders` are listed, in place of the former ones. Aborts
-    with `owner::ENotOwner` or `EWrongName`, and as `roster::of` does.
+    signed, the sender is paid, and `leaders` are listed, in place of the former ones; with
+    none, an open tool stays open. Aborts with `owner::ENotOwner` or `EWrongName`, and as
+    `roster::of` does.
     """
     builder.move_call(
         package.id,
