@@ -6,6 +6,7 @@ import pytest
 from nexus_tools.localnet.compiler import BUILD_TIMEOUT_S
 from nexus_tools.localnet.framework import embedded_release, write_release
 from nexus_tools.localnet.move_test import GAS_LIMIT
+from nexus_tools.sui.address import Address
 
 ROOT = Path(__file__).parents[3]
 
@@ -300,7 +301,7 @@ def test_a_dependency_that_is_published_otherwise_is_named(compiling_author, far
         error = author.run(*publish, option, "--json").error
         assert error["code"] == "vm_verification_or_deserialization_error"
         assert error["details"]["differing"] == [
-            f"{package}::parts::eight is declared in another way in version 1 of the package"
+            f"{Address.parse(package).short()}::parts::eight is declared in another way in version 1 of the package"
         ]
         assert error["message"].endswith(error["details"]["differing"][0])
 
