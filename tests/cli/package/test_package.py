@@ -300,8 +300,9 @@ def test_a_dependency_that_is_published_otherwise_is_named(compiling_author, far
     for option in ("--yes", "--dry-run"):
         error = author.run(*publish, option, "--json").error
         assert error["code"] == "vm_verification_or_deserialization_error"
+        place = f"{Address.parse(package).short()}::parts::eight"
         assert error["details"]["differing"] == [
-            f"{Address.parse(package).short()}::parts::eight is declared in another way in version 1 of the package"
+            f"{place} is declared in another way in version 1 of the package"
         ]
         assert error["message"].endswith(error["details"]["differing"][0])
 
