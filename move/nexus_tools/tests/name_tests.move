@@ -3,11 +3,14 @@ module nexus_tools::name_tests;
 
 use nexus_tools::name;
 use nexus_tools::owner;
-use nexus_tools::test_runner::{Self, Runner};
+use nexus_tools::roster;
+use nexus_tools::test_runner::{Self, Runner, key};
+use nexus_tools::tool;
 use std::unit_test::assert_eq;
 
 const ALICE: address = @0xA;
 const BOB: address = @0xB;
+const OPAL: address = @0xC;
 
 const ADD: vector<u8> = b"xyz.example.add@1";
 const ADD_2: vector<u8> = b"xyz.example.add@2";
@@ -75,6 +78,82 @@ fun name_is_passed_on_with_all_its_versions() {
     });
     runner.unregister(BOB, ADD_2);
     runner.register_version(BOB, ADD_3);
+    runner.end();
+}
+
+#[test]
+fun tool_is_taken_over_without_what_the_former_owner_added() {
+    let mut runner = test_runner::start();
+    let (one, other) = (@0x1EAD.to_id(), @0x2EAD.to_id());
+    runner.register(ALICE, ADD, 1, vector[one]);
+    offer_to_bob(&mut runner);
+    // What is added after the offer is gone, too.
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_key(name, tools, key(1), ctx);
+        tool.update_requires_signed_outcome(name, tools, true, ctx);
+        tool.add_operator(name, tools, OPAL, ctx);
+    });
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        name.accept(ctx);
+        tool.take_over(name, tools, vector[other], ctx);
+        assert_eq!(tool.payout(), BOB);
+        assert!(tool.keys().is_empty());
+        assert!(!tool.requires_signed_outcome());
+        assert!(!tool.accepts(one));
+        assert!(tool.accepts(other));
+        // Signing was one change, and this is another.
+        assert_eq!(tool.revision(), 2);
+        // Opal is no operator any more, and may become one again.
+        tool.add_operator(name, tools, OPAL, ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = tool::ENotOperator)]
+fun operator_of_the_former_owner_does_not_run_the_tool() {
+    let mut runner = alice_with_add();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.add_operator(name, tools, OPAL, ctx);
+    });
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        name.accept(ctx);
+        tool.take_over(name, tools, vector[], ctx);
+    });
+    runner.tool_tx!(OPAL, ADD, |tool, name, tools, _, ctx| {
+        tool.update_timeout(name, tools, 2_000, ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun former_owner_does_not_take_the_tool_over() {
+    let mut runner = alice_with_add();
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |_, name, _, _, ctx| name.accept(ctx));
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.take_over(name, tools, vector[], ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = owner::ENotOwner)]
+fun tool_is_not_taken_over_before_its_name_is_accepted() {
+    let mut runner = alice_with_add();
+    offer_to_bob(&mut runner);
+    runner.tool_tx!(BOB, ADD, |tool, name, tools, _, ctx| {
+        tool.take_over(name, tools, vector[], ctx);
+    });
+    runner.end();
+}
+
+#[test, expected_failure(abort_code = roster::EAlreadyListed)]
+fun who_takes_a_tool_over_names_each_leader_once() {
+    let mut runner = alice_with_add();
+    let one = @0x1EAD.to_id();
+    runner.tool_tx!(ALICE, ADD, |tool, name, tools, _, ctx| {
+        tool.take_over(name, tools, vector[one, one], ctx);
+    });
     runner.end();
 }
 

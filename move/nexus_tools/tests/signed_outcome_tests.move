@@ -27,22 +27,22 @@ const WINDOW_MS: u64 = 25_000;
 const PUBLIC_KEY: vector<u8> = x"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 /// That of the secret key 0x010203…20.
 const SECOND_KEY: vector<u8> = x"79b5562e8fe654f94078b112e8a98ba7901f853ae695bed7e0e3910bad049664";
-/// The id of the first object that a transaction with the digest 0x0700…00 creates: BLAKE2b-256 of
+/// The id of the first object that a transaction with the digest 0xff00…00 creates: BLAKE2b-256 of
 /// 0xf1, the digest and eight zeros.
-const SIGNED_ID: address = @0x3545e4579801a352350fbdef9cfe1130e3c8c662c571f6535501f996395d5dc8;
+const SIGNED_ID: address = @0xf0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917ee;
 /// What is signed of the answer `ok` with the ports `sum` to the invocation with that id, whose
 /// inputs are `inputs`.
 const MESSAGE: vector<u8> =
-    x"6e657875735f746f6f6c733a3a6f7574636f6d653545e4579801a352350fbdef9cfe1130e3c8c662c571f6535501f996395d5dc8b70e3b0f1ae3cfbd3c7db1e0cbfc199bbf4d76a3e8d6de035cd30bf786d351d9026f6b69b604f6f09726e8656a312e5d7b410aae45fa165dbc417341880073f8b54dad";
+    x"6e657875735f746f6f6c733a3a6f7574636f6d65f0f001538eeb5013bed23c30532512cd8c40500e7e388d0b1e438003e54917eeb70e3b0f1ae3cfbd3c7db1e0cbfc199bbf4d76a3e8d6de035cd30bf786d351d9026f6b69b604f6f09726e8656a312e5d7b410aae45fa165dbc417341880073f8b54dad";
 /// Its signature by the first key.
 const SIGNATURE: vector<u8> =
-    x"4cec3e72639e54a52f8e4724490bd89b34d6eb60a82aec6b3750b4916c7298897871c642c52199de6c6833509d177b8072b7054441f59b3e0e52663d95fc2f03";
+    x"66e6265fe74a61f3f0f6673357b3f3bcbe623cbcd207e0cab91be7c3935569bbae4e1eebbfafebcd6306fdeedb816db793588071f776e1bcc79490e597e46205";
 /// Its signature by the second key.
 const SECOND_SIGNATURE: vector<u8> =
-    x"31a6484b3f1bb48c7a78d3d35f5d7096a0d6e4d8f3de1fc08cb3dd6d50a3f3152cb0be586b9ecac9ca73f25a7c200127d1fc3d30c25d60f7c7c23f1ec71a8306";
+    x"0e3ec69a26edd884b33af49c170186bc867e2569cdd33e8c03cd5f83d53a3752a69677df7a4ea985b4d4132e527d2f47fdbb6bb6758bfe5a93a86ef2e4033d06";
 /// The first key's signature of the same answer to the inputs `a: 12345679`.
 const SIGNATURE_OF_OTHER_INPUTS: vector<u8> =
-    x"0d7ba294c953af4d780064fc5849ceec474ef4c3f7427f64e32ad68e1ad0a3ebe202bf0d09def60805c5864bbe28c2a8fa4d30f3fd31fca961b0ed7eae9ef00e";
+    x"c05fa50d6a84e422afa8f2a127e7bc04c346f523741832253dbc0c19c75b89581f2dfd14b473f8a40f2e2faf459a892fe57f73be6fbea8cffb8a9902c2f31305";
 
 #[test]
 fun signed_is_the_answer_to_the_inputs_of_one_invocation() {
@@ -227,7 +227,7 @@ fun requested_signed(): (Runner, ID) {
     (runner, lee)
 }
 
-/// Requests in a transaction with the digest 0x0700…00: a signature is over the invocation's id.
+/// Requests in a transaction with the digest 0xff00…00: a signature is over the invocation's id.
 fun request_as_signed(runner: &mut Runner, lee: ID) {
     let add = runner.id_of(ADD);
     let scenario = runner.next_tx(BOB);
@@ -247,7 +247,7 @@ fun request_as_signed(runner: &mut Runner, lee: ID) {
         100,
         payment,
         &clock,
-        &mut tx_context::new_from_hint(BOB, 7, 0, 0, 0),
+        &mut tx_context::new_from_hint(BOB, 0xff, 0, 0, 0),
     );
     assert_eq!(id, SIGNED_ID.to_id());
     test_scenario::return_shared(clock);
