@@ -215,7 +215,11 @@ async def exchange(
     request = client.request(method, url, headers=headers, data=body or None, allow_redirects=False)
     try:
         async with request as response:
-            return await _read(response, max_response_bytes)
+            try:
+                return await _read(response, max_response_bytes)
+            except (ResponseTooLargeError, ResponseMalformedError):
+                _abort(response)
+                raise
     except aiohttp.ClientResponseError as error:
         raise ResponseMalformedError("the response is not HTTP as it should be") from error
     except (aiohttp.ClientError, OSError) as error:
@@ -240,6 +244,13 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Response:
             raise ResponseTooLargeError
     signed = {name: _header(response, name, "") for name in _OF_SIGNATURES}
     return Response(response.status, retry_after, bytes(body), signed)
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """End a connection at once: TLS would wait for the end of a peer that sends on and on."""
+    connection = response.connection
+    if connection is not None and connection.protocol is not None:
+        connection.protocol.abort()
 
 
 async def _problem(response: aiohttp.ClientResponse) -> bytes:
