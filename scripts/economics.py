@@ -24,7 +24,6 @@ from nexus_tools.registry import (
     ToolRegistry,
     add_outcome,
     add_request,
-    outcome_bytes,
     quote_mist,
 )
 from nexus_tools.sui.address import Address
@@ -36,6 +35,7 @@ from nexus_tools.tool import (
     Outcome,
     OutcomeSignature,
     ToolDefinition,
+    outcome_bytes,
 )
 from nexus_tools.tool.signed_outcome import outcome_message
 

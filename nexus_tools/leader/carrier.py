@@ -16,8 +16,7 @@ from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.tool_call import ToolCalls
 from nexus_tools.logs import get_logger, in_short
 from nexus_tools.package.move.invocation import Invocation
-from nexus_tools.registry import outcome_bytes
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_bytes
 
 _log = get_logger("nexus_tools.leader")
 

@@ -34,8 +34,8 @@ from nexus_tools.leader.workers import Workers
 from nexus_tools.leader.workload import Workload
 from nexus_tools.logs import get_logger
 from nexus_tools.package import Deployment
-from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
+from nexus_tools.tool import outcome_bytes
 
 _log = get_logger("nexus_tools.leader")
 

@@ -19,7 +19,7 @@ from nexus_tools.errors import NexusError, NotAllowedError, NotNowError
 from nexus_tools.leader.chain import Chain, FoundLeader
 from nexus_tools.leader.transaction_sender import SignedTransaction
 from nexus_tools.logs import get_logger
-from nexus_tools.sui.address import SUI_FRAMEWORK, Address
+from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.digest import Digest, transaction_digest
 from nexus_tools.sui.expiration import ValidDuring
@@ -174,7 +174,10 @@ class Workers:
             return
         network = replace(self._chain.client.network, chain_id=self._chain.deployment.chain_id)
         async with SuiClient(network, worker.signer) as client:
-            await client.execute(_into_balance(amount, worker.address))
+            builder = TransactionBuilder()
+            coin = builder.split_coins(builder.gas, [amount])[0]
+            builder.deposit(coin, worker.address, SUI)
+            await client.execute(builder)
         worker.balance_mist += amount
         worker.in_coins_mist -= amount
         _log.info("deposited", worker=str(worker.address), amount=sui(amount))
@@ -245,11 +248,3 @@ class Workers:
 
 def _nobody(leader: Address) -> str:
     return f"none of the keys here is a worker of the leader {leader}"
-
-
-def _into_balance(amount_mist: int, owner: Address) -> TransactionBuilder:
-    builder = TransactionBuilder()
-    coin = builder.split_coins(builder.gas, [amount_mist])[0]
-    to = builder.address(owner)
-    builder.move_call(SUI_FRAMEWORK, "coin", "send_funds", [coin, to], type_arguments=(SUI,))
-    return builder

@@ -18,7 +18,6 @@ from nexus_tools.registry.leader_registry import LeaderRegistry
 from nexus_tools.registry.listing import ToolFilter, ToolPage
 from nexus_tools.registry.registration import Registration
 from nexus_tools.registry.tool_registry import RegisteredTool, RegisterResult, ToolRegistry
-from nexus_tools.tool import outcome_bytes
 
 __all__ = [
     "DEFAULT_OUTCOME_BYTES",
@@ -38,7 +37,6 @@ __all__ = [
     "add_outcome",
     "add_request",
     "choose_leaders",
-    "outcome_bytes",
     "outcome_of",
     "quote_mist",
     "read_records",

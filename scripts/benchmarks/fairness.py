@@ -24,9 +24,8 @@ from nexus_tools.leader import (
     guarded_client,
     make_room,
 )
-from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json
+from nexus_tools.tool import InterfaceValidator, ToolDefinition, canonical_json, outcome_bytes
 
 SLOW_TOOLS = 10
 PENDING = 70

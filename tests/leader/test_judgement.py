@@ -9,8 +9,14 @@ from nexus_tools.leader.judgement import (
     failure,
     judge_response,
 )
-from nexus_tools.registry import outcome_bytes
-from nexus_tools.tool import MAX_PORTS, Answer, Failure, FailureReason, InterfaceValidator
+from nexus_tools.tool import (
+    MAX_PORTS,
+    Answer,
+    Failure,
+    FailureReason,
+    InterfaceValidator,
+    outcome_bytes,
+)
 
 PORTS = {"type": "object", "additionalProperties": True}
 

@@ -23,12 +23,11 @@ from nexus_tools.registry import (
     Invocations,
     LeaderRegistry,
     add_request,
-    outcome_bytes,
     quote_mist,
 )
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
-from nexus_tools.tool import Answer, FailureReason, ToolFqn
+from nexus_tools.tool import Answer, FailureReason, ToolFqn, outcome_bytes
 
 ADD = ToolFqn.parse("xyz.example.math.add@1")
 KEY = bytes(range(32))

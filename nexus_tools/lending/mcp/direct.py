@@ -21,9 +21,8 @@ from nexus_tools.leader import (
 )
 from nexus_tools.lending.mcp.catalogue import Progress
 from nexus_tools.lending.mcp.registered import Offer
-from nexus_tools.registry import outcome_bytes
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import Failure, FailureReason, Outcome, canonical_json
+from nexus_tools.tool import Failure, FailureReason, Outcome, canonical_json, outcome_bytes
 
 # Until when calls are repeated that reached nobody, in times of a tool's own timeout.
 _TIMEOUTS = 2
