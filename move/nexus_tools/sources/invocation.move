@@ -565,9 +565,9 @@ fun settle_answer(
     clock: &Clock,
     ctx: &TxContext,
 ): bool {
+    if (!self.authorize(leader, clock, ctx)) return false;
     let outcome_bytes = variant.length() + ports.size();
     assert!(outcome_bytes <= self.max_outcome_bytes, EOutcomeTooLarge);
-    if (!self.authorize(leader, clock, ctx)) return false;
     let (leader, settled_at_ms) = (object::id(leader), clock.timestamp_ms());
     self.state = State::Settled { variant, ports, leader, settled_at_ms };
     let fee_mist = self.settle_fee_mist + outcome_bytes * self.fee_per_outcome_byte_mist;
