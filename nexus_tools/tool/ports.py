@@ -11,7 +11,7 @@ from typing import Any
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schema import MAX_PORTS
-from nexus_tools.tool.strict_json import canonical_json
+from nexus_tools.tool.strict_json import canonical_elements, canonical_json
 from nexus_tools.uleb128 import encoded_uleb128
 
 MAX_NAME_BYTES = 100
@@ -65,7 +65,7 @@ def encoded_text(text: str) -> bytes:
 
 def _value(value: Any) -> bytes:
     if isinstance(value, list):
-        elements = [canonical_json(element) for element in value]
+        elements = canonical_elements(value)
         if max(map(len, elements), default=0) <= _MAX_CHUNK_BYTES:
             return _INLINE_LIST + _counted(_parts(elements))
         text = b"[" + b",".join(elements) + b"]"
