@@ -159,7 +159,7 @@ class Wallet:
         with self._changing():
             address = key.address
             if address not in self._keys:
-                alias = self._check_alias(alias) if alias else self._free_alias()
+                alias = self.check_alias(alias) if alias else self._free_alias()
                 self._aliases[address] = alias
                 self._keys[address] = (
                     key if passphrase is None else EncryptedKey.encrypt(key, alias, passphrase)
@@ -184,7 +184,7 @@ class Wallet:
         """Give an account another alias. Raises `account_unknown` or `alias_invalid`."""
         with self._changing():
             address = self._find(which)
-            self._aliases[address] = self._check_alias(alias)
+            self._aliases[address] = self.check_alias(alias)
         return self.account(address)
 
     def remove(self, which: str | Address) -> None:
@@ -195,7 +195,8 @@ class Wallet:
             if self._active == address:
                 self._active = next(iter(self._keys), None)
 
-    def _check_alias(self, alias: str) -> str:
+    def check_alias(self, alias: str) -> str:
+        """The alias, if a key could have it. Raises `alias_invalid` or `alias_taken`."""
         if not _ALIAS.fullmatch(alias):
             raise ValidationError(
                 "alias_invalid",

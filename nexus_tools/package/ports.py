@@ -6,9 +6,13 @@ from typing import Any
 from nexus_tools.bindings.runtime import Package
 from nexus_tools.package.move import value
 from nexus_tools.package.move.value import Ports, Value
+from nexus_tools.sui.bcs import byte_vector, vector
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.transaction import Argument, Result
+from nexus_tools.sui.type_tag import Primitive, VectorTag
 from nexus_tools.tool import encoded_ports
+
+_PART = VectorTag(VectorTag(Primitive.U8))
 
 
 def ports_of(document: Mapping[str, Any]) -> Ports:
@@ -33,8 +37,10 @@ def _made(builder: TransactionBuilder, package: Package, one: Value.Variant) -> 
             return value.inline(builder, package, json)
         case Value.InlineChunks(chunks):
             return value.inline_chunks(builder, package, chunks)
-        case Value.InlineList(jsons):
-            return value.inline_list(builder, package, jsons)
+        case Value.InlineList(parts):
+            # As a whole they may be longer than an argument.
+            made = [builder.pure(vector(byte_vector), part) for part in parts]
+            return value.inline_list(builder, package, builder.make_move_vec(made, _PART))
         case Value.Remote(storage, key):
             return value.remote(builder, package, storage, key)
         case Value.RemoteList(storage, keys):

@@ -242,7 +242,7 @@ def _json(name: str, value: Any) -> Any:
         case "InlineChunks":
             return parse_json(b"".join(value.pos0))
         case "InlineList":
-            return [parse_json(text) for text in value.pos0]
+            return [parse_json(text) for part in value.pos0 for text in part]
     raise ValidationError(
         "value_remote",
         f"the port {name} is kept in the storage {value.storage}, not on chain",

@@ -1,34 +1,39 @@
 """Ports in the bytes that the chain has of them: the Move struct `value::Ports` in BCS.
 
-A Leader puts an answer on chain, and a tool signs it: both mean these bytes, which are written here
-and nowhere else.
+A list is written element by element, for the chain reads no JSON: so a workflow can go on with each
+of them, and knows how many there are. A Leader puts an answer on chain, and a tool signs it: both
+mean these bytes, which are written here and nowhere else.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.outcome import Answer
 from nexus_tools.tool.schema import MAX_PORTS
-from nexus_tools.tool.strict_json import canonical_json
+from nexus_tools.tool.strict_json import canonical_elements, canonical_json
 from nexus_tools.uleb128 import encoded_uleb128
 
 MAX_NAME_BYTES = 100
 """The longest name of a port, as `value::ports` has it."""
 
-# An argument on Sui has 16 384 bytes at most, three of them for its length.
-_MAX_CHUNK_BYTES = 16_381
+_MAX_ARGUMENT_BYTES = 16_384
+# Three of them are for its length.
+_MAX_CHUNK_BYTES = _MAX_ARGUMENT_BYTES - 3
 
 # The numbers of the variants of `value::Value` that JSON from a tool becomes.
 _INLINE = b"\x00"
+_INLINE_LIST = b"\x01"
 _INLINE_CHUNKS = b"\x04"
 
 
 def encoded_ports(document: Mapping[str, Any]) -> bytes:
-    """The bytes of ports: sorted by name, each as its canonical text, in chunks if it is long.
+    """The bytes of ports: sorted by name, each as its canonical text, lists as those of elements.
 
     `{"a": "1"}` is one entry (01), the name (01 61), a text in one piece (00) of three bytes
-    (03 22 31 22).
+    (03 22 31 22); `{"a": [1, 2]}` has a list (01) of one part (01) with two texts (02), 1 (01 31)
+    and 2 (01 32). What is long is in parts or chunks, each as much as an argument on Sui can have.
+    A list is a text if one of its elements is too long for an argument.
     Raises `json_invalid`, `port_name_invalid` or `too_many_ports`.
     """
     if len(document) > MAX_PORTS:
@@ -44,10 +49,7 @@ def encoded_ports(document: Mapping[str, Any]) -> bytes:
                 f"{name[:80]!r} is not a port name",
                 hint="a port name is a letter a-z, then a-z, 0-9 and underscores, 100 at most",
             )
-    entries = (
-        _sized(name.encode("ascii")) + _value(canonical_json(document[name]))
-        for name in sorted(document)
-    )
+    entries = (_sized(name.encode("ascii")) + _value(document[name]) for name in sorted(document))
     return encoded_uleb128(len(document)) + b"".join(entries)
 
 
@@ -61,16 +63,39 @@ def encoded_text(text: str) -> bytes:
     return _sized(text.encode())
 
 
-def _value(text: bytes) -> bytes:
+def _value(value: Any) -> bytes:
+    if isinstance(value, list):
+        elements = canonical_elements(value)
+        if max(map(len, elements), default=0) <= _MAX_CHUNK_BYTES:
+            return _INLINE_LIST + _counted(_parts(elements))
+        text = b"[" + b",".join(elements) + b"]"
+    else:
+        text = canonical_json(value)
     if len(text) <= _MAX_CHUNK_BYTES:
         return _INLINE + _sized(text)
     starts = range(0, len(text), _MAX_CHUNK_BYTES)
-    return _INLINE_CHUNKS + _list(text[start : start + _MAX_CHUNK_BYTES] for start in starts)
+    return _INLINE_CHUNKS + _counted(
+        [_sized(text[start : start + _MAX_CHUNK_BYTES]) for start in starts]
+    )
 
 
-def _list(items: Iterable[bytes]) -> bytes:
-    sized = [_sized(item) for item in items]
-    return encoded_uleb128(len(sized)) + b"".join(sized)
+def _parts(elements: Iterable[bytes]) -> list[bytes]:
+    """Vectors of texts, each as long as an argument can be but the last one."""
+    parts: list[bytes] = []
+    part: list[bytes] = []
+    size = 0
+    for text in elements:
+        element = _sized(text)
+        if size + len(element) + len(encoded_uleb128(len(part) + 1)) > _MAX_ARGUMENT_BYTES:
+            parts.append(_counted(part))
+            part, size = [], 0
+        part.append(element)
+        size += len(element)
+    return [*parts, _counted(part)] if part else parts
+
+
+def _counted(items: Sequence[bytes]) -> bytes:
+    return encoded_uleb128(len(items)) + b"".join(items)
 
 
 def _sized(data: bytes) -> bytes:

@@ -58,8 +58,21 @@ def canonical_json(value: Any) -> bytes:
 
     Two schemas are the same if and only if these bytes are.
     """
+    return _encoded(_CANONICAL, value)
+
+
+def canonical_elements(values: list[Any]) -> list[bytes]:
+    """The canonical texts of a list's elements."""
+    if not values or not _SCALARS.issuperset(map(type, values)):
+        return [canonical_json(value) for value in values]
+    # One call for all takes a tenth of the time. No text has the character between them: JSON
+    # escapes it.
+    return _encoded(_SEPARATED, values)[1:-1].split(_SEPARATOR.encode())
+
+
+def _encoded(encoder: json.JSONEncoder, value: Any) -> bytes:
     try:
-        return _CANONICAL.encode(value).encode("utf-8")
+        return encoder.encode(value).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid("it has something that JSON cannot express") from error
 
@@ -162,8 +175,13 @@ _ONE_NODE = frozenset((int, bool, type(None)))
 # A tuple, because a union is made anew wherever it is written.
 _CONTAINERS = (dict, list)
 
-_CANONICAL = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_SEPARATOR = "\x1e"  # ASCII's record separator
+_CANONICAL, _SEPARATED = (
+    json.JSONEncoder(
+        sort_keys=True, separators=(separator, ":"), ensure_ascii=False, allow_nan=False
+    )
+    for separator in (",", _SEPARATOR)
 )
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant

@@ -7,12 +7,13 @@ four.
 """
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks import chain
@@ -47,7 +48,8 @@ _AFTERWARDS_S = 0.3
 def measure(folder: Path) -> Iterator[Figure]:
     """The rate of a crowd, the latency of one alone, and what each closing takes.
 
-    That is CPU time of each process, and MIST of the workers: their gas, less rebates.
+    That is CPU time of each process, and MIST of the workers: their gas, less rebates. All share
+    the cores, the requester too: where all are busy, the machine bounds the rate.
     """
     with chain.localnet_process(folder) as (network, node), _stage(folder) as stage:
         with stage.leading(1) as leader:
@@ -67,6 +69,11 @@ def measure(folder: Path) -> Iterator[Figure]:
         cpu_ms = median(one.cpu_s[place] for one in rounds) / INVOCATIONS * 1e3
         target = at_most(TARGET_LEADER_MS) if name == "Leader" else None
         yield Figure(f"invocations CPU of the {name}", cpu_ms, "ms each", target=target)
+    own_ms = median(one.own_cpu_s for one in rounds) / INVOCATIONS * 1e3
+    yield Figure("invocations CPU of the requester", own_ms, "ms each")
+    cores = median((sum(one.cpu_s) + one.own_cpu_s) / one.seconds for one in rounds)
+    has = f"the machine has {len(os.sched_getaffinity(0))}"
+    yield Figure("invocations cores that are busy", cores, "cores", note=has)
     yield Figure("invocations gas", median(one.gas_mist for one in rounds), "MIST each")
     for count, others in side_by_side.items():
         rate = median(INVOCATIONS / one.seconds for one in others)
@@ -127,10 +134,14 @@ def _stage(folder: Path) -> Iterator[_Stage]:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """How long a crowd took, the CPU time of each process meanwhile, and gas of a closing."""
+    """How long a crowd took, the CPU time of each process meanwhile, and gas of a closing.
+
+    `own_cpu_s` is that of this process: of the requester and the observer.
+    """
 
     seconds: float
     cpu_s: tuple[float, ...]
+    own_cpu_s: float
     gas_mist: float
 
 
@@ -153,13 +164,15 @@ async def _round(
 ) -> _Round:
     had_mist = await crowd.balance(workers)
     before = [process.cpu_s for process in processes]
+    own_before_s = process_time()
     seconds = await crowd.seconds(INVOCATIONS)
     # The Leader still reads and writes down what the observer has seen.
     await asyncio.sleep(_AFTERWARDS_S)
     after = [process.cpu_s for process in processes]
     cpu_s = tuple(b - a for a, b in zip(before, after, strict=True))
+    own_cpu_s = process_time() - own_before_s
     gas_mist = crowd.fees_mist - (await crowd.balance(workers) - had_mist)
-    return _Round(seconds, cpu_s, gas_mist / INVOCATIONS)
+    return _Round(seconds, cpu_s, own_cpu_s, gas_mist / INVOCATIONS)
 
 
 @dataclass(slots=True)

@@ -65,6 +65,10 @@ def test_a_passphrase_that_is_soon_guessed_is_refused(home):
     home.json(*new, NEXUS_TOOLS_PASSPHRASE="8 chars.")
 
 
+def test_an_alias_that_is_taken_is_refused_before_a_passphrase_is_asked_for(vault):
+    assert vault.fails("wallet", "new", "vault", "--encrypt") == (2, "alias_taken")
+
+
 def test_no_output_and_no_file_has_the_passphrase_or_the_secret(vault, tmp_path):
     wrong = vault.run("wallet", "export", "vault", "--yes", NEXUS_TOOLS_PASSPHRASE="wr0ng words")
     assert "wr0ng words" not in wrong.stdout + wrong.stderr

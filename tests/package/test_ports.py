@@ -28,7 +28,7 @@ def test_every_kind_of_value_has_its_number():
     ports = Ports(
         (
             ("i", Value.Inline(b"1")),
-            ("l", Value.InlineList((b"1", b"2"))),
+            ("l", Value.InlineList(((b"1", b"2"), (b"3",)))),
             ("r", Value.Remote("walrus", b"\x01")),
             ("s", Value.RemoteList("walrus", (b"\x01", b"\x02"))),
             ("t", Value.InlineChunks((b"1", b"2"))),
@@ -37,7 +37,7 @@ def test_every_kind_of_value_has_its_number():
     assert Ports.bcs.encode(ports).hex() == (
         "05"
         + ("0169" + "00" + "0131")
-        + ("016c" + "01" + "02" + "0131" + "0132")
+        + ("016c" + "01" + "02" + ("02" + "0131" + "0132") + ("01" + "0133"))
         + ("0172" + "02" + "0677616c727573" + "0101")
         + ("0173" + "03" + "0677616c727573" + "02" + "0101" + "0102")
         + ("0174" + "04" + "02" + "0131" + "0132")
@@ -52,8 +52,35 @@ def test_a_text_that_is_too_long_for_an_argument_is_kept_in_chunks():
     assert ports.as_json() == {"text": "x" * 40_000}
 
 
-def test_a_list_of_texts_is_a_json_array():
-    assert Ports((("l", Value.InlineList((b"1", b'"x"'))),)).as_json() == {"l": [1, "x"]}
+def test_a_list_is_a_text_for_each_element():
+    ports = ports_of({"empty": [], "list": [1, {"b": 1, "a": []}, [2, 3]]})
+    assert ports.values == (
+        ("empty", Value.InlineList(())),
+        ("list", Value.InlineList(((b"1", b'{"a":[],"b":1}', b"[2,3]"),))),
+    )
+    assert ports.as_json() == {"empty": [], "list": [1, {"b": 1, "a": []}, [2, 3]]}
+
+
+def test_a_long_list_is_in_parts_that_fit_into_an_argument():
+    # Quoted, an element takes 98 bytes, and 1 for its length. 16 384 bytes hold 165 of them
+    # besides the two bytes of their number: 2 + 165 x 99 = 16 337.
+    ports = ports_of({"list": ["x" * 96] * 400})
+    ((_, value),) = ports.values
+    assert [len(part) for part in value.pos0] == [165, 165, 70]
+    assert ports.as_json() == {"list": ["x" * 96] * 400}
+
+
+def test_an_element_may_be_as_long_as_an_argument():
+    ports = ports_of({"list": ["x" * 16_379, "y"]})
+    ((_, value),) = ports.values
+    assert [[len(text) for text in part] for part in value.pos0] == [[16_381], [3]]
+
+
+def test_a_list_with_an_element_that_is_longer_is_a_text():
+    ports = ports_of({"list": ["x" * 16_380, 1]})
+    ((_, value),) = ports.values
+    assert b"".join(value.pos0) == b'["' + b"x" * 16_380 + b'",1]'
+    assert ports.as_json() == {"list": ["x" * 16_380, 1]}
 
 
 def test_a_remote_value_is_not_on_chain():

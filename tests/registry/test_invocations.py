@@ -126,7 +126,7 @@ async def test_every_kind_of_value_is_kept_on_chain_as_it_was_given(
     inputs = Ports(
         (
             ("inline", Value.Inline(b'{"deep":[1]}')),
-            ("list", Value.InlineList((b"1", b'"x"'))),
+            ("list", Value.InlineList(((b"1",), (b'"x"',)))),
             ("remote", Value.Remote("walrus", bytes(range(32)))),
             ("remotes", Value.RemoteList("walrus", (bytes(32), b"\x01"))),
         )

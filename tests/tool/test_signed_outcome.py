@@ -29,11 +29,11 @@ REQUEST = {"nexus-invocation": "0x" + "c3" * 32, "nexus-tool": TOOL}
 BODY = b'{"ok":{"result":3,"list":[1,2.50,"\xc3\xa4"]}}'
 ANSWER = Answer("ok", {"result": 3, "list": [1, 2.5, "ä"]})
 
-# Written by hand from `value.move` and the specification of BCS: two entries by name, "list" with
-# the 12 bytes of [1,2.5,"ä"] and "result" with the one of 3, both inline (variant 0).
+# Written by hand from `value.move` and the specification of BCS: two entries by name, "list" with a
+# list (variant 1) of one part with three texts, and "result" with the one byte of 3 (variant 0).
 PORTS = (
     b"\x02"
-    + (b"\x04list" + b"\x00" + b"\x0c" + '[1,2.5,"ä"]'.encode())
+    + (b"\x04list" + b"\x01" + b"\x01" + b"\x03" + b"\x011" + b"\x032.5" + b'\x04"\xc3\xa4"')
     + (b"\x06result" + b"\x00" + b"\x01" + b"3")
 )
 INPUTS = b"\x02" + (b"\x01a" + b"\x00" + b"\x031.5") + (b"\x01b" + b"\x00" + b"\x012")

@@ -2,6 +2,7 @@ import pytest
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import canonical_json, measure, parse_json, pointer_of
+from nexus_tools.tool.strict_json import canonical_elements
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,22 @@ def test_canonical_json_has_sorted_names_and_no_spaces():
     assert canonical_json({"b": [1, {"z": "é", "y": None}], "a": True}) == (
         '{"a":true,"b":[1,{"y":null,"z":"é"}]}'.encode()
     )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [1, -2.5, True, None, "é"],
+        ["\x1e", ",", '"'],
+        [[1, 2], {"b": 1, "a": [3, 4]}],
+        ["x", []],
+    ],
+)
+def test_the_elements_of_a_list_have_the_texts_that_they_have_in_it(values):
+    elements = canonical_elements(values)
+    assert elements == [canonical_json(value) for value in values]
+    assert b"[" + b",".join(elements) + b"]" == canonical_json(values)
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"x", "\ud800"])

@@ -197,12 +197,12 @@ public fun top_up(
 
 // === Public functions: activity ===
 
-/// Lets new invocations name the leader. Aborts with `owner::ENotOwner`, `EAlreadyActive` or
-/// `ENotInForce`.
+/// Lets new invocations name the leader. Aborts with `owner::ENotOwner`, `ENotInForce` or
+/// `EAlreadyActive`.
 public fun activate(self: &mut Leader, registry: &LeaderRegistry, ctx: &TxContext) {
     self.authorize(registry, ctx);
-    assert!(!self.accepting, EAlreadyActive);
     assert!(self.collateral.is_in_force(), ENotInForce);
+    assert!(!self.accepting, EAlreadyActive);
     self.accepting = true;
     event::emit(LeaderActivityChanged { leader: object::id(self), active: true });
 }

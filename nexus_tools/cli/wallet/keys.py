@@ -22,6 +22,8 @@ def new(session: Session, alias: str | None, scheme: str, *, encrypt: bool) -> N
     from nexus_tools.sui.signature import SignatureScheme
 
     wallet = session.settings.open_wallet()
+    if alias:
+        wallet.check_alias(alias)  # before a passphrase is typed, twice
     passphrase = new_passphrase(session, alias) if encrypt else None
     account, mnemonic = wallet.new(alias, SignatureScheme[scheme.upper()], passphrase=passphrase)
     session.output.done(f"made the key {account.alias} in {wallet.place(account)}")

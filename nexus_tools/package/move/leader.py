@@ -306,7 +306,7 @@ def activate(
 ) -> None:
     """Lets new invocations name the leader.
 
-    Aborts with `owner::ENotOwner`, `EAlreadyActive` or `ENotInForce`.
+    Aborts with `owner::ENotOwner`, `ENotInForce` or `EAlreadyActive`.
     """
     builder.move_call(
         package.id,

@@ -60,9 +60,11 @@ class Value(MoveEnum):
         pos0: bytes
 
     class InlineList(MoveVariant, frozen=True):
-        """A list of JSON texts."""
+        """A list of JSON texts, in parts that follow each other: Sui limits an argument to 16
+        384 bytes, and joining parts on chain costs more than storing them.
+        """
 
-        pos0: tuple[bytes, ...]
+        pos0: tuple[tuple[bytes, ...], ...]
 
     class Remote(MoveVariant, frozen=True):
         """A JSON text in a storage outside the chain."""
@@ -77,11 +79,7 @@ class Value(MoveEnum):
         keys: tuple[bytes, ...]
 
     class InlineChunks(MoveVariant, frozen=True):
-        """A JSON text in chunks.
-
-        Sui limits an argument to 16 384 bytes, and joining chunks on chain costs more than storing
-        them.
-        """
+        """A JSON text in chunks that follow each other, for the same reason."""
 
         pos0: tuple[bytes, ...]
 
@@ -92,7 +90,10 @@ class Value(MoveEnum):
         lambda: _bcs.choice(
             "Value",
             (Value.Inline, _bcs.struct(Value.Inline, _bcs.byte_vector)),
-            (Value.InlineList, _bcs.struct(Value.InlineList, _bcs.vector(_bcs.byte_vector))),
+            (
+                Value.InlineList,
+                _bcs.struct(Value.InlineList, _bcs.vector(_bcs.vector(_bcs.byte_vector))),
+            ),
             (Value.Remote, _bcs.struct(Value.Remote, _bcs.string, _bcs.byte_vector)),
             (
                 Value.RemoteList,
@@ -124,14 +125,17 @@ def inline_chunks(
 
 
 def inline_list(
-    builder: TransactionBuilder, package: Package, jsons: Sequence[bytes] | Argument
+    builder: TransactionBuilder, package: Package, parts: Sequence[Sequence[bytes]] | Argument
 ) -> Result:
-    """A list of JSON texts, kept on chain.
+    """A list of JSON texts, kept on chain in parts that follow each other.
 
     Returns `Value`.
     """
     return builder.move_call(
-        package.id, "value", "inline_list", [_inputs.data_list(builder, jsons)]
+        package.id,
+        "value",
+        "inline_list",
+        [_inputs.pure(builder, _bcs.vector(_bcs.vector(_bcs.byte_vector)), parts)],
     )
 
 
