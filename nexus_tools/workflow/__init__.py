@@ -18,6 +18,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.reading import read_document
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
@@ -40,6 +41,7 @@ __all__ = [
     "Vertex",
     "VertexKind",
     "Violation",
+    "lint",
     "read_document",
     "violations_error",
 ]
