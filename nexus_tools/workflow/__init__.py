@@ -18,6 +18,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
 from nexus_tools.workflow.reading import read_document
 from nexus_tools.workflow.runs import (
@@ -89,6 +90,7 @@ __all__ = [
     "Violation",
     "Waiting",
     "WalkFailure",
+    "lint",
     "plan_of",
     "read_document",
     "structure_of",
