@@ -74,7 +74,7 @@ class _Passage:
     """What happens in each scenario once a group is invoked: by place, the set of scenarios.
 
     `filled` are the ports that get a value, `raced` those that get two, `starved` the vertices that
-    get some of theirs only, though whoever feeds them did not starve.
+    get some of theirs and lack one for which nobody else has starved.
     """
 
     def __init__(self, course: Course, scenarios: Scenarios, members: set[str]) -> None:
@@ -114,7 +114,7 @@ class _Passage:
         lacks = next(
             port
             for port in self._course.needed_by(vertex)
-            if not self.filled.get(port, 0) & scenario
+            if not (self.filled[port] | self._lost_on_the_way(port)) & scenario
         )
         return lacks, (
             f"{self._condition(vertex, starved, among=self._scenarios.calm)}: "
@@ -133,22 +133,27 @@ class _Passage:
         for port, links in course.into[vertex].items():
             self._fill(port, links)
         runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
-        sources = {
-            link.edge.source.vertex for links in course.into[vertex].values() for link in links
-        }
-        lost = self._any(self._lost[source] for source in sources)
         waits = self._any(self.filled[port] for port, links in course.into[vertex].items() if links)
-        starved = waits & ~runs & ~lost & self._scenarios.calm
+        lost = self._any(self._lost_on_the_way(port) for port in course.into[vertex])
         self.runs[vertex] = runs
         self._lost[vertex] = (waits | lost) & ~runs
+        starved = self._scenarios.calm & waits & ~runs
+        starved &= self._any(
+            ~self.filled[port] & ~self._lost_on_the_way(port) for port in course.needed_by(vertex)
+        )
         if starved:
             self.starved[vertex] = starved
 
+    def _lost_on_the_way(self, port: InputPort) -> int:
+        """The scenarios in which somebody starves who might feed the port."""
+        links = self._course.into[port.vertex].get(port, ())
+        return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
+
     def _open(self, block: int) -> None:
-        needs = self._course.needs[block].values()
-        self._opened[block] = self._all(
-            self._any(self._brings(link) for link in links) for links in needs
-        )
+        needs = self._course.needs[block]
+        for port, links in needs.items():
+            self.filled[port] = self._any(self._brings(link) for link in links)
+        self._opened[block] = self._all(self.filled[port] for port in needs)
 
     def _fill(self, port: InputPort, links: list[Link]) -> None:
         filled = raced = 0
