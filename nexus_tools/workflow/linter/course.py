@@ -17,7 +17,7 @@ class Course:
     the ports of a region that get something from outside, of a loop those with `static` edges.
     `again` has the ports that `do_while` edges lead to, `ends` how many vertices can end the loop
     that a vertex can. By the number of an edge, `collects` has the region that it gathers, and
-    `scopes` the blocks that wait for what it brings.
+    `scopes` the outermost block that waits for what it brings.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -35,7 +35,7 @@ class Course:
         self.needs: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
         self.again: dict[InputPort, list[Link]] = {}
         self.collects: dict[int, int] = {}
-        self.scopes: dict[int, list[int]] = {}
+        self.scopes: dict[int, int] = {}
         self.ends: dict[str, int] = {}
         self._leaves_loop: set[int] = set()
         self._rounds: dict[int, list[int]] = {}
@@ -114,7 +114,7 @@ class Course:
         for block in self.around[target][shared:]:
             if structure.blocks[block].kind is BlockKind.REGION or link.kind is EdgeKind.STATIC:
                 self.needs[block].setdefault(link.port, []).append(link)
-                self.scopes.setdefault(link.index, []).append(block)
+                self.scopes.setdefault(link.index, block)
                 waits.add(block, origin)
 
     def _add_rounds(self, graph: Graph) -> None:

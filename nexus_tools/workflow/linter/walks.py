@@ -150,10 +150,14 @@ class _Passage:
             self.starved[vertex] = starved
 
     def _waits(self, link: Link) -> int:
-        """The scenarios in which a value comes, and nothing begins that it would serve."""
+        """The scenarios in which a value comes for a run, or for a region that does not open.
+
+        What stays serves whatever begins, if anything does.
+        """
         scope = self._course.scopes.get(link.index)
-        opened = self._all(self._opened[block] for block in scope) if scope else 0
-        return self._brings(link) & ~opened
+        if scope is None:
+            return self._brings(link)
+        return 0 if link.kind is EdgeKind.STATIC else self._brings(link) & ~self._opened[scope]
 
     def _lost_on_the_way(self, port: InputPort) -> int:
         """The scenarios in which somebody starves who might feed the port."""
