@@ -77,7 +77,7 @@ class Course:
 
     def pointer(self, port: InputPort) -> str:
         """Where a port stands: at the first edge to it, or at its vertex."""
-        links = self.into[port.vertex].get(port)
+        links = self.into[port.vertex].get(port) or self.again.get(port)
         return links[0].pointer("/to") if links else self.declared[port.vertex]
 
     def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
