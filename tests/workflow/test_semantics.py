@@ -580,6 +580,18 @@ def test_two_values_of_one_iteration_for_one_list_race():
     assert told.inputs("c") == {"x": ["b[0].t"]}
 
 
+def test_an_element_and_an_edge_inside_race_for_a_port():
+    told = Told(
+        *("> a.x", "a.ok.l for_each b.x", "a.ok.m for_each c.x"),
+        *("b.ok.t -> c.x", "c.ok.t collect d.x"),
+    )
+    assert told.settle("a", l=2, m=2) == "b[0] b[1] c[0] c[1]"
+    told.settle("b[1]", "other")
+    told.settle("b[0]")
+    assert told.failures == [("c[0]", "raced")]
+    assert told.inputs("c[0]") == {"x": "a.m#0"}
+
+
 def test_a_second_list_for_an_open_region_is_a_race():
     told = Told(*MAPPED, "> e.x", "e.ok.l for_each b.x")
     told.settle("a", l=1)
