@@ -334,6 +334,17 @@ def test_iterations_may_be_requested_in_any_order():
     assert told.ready == "b[0] b[1] b[3]"
 
 
+def test_runs_may_be_requested_while_they_are_listed():
+    told = Told(*MAPPED, "> e.x", "e.ok.t -> z.x", b={"parallel": 2})
+    told.settle("a", l=3)
+    requested = []
+    for run in told.execution.ready():
+        told.execution.apply(Requested(run))
+        requested.append(str(run))
+    assert requested == ["e", "b[0]", "b[1]"]
+    assert [str(run) for run in told.execution.under_way()] == requested
+
+
 def test_a_thousand_iterations_that_nobody_requested_are_one_record():
     told = Told(*MAPPED)
     told.settle("a", l=1_000)
