@@ -71,3 +71,13 @@ def test_a_loop_in_a_loop_breaks_rule_25():
         (25, "Do-while edge at 'Output port: c.more.sum' has a nested loop inside.", "/edges/3")
     ]
     assert errors(document | {"dialect": "nexus_tools/1"}) == []
+
+
+def test_a_head_that_repeats_itself_breaks_rule_25_in_a_loop():
+    document = flow(
+        *("> a.x", "a.more.sum do_while a.x", "a.done.sum break b.x"),
+        *("b.more.sum do_while a.x", "b.done.sum break c.x"),
+    )
+    assert errors(document) == [
+        (25, "Do-while edge at 'Output port: b.more.sum' has a nested loop inside.", "/edges/2")
+    ]
