@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import graphlay
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -115,8 +117,6 @@ def lay_out(
     """
     if not boxes:
         return Layout(Size(0, 0), (), (Area(0, 0, 0, 0),) * len(frames), ())
-    import graphlay  # noqa: PLC0415: who only reads or lints has no use for it
-
     fine = spacing.fineness
     nodes = [*_nodes(boxes, lines, frames, spacing)]
     graph = {"nodes": nodes, "edges": [*_edges(boxes, lines)]}

@@ -1,7 +1,8 @@
 """Characters in rows and columns, and lines and boxes that are drawn with them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from rich.text import Text
 
@@ -34,6 +35,15 @@ _UPRIGHT = {character: "│" for characters in LINES.values() for character in c
 _UPRIGHT |= dict.fromkeys(HEADS.values(), "│") | {" ": " ", "": ""}
 
 
+class Room(NamedTuple):
+    """A rectangle of places."""
+
+    column: int
+    row: int
+    width: int
+    height: int
+
+
 class Grid:
     """Grows with what is drawn; a wide character takes its column and the one behind it."""
 
@@ -50,39 +60,30 @@ class Grid:
             for behind in range(column + 1, column + width):
                 self._put(behind, row, "", style)
 
-    def blank(self, column: int, row: int, width: int, height: int) -> None:
+    def blank(self, room: Room) -> None:
         """Room for something."""
-        for each in range(row, row + height):
-            for place in range(column, column + width):
-                self._put(place, each, " ", "")
+        for row in range(room.row, room.row + room.height):
+            for column in range(room.column, room.column + room.width):
+                self._put(column, row, " ", "")
 
-    def border(
-        self, column: int, row: int, width: int, height: int, kind: str, style: str
-    ) -> None:
+    def border(self, room: Room, characters: str, style: str) -> None:
         """A box around that room, within it."""
-        sideways, upright, *corners = BORDERS[kind]
-        right, bottom = column + width - 1, row + height - 1
-        for each in range(column + 1, right):
-            self._put(each, row, sideways, style)
-            self._put(each, bottom, sideways, style)
-        for each in range(row + 1, bottom):
-            self._put(column, each, upright, style)
-            self._put(right, each, upright, style)
-        for corner, place in zip(
-            corners, ((column, row), (right, row), (column, bottom), (right, bottom)), strict=True
-        ):
-            self._put(*place, corner, style)
+        right, bottom = room.column + room.width - 1, room.row + room.height - 1
+        for column in range(room.column + 1, right):
+            self._put(column, room.row, characters[0], style)
+            self._put(column, bottom, characters[0], style)
+        for row in range(room.row + 1, bottom):
+            self._put(room.column, row, characters[1], style)
+            self._put(right, row, characters[1], style)
+        corners = [(column, row) for row in (room.row, bottom) for column in (room.column, right)]
+        for (column, row), corner in zip(corners, characters[2:], strict=True):
+            self._put(column, row, corner, style)
 
     def line(
         self, places: Sequence[tuple[int, int]], characters: str, style: str, *, is_down: bool
     ) -> None:
         """A line along corners. At both ends it goes on, downwards or upwards."""
-        way = [places[0]]
-        for (x, y), (to_x, to_y) in pairwise(places):
-            step_x, step_y = (to_x > x) - (to_x < x), (to_y > y) - (to_y < y)
-            while (x, y) != (to_x, to_y):
-                x, y = x + step_x, y + step_y
-                way.append((x, y))
+        way = [places[0], *(place for ends in pairwise(places) for place in _between(*ends))]
         ahead = 1 if is_down else -1
         whole = [(way[0][0], way[0][1] - ahead), *way, (way[-1][0], way[-1][1] + ahead)]
         for before, place, after in zip(whole, way, whole[2:], strict=False):
@@ -119,6 +120,14 @@ class Grid:
         while len(cells_of_row) <= column:
             cells_of_row.append((" ", ""))
         cells_of_row[column] = (character, style)
+
+
+def _between(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The places from one to another in the same row or column, without the first."""
+    (x, y), (end_x, end_y) = start, end
+    length = max(abs(end_x - x), abs(end_y - y))
+    for step in range(1, length + 1):
+        yield x + (end_x - x) * step // length, y + (end_y - y) * step // length
 
 
 def _side(place: tuple[int, int], other: tuple[int, int]) -> int:

@@ -143,13 +143,15 @@ class Picture:
         yield f"A workflow of {len(self.vertices)} vertices"
         for vertex in self.vertices:
             counts = vertex.state.counts() if vertex.state else ()
-            yield ", ".join((
-                f"{vertex.name} {vertex.fqn}".strip(),
-                *(["on chain"] if vertex.is_on_chain else []),
-                *(f"takes {entry}" for entry in vertex.entries),
-                *(f"gives {result}" for result in vertex.results),
-                *(f"{count} {phase}" for phase, count in counts),
-            ))
+            yield ", ".join(
+                (
+                    f"{vertex.name} {vertex.fqn}".strip(),
+                    *(["on chain"] if vertex.is_on_chain else []),
+                    *(f"takes {entry}" for entry in vertex.entries),
+                    *(f"gives {result}" for result in vertex.results),
+                    *(f"{count} {phase}" for phase, count in counts),
+                )
+            )
         for edge in self.edges:
             source, target = self.vertices[edge.source].name, self.vertices[edge.target].name
             yield f"{source} to {target}: {edge.label}"

@@ -223,9 +223,7 @@ def _path(points: tuple[Point, ...], *, is_many: bool) -> Iterator[str]:
         radius = min(CORNER, _length(before, corner) / 2, _length(corner, after) / 2)
         start, end = _towards(corner, before, radius), _towards(corner, after, radius)
         steps.append(f"L{_number(start.x)} {_number(start.y)}")
-        steps.append(
-            f"Q{_number(corner.x)} {_number(corner.y)} {_number(end.x)} {_number(end.y)}"
-        )
+        steps.append(f"Q{_number(corner.x)} {_number(corner.y)} {_number(end.x)} {_number(end.y)}")
     steps.append(f"L{_number(points[-1].x)} {_number(points[-1].y)}")
     path = "".join(steps)
     yield f'<path class="line{" many" if is_many else ""}" d="{path}"/>'

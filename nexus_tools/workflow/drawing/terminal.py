@@ -4,12 +4,12 @@ A picture that has no room is drawn with names alone; where they have none, it i
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from dataclasses import dataclass
 
 from rich.text import Text
 
 from nexus_tools.workflow.document import Document, EdgeKind
-from nexus_tools.workflow.drawing.grid import HEADS, LINES, Grid
+from nexus_tools.workflow.drawing.grid import BORDERS, HEADS, LINES, Grid, Room
 from nexus_tools.workflow.drawing.picture import (
     DrawnEdge,
     DrawnVertex,
@@ -37,38 +37,65 @@ Rows = list[tuple[str, str]]
 """Lines of text, each with its style."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is shown: the rows of a vertex, and how long the label of an edge may be."""
+
+    rows: Callable[[DrawnVertex], Rows]
+    max_label: int
+
+    def vertex_size(self, vertex: DrawnVertex) -> Size:
+        rows = self.rows(vertex)
+        texts = [*(text for text, _ in rows), " ".join(text for text, _ in _counts(vertex))]
+        width = max(*map(cells, texts), len(_badge(vertex)), 5) + 4
+        # Lines meet the middle of a box: an odd width has one.
+        return Size(width + 1 - width % 2, len(rows) + 2)
+
+    def label(self, edge: DrawnEdge) -> str:
+        return tail_of(edge.label, self.max_label)
+
+    def label_size(self, edge: DrawnEdge) -> Size:
+        width = cells(self.label(edge)) + 2
+        return Size(width + 1 - width % 2, 1)
+
+
 def draw_terminal(
     document: Document, width: int, states: Mapping[str, VertexState] | None = None
 ) -> Text:
-    """Text for rich, no line of which has more than `width` columns."""
+    """Text for rich, no line of which has more than `width` columns.
+
+    `states` color the vertices by what has come of their runs.
+    """
     picture = picture_of(document, states)
-    all_rows: list[Callable[[DrawnVertex], Rows]] = [_all_rows, _name_rows]
-    for rows in all_rows[len(picture.vertices) > MANY_VERTICES :]:
-        labels = {_all_rows: MAX_TEXT, _name_rows: MAX_VARIANT}[rows]
-        layout = picture.layout(
-            partial(_vertex_size, rows), lambda edge, most=labels: _label_size(edge, most), SPACING
-        )
+    details = [_Detail(_all_rows, MAX_TEXT), _Detail(_name_rows, MAX_VARIANT)]
+    for detail in details[len(picture.vertices) > MANY_VERTICES :]:
+        layout = picture.layout(detail.vertex_size, detail.label_size, SPACING)
         if layout.size.width < width:
-            return _drawn(picture, layout, rows, labels)
+            return _drawn(picture, layout, detail)
     return _list(picture, width)
 
 
-def _drawn(
-    picture: Picture, layout: Layout, rows: Callable[[DrawnVertex], Rows], max_label: int
-) -> Text:
+def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Text:
     grid = Grid()
     for block, area in zip(picture.blocks, layout.frames, strict=True):
-        grid.border(*_place(area), "dashed", "magenta dim")
-        grid.text(int(area.left) + 2, int(area.top), f" {block.title} ", "magenta")
+        room = _room(area)
+        grid.border(room, BORDERS["dashed"], "magenta dim")
+        grid.text(room.column + 2, room.row, f" {block.title} ", "magenta")
     for edge, route in zip(picture.edges, layout.routes, strict=True):
         style = _edge_style(edge)
         _draw_line(grid, route.before, _characters(edge, EdgeKind.COLLECT), style)
-        _draw_line(grid, route.after, _characters(edge, EdgeKind.FOR_EACH), style, with_head=True)
-        label = tail_of(edge.label, max_label)
-        grid.text(int(route.label.left) + 1, int(route.label.top), label, style)
+        end, head = _draw_line(grid, route.after, _characters(edge, EdgeKind.FOR_EACH), style)
+        grid.text(*end, head, style)
+        label = _room(route.label)
+        grid.text(label.column + 1, label.row, detail.label(edge), style)
     for vertex, area in zip(picture.vertices, layout.boxes, strict=True):
-        _draw_vertex(grid, vertex, area, rows(vertex), has_states=picture.has_states)
+        _draw_vertex(grid, vertex, _room(area), detail.rows(vertex), picture.has_states)
     return grid.rendered()
+
+
+def _room(area: Area) -> Room:
+    left, top = int(area.left), int(area.top)
+    return Room(left, top, round(area.width), round(area.height))
 
 
 # --- Vertices
@@ -98,40 +125,25 @@ def _badge(vertex: DrawnVertex) -> str:
     return " on chain " if vertex.is_on_chain else ""
 
 
-def _vertex_size(rows: Callable[[DrawnVertex], Rows], vertex: DrawnVertex) -> Size:
-    texts = [text for text, _ in rows(vertex)]
-    texts.append(" ".join(text for text, _ in _counts(vertex)))
-    width = max(*map(cells, texts), len(_badge(vertex)), 5) + 4
-    # Lines meet the middle of a box: an odd width has one.
-    return Size(width + 1 - width % 2, len(rows(vertex)) + 2)
-
-
-def _draw_vertex(
-    grid: Grid, vertex: DrawnVertex, area: Area, rows: Rows, *, has_states: bool
-) -> None:
-    left, top, width, height = _place(area)
-    grid.blank(left, top, width, height)
+def _draw_vertex(grid: Grid, vertex: DrawnVertex, room: Room, rows: Rows, has_states: bool) -> None:
     kind = "double" if vertex.is_on_chain else "round" if vertex.is_declared else "dashed"
     style = "blue" if vertex.is_on_chain else "" if vertex.is_declared else "red"
     if vertex.phase:
         kind, style = PHASE_BORDERS.get(vertex.phase, kind), PHASE_STYLES[vertex.phase]
     elif has_states:
         style = f"{style} dim".strip()
-    grid.border(left, top, width, height, kind, style)
-    grid.text(left + 2, top, _badge(vertex), style)
-    for row, (text, text_style) in enumerate(rows, top + 1):
-        grid.text(left + 2, row, text, text_style)
+    grid.blank(room)
+    grid.border(room, BORDERS[kind], style)
+    column = room.column + 2
+    grid.text(column, room.row, _badge(vertex), style)
+    for row, (text, text_style) in enumerate(rows, room.row + 1):
+        grid.text(column, row, text, text_style)
     for text, text_style in _counts(vertex):
-        grid.text(left + 2, top + height - 2, text, text_style)
-        left += len(text) + 1
+        grid.text(column, room.row + room.height - 2, text, text_style)
+        column += len(text) + 1
 
 
 # --- Edges
-
-
-def _label_size(edge: DrawnEdge, most: int) -> Size:
-    width = cells(tail_of(edge.label, most)) + 2
-    return Size(width + 1 - width % 2, 1)
 
 
 def _edge_style(edge: DrawnEdge) -> str:
@@ -143,30 +155,24 @@ def _edge_style(edge: DrawnEdge) -> str:
 def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
     """Which characters a half of a line has: what is there many times is drawn heavy."""
     if edge.kind is kind_of_many:
-        return "heavy"
+        return LINES["heavy"]
     if edge.is_error:
-        return "dashed"
-    return "dotted" if edge.kind is EdgeKind.STATIC else "light"
+        return LINES["dashed"]
+    return LINES["dotted" if edge.kind is EdgeKind.STATIC else "light"]
 
 
 def _draw_line(
-    grid: Grid, points: tuple[Point, ...], kind: str, style: str, *, with_head: bool = False
-) -> None:
-    places = [(int(point.x), int(point.y)) for point in points]
-    # Boxes begin at the line that they have above them, and end before the one below.
+    grid: Grid, points: tuple[Point, ...], characters: str, style: str
+) -> tuple[tuple[int, int], str]:
+    """Where the line ends, and the head that it could have there."""
     is_down = points[0].y < points[-1].y
-    last = 0 if not is_down else -1
-    places[0] = (places[0][0], places[0][1] - (0 if is_down else 1))
+    places = [(int(point.x), int(point.y)) for point in points]
+    # Of the rows between two boxes the first begins where one ends, and the last before the other.
+    last = -1 if is_down else 0
     places[-1] = (places[-1][0], places[-1][1] + last)
-    grid.line(places, LINES[kind], style, is_down=is_down)
-    if with_head:
-        grid.text(*places[-1], HEADS[is_down], style)
-
-
-def _place(area: Area) -> tuple[int, int, int, int]:
-    """Column, row, columns and rows."""
-    left, top = int(area.left), int(area.top)
-    return left, top, int(area.right) - left, int(area.bottom) - top
+    places[0] = (places[0][0], places[0][1] - last - 1)
+    grid.line(places, characters, style, is_down=is_down)
+    return places[-1], HEADS[is_down]
 
 
 # --- The list
@@ -194,7 +200,6 @@ def _listed_vertex(picture: Picture, vertex: DrawnVertex) -> Iterator[tuple[str,
     yield vertex.name, "bold"
     for count, style in _counts(vertex):
         yield f"  {count}", style
-    yield f"  {vertex.fqn}" if vertex.is_declared else "  not in the document", "dim"
     if vertex.is_on_chain:
         yield "  on chain", "blue"
     if vertex.entries:
@@ -205,6 +210,7 @@ def _listed_vertex(picture: Picture, vertex: DrawnVertex) -> Iterator[tuple[str,
     while block is not None:
         yield f"  {picture.blocks[block].title}", "magenta"
         block = picture.blocks[block].parent
+    yield f"  {vertex.fqn}" if vertex.is_declared else "  not in the document", "dim"
 
 
 def _add_line(text: Text, parts: list[tuple[str, str]], width: int) -> None:
