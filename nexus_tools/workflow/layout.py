@@ -238,6 +238,10 @@ def _options(spacing: Spacing) -> dict[str, Any]:
             "centre_ports": "off",
         },
         "coords": {"placement": "brandes_koepf", "branch_style": "symmetric"},
-        # A line meets its label in the middle, and a box where it was led to.
-        "tuning": {"routing": {"port_relax_rounds": 0, "endpoint_snap": 0}},
+        "tuning": {
+            # A line meets its label in the middle, and a box where it was led to.
+            "routing": {"port_relax_rounds": 0, "endpoint_snap": 0},
+            # What is first in the document is on the left, where no crossing speaks against it.
+            "order": {"balance_rounds": 0},
+        },
     }
