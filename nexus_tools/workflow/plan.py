@@ -84,7 +84,7 @@ class PlannedVertex:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block; `depth` is the position of its number in the path of a run inside.
+    """A block; its `depth` is the position of its number in the path of a run inside.
 
     An instance opens when its `needs` are there: for a region all ports that edges from outside
     lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
@@ -93,13 +93,17 @@ class PlannedBlock:
     """
 
     kind: BlockKind
-    parent: int | None
-    depth: int
+    around: tuple[int, ...]
     region: int | None
     needs: tuple[InputPort, ...]
     cursors: tuple[str, ...]
     starts: tuple[str | int, ...]
     collects: Mapping[InputPort, PlannedEdge]
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are around it."""
+        return len(self.around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +230,7 @@ class _Planner:
         collects = {edge.target: edge for edge in out if edge.left == number}
         return PlannedBlock(
             block.kind,
-            block.parent,
-            len(around),
+            around,
             self._region(around),
             tuple(self._needs(number)),
             () if loop else tuple(self._cursors(number)),
@@ -253,14 +256,20 @@ class _Planner:
 
     def _cursors(self, region: int) -> Iterator[str]:
         """The heads of which each iteration starts as soon as the region is open."""
+        entering = self._entering[region]
+        brought = {edge.target for edge in entering}
+        moved = {edge.target for edge in entering if edge.kind is not EdgeKind.STATIC}
         for name in self._blocks[region].heads:
             around = self._around[name]
             loops = around[around.index(region) + 1 :]
-            brought = {edge.target for edge in self._entering[region]}
-            forward = (edge for edge in self._into[name] if edge.kind is not EdgeKind.DO_WHILE)
-            if all(edge in self._entering[region] for edge in forward) and brought.issuperset(
-                port for loop in loops for port in self._needs(loop)
-            ):
+            needs = {port for loop in loops for port in self._needs(loop)}
+            inner = {
+                edge.target
+                for edge in self._into[name]
+                if edge.kind is not EdgeKind.DO_WHILE and edge not in entering
+            }
+            # A static value waits for what may come from inside; with others that is a race.
+            if inner <= moved and needs <= brought:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:
@@ -269,6 +278,6 @@ class _Planner:
             if self._region(self._around[name]) == self._region(self._ancestors(loop)):
                 yield name
         for number, block in enumerate(self._blocks):
-            if block.kind is BlockKind.REGION and loop in (around := self._ancestors(number)):
-                if self._region(around) == self._region(self._ancestors(loop)):
-                    yield number
+            around = self._ancestors(number) if block.kind is BlockKind.REGION else ()
+            if loop in around and self._region(around) == self._region(self._ancestors(loop)):
+                yield number
