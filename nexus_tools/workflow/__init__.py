@@ -1,5 +1,11 @@
-"""What a workflow is: its document, its rules, its meaning and its picture; it knows no chain."""
+"""What a workflow is: its document, its rules, its meaning and its picture; it knows no chain.
 
+What draws is imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.late_imports import late_names
 from nexus_tools.workflow.document import (
     DEFAULT_GROUP,
     DIALECT,
@@ -45,6 +51,15 @@ from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
+if TYPE_CHECKING:
+    from nexus_tools.workflow.drawing import (
+        Phase,
+        VertexState,
+        draw_mermaid,
+        draw_svg,
+        draw_terminal,
+    )
+
 __all__ = [
     "DEFAULT_GROUP",
     "DIALECT",
@@ -67,6 +82,7 @@ __all__ = [
     "InputPort",
     "Output",
     "OutputPort",
+    "Phase",
     "Plan",
     "PlannedBlock",
     "PlannedEdge",
@@ -87,12 +103,22 @@ __all__ = [
     "Verifier",
     "Vertex",
     "VertexKind",
+    "VertexState",
     "Violation",
     "Waiting",
     "WalkFailure",
+    "draw_mermaid",
+    "draw_svg",
+    "draw_terminal",
     "lint",
     "plan_of",
     "read_document",
     "structure_of",
     "violations_error",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    globals(),
+    {"drawing": ("Phase", "VertexState", "draw_mermaid", "draw_svg", "draw_terminal")},
+)
