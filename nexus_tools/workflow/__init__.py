@@ -18,7 +18,9 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.reading import read_document
+from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction, read_stubs
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
 __all__ = [
@@ -33,13 +35,20 @@ __all__ = [
     "InputPort",
     "Output",
     "OutputPort",
+    "Place",
     "PostFailureAction",
     "Severity",
     "Storage",
+    "Stub",
+    "StubFunction",
+    "StubbedOutcome",
     "Verifier",
     "Vertex",
     "VertexKind",
     "Violation",
+    "place_of",
+    "places_in",
     "read_document",
+    "read_stubs",
     "violations_error",
 ]

@@ -12,7 +12,7 @@ A member is named after a vertex, or after a tool for all vertices that use it. 
 a list of outcomes; each call gets the first that fits it and is not used up.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +60,17 @@ class Stub:
 
     outcomes: tuple[StubbedOutcome, ...]
     cycles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StubFunction:
+    """A stub in Python: the outcome follows from the inputs, `takes_ms` after the call.
+
+    The function is called in its turn, and believed to return.
+    """
+
+    function: Callable[[Mapping[str, Any]], Outcome]
+    takes_ms: int = DEFAULT_STUB_MS
 
 
 class StubCalls:

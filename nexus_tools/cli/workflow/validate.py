@@ -1,0 +1,36 @@
+"""`nexus-tools workflow validate`: whether a workflow keeps the rules."""
+
+import click
+
+from nexus_tools.cli.framework import Session, complete_files, local
+from nexus_tools.cli.workflow.workflow_file import read_workflow
+
+
+@click.command()
+@click.argument("file", shell_complete=complete_files)
+@click.option("--strict", is_flag=True, help="Take warnings for errors.")
+@local
+def command(session: Session, file: str, *, strict: bool) -> None:
+    """Check whether the workflow in FILE keeps the rules; `-` is stdin.
+
+    Each violation is shown with its rule, its place in the file and a JSON pointer. The exit code
+    is 7 if there is an error.
+    """
+    with session.output.progress(f"checking {file}"):
+        found = read_workflow(file, strict=strict)
+    found.print_violations(session.output)
+    if session.output.as_json:
+        session.output.document({"file": file, "valid": not found.errors, "violations": found.rows})
+    if found.document is None or found.errors:
+        raise found.invalid()
+    document = found.document
+    session.output.done(
+        f"{file} is valid: {_counted(document.vertices, 'vertex', 'vertices')},"
+        f" {_counted(document.edges, 'edge', 'edges')}"
+    )
+    if not session.output.as_json:
+        session.output.note(f"next: nexus-tools workflow simulate {file}")
+
+
+def _counted(things: tuple[object, ...], one: str, several: str) -> str:
+    return f"{len(things)} {one if len(things) == 1 else several}"
