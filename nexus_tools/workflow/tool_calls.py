@@ -22,6 +22,7 @@ from nexus_tools.tool import (
     Outcome,
     canonical_json,
     measure,
+    outcome_bytes,
 )
 from nexus_tools.workflow.stubs import Stub, StubCalls, StubFunction
 
@@ -72,7 +73,7 @@ class ToolCalls(Generic[Key]):
             taken = self._calls_of(tool).take(ports)
             if taken is None:
                 raise _unfit(ports)
-            self._plan(taken.takes_ms, key, taken.outcome)
+            self._plan(taken.takes_ms, key, checked_outcome(taken.outcome))
         elif isinstance(tool, StubFunction):
             self._plan(tool.takes_ms, key, checked_outcome(tool.function(ports)))
         else:
@@ -154,7 +155,7 @@ def checked_outcome(value: object) -> Outcome:
         return _wrong("an answer is the name of a variant and a dict of ports")
     try:
         measure(value.ports)
-        canonical_json(value.ports)
+        outcome_bytes(value)
     except ValidationError as error:
         return _wrong(error.message)
     return value
