@@ -18,6 +18,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.reading import read_document
 from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction, read_stubs
@@ -46,6 +47,7 @@ __all__ = [
     "Vertex",
     "VertexKind",
     "Violation",
+    "lint",
     "place_of",
     "places_in",
     "read_document",

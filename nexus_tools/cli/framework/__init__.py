@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
     from nexus_tools.cli.framework.shared_options import shared_options_last
+    from nexus_tools.cli.framework.templates import check_empty, filled_in, write_template
     from nexus_tools.cli.framework.watching import event_document, event_line, watch
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "check_empty",
     "complete_files",
     "complete_folders",
     "complete_fqns",
@@ -67,6 +69,7 @@ __all__ = [
     "complete_settings",
     "event_document",
     "event_line",
+    "filled_in",
     "local",
     "own_command",
     "picks",
@@ -86,6 +89,7 @@ __all__ = [
     "shared_options_last",
     "terminable",
     "watch",
+    "write_template",
     "writes",
 ]
 
@@ -122,6 +126,7 @@ __getattr__ = late_names(
         "serving": ("Serving", "serves"),
         "session": ("Session",),
         "shared_options": ("shared_options_last",),
+        "templates": ("check_empty", "filled_in", "write_template"),
         "watching": ("event_document", "event_line", "watch"),
     },
 )
