@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nexus_tools.tool import Answer, Outcome, encoded_ports, outcome_bytes
+from nexus_tools.tool import Answer, Outcome, canonical_json, outcome_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class StepCosts:
 
     def of(self, fqn: str, ports: Mapping[str, Any], outcome: Outcome) -> int:
         """What one call of a tool costs: a failed one has no price."""
-        inputs = len(encoded_ports(ports)) * self.input_byte_mist
+        inputs = len(canonical_json(dict(ports))) * self.input_byte_mist
         if not isinstance(outcome, Answer):
             return self.failed_mist + inputs
         answer = outcome_bytes(outcome) * self.outcome_byte_mist

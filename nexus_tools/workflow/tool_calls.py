@@ -33,6 +33,9 @@ SimulatedTool = Stub | StubFunction | ToolFunction
 
 Key = TypeVar("Key", bound=Hashable)
 
+MAX_OUTCOME_BYTES = 100 * 1024
+"""The largest answer that a Leader takes."""
+
 _MAX_DETAIL = 500
 
 
@@ -155,9 +158,12 @@ def checked_outcome(value: object) -> Outcome:
         return _wrong("an answer is the name of a variant and a dict of ports")
     try:
         measure(value.ports)
-        outcome_bytes(value)
+        size = outcome_bytes(value)
     except ValidationError as error:
         return _wrong(error.message)
+    if size > MAX_OUTCOME_BYTES:
+        detail = f"the answer has {size} bytes, {MAX_OUTCOME_BYTES} are allowed"
+        return Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
     return value
 
 
