@@ -1,5 +1,11 @@
-"""What a workflow is: its document, its rules, its meaning and its picture; it knows no chain."""
+"""What a workflow is: its document, its rules, its meaning and its picture; it knows no chain.
 
+What executes is imported when it is first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from nexus_tools.late_imports import late_names
 from nexus_tools.workflow.document import (
     DEFAULT_GROUP,
     DIALECT,
@@ -21,8 +27,19 @@ from nexus_tools.workflow.document import (
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.reading import read_document
+from nexus_tools.workflow.runs import Run, Status, WalkFailure
 from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction, read_stubs
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
+
+if TYPE_CHECKING:
+    from nexus_tools.workflow.entry_values import chosen_group, entry_names
+    from nexus_tools.workflow.simulation import (
+        SimulatedCall,
+        SimulatedResult,
+        Simulation,
+        simulate,
+    )
+    from nexus_tools.workflow.step_costs import StepCosts
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -38,7 +55,13 @@ __all__ = [
     "OutputPort",
     "Place",
     "PostFailureAction",
+    "Run",
     "Severity",
+    "SimulatedCall",
+    "SimulatedResult",
+    "Simulation",
+    "Status",
+    "StepCosts",
     "Storage",
     "Stub",
     "StubFunction",
@@ -47,10 +70,24 @@ __all__ = [
     "Vertex",
     "VertexKind",
     "Violation",
+    "WalkFailure",
+    "chosen_group",
+    "entry_names",
     "lint",
     "place_of",
     "places_in",
     "read_document",
     "read_stubs",
+    "simulate",
     "violations_error",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    globals(),
+    {
+        "entry_values": ("chosen_group", "entry_names"),
+        "simulation": ("SimulatedCall", "SimulatedResult", "Simulation", "simulate"),
+        "step_costs": ("StepCosts",),
+    },
+)

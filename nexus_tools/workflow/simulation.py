@@ -1,7 +1,7 @@
 """Executes a workflow here: the semantics say what runs, stubs or real tools what comes of it."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -27,7 +27,6 @@ from nexus_tools.workflow.runs import (
     Event,
     Failed,
     Given,
-    Reference,
     Requested,
     Run,
     Settled,
@@ -40,7 +39,7 @@ from nexus_tools.workflow.runs import (
 from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.step_costs import StepCosts
 from nexus_tools.workflow.stubs import StubFunction
-from nexus_tools.workflow.tool_calls import SimulatedTool, ToolCalls, checked_outcome
+from nexus_tools.workflow.tool_calls import SimulatedTool, ToolCalls
 
 DEFAULT_MAX_STEPS = 1_000
 
@@ -296,14 +295,12 @@ class _Simulator:
         fqn = self._vertices[run.vertex].fqn
         cost = self.costs.of(fqn, ports, outcome)
         attempt, now_ms = self._execution.attempt(run), self.tool_calls.now_ms
-        self.calls.append(
-            SimulatedCall(run, attempt, fqn, began_ms, now_ms, ports, outcome, cost)
-        )
+        self.calls.append(SimulatedCall(run, attempt, fqn, began_ms, now_ms, ports, outcome, cost))
         if isinstance(outcome, Answer):
             self.answers[run] = outcome
         self._apply(Closed(run, _closing(outcome)))
 
-    def _validate(self, run: Run, check: Any) -> None:
+    def _validate(self, run: Run, check: Callable[[InterfaceValidator], object]) -> None:
         """Check by the definition of the run's tool, if it is known."""
         fqn = self._vertices[run.vertex].fqn
         if fqn in self.definitions:
@@ -314,7 +311,7 @@ class _Simulator:
     def _tool(self, name: str) -> SimulatedTool:
         if name not in self._chosen:
             fqn = self._vertices[name].fqn
-            found = self.tools.get(name) or self.tools.get(fqn)
+            found = self.tools.get(name, self.tools.get(fqn))
             if found is None:
                 self._made_up.append(name)
                 found = example_stub(self.document, name, self.definitions.get(fqn))
@@ -324,8 +321,7 @@ class _Simulator:
     def _value(self, value: Value) -> Any:
         """What a value refers to."""
         if isinstance(value, Given):
-            found = self.entries.get(value.target, self._defaults.get(value.target))
-            return found
+            return self.entries.get(value.target, self._defaults.get(value.target))
         if isinstance(value, Collected):
             return [self._value(element) for element in self._execution.collected(value)]
         outcome = self._execution.outcome(value.run)
