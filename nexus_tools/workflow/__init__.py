@@ -1,6 +1,6 @@
 """What a workflow is: its document, its rules, its meaning and its picture; it knows no chain.
 
-What executes is imported when it is first asked for.
+What executes or draws is imported when it is first asked for.
 """
 
 from typing import TYPE_CHECKING
@@ -54,6 +54,13 @@ from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction, read_
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
 if TYPE_CHECKING:
+    from nexus_tools.workflow.drawing import (
+        Phase,
+        VertexState,
+        draw_mermaid,
+        draw_svg,
+        draw_terminal,
+    )
     from nexus_tools.workflow.entry_values import chosen_group, entry_names
     from nexus_tools.workflow.simulation import (
         SimulatedCall,
@@ -85,6 +92,7 @@ __all__ = [
     "InputPort",
     "Output",
     "OutputPort",
+    "Phase",
     "Place",
     "Plan",
     "PlannedBlock",
@@ -113,10 +121,14 @@ __all__ = [
     "Verifier",
     "Vertex",
     "VertexKind",
+    "VertexState",
     "Violation",
     "Waiting",
     "WalkFailure",
     "chosen_group",
+    "draw_mermaid",
+    "draw_svg",
+    "draw_terminal",
     "entry_names",
     "lint",
     "place_of",
@@ -133,6 +145,7 @@ __getattr__ = late_names(
     __name__,
     globals(),
     {
+        "drawing": ("Phase", "VertexState", "draw_mermaid", "draw_svg", "draw_terminal"),
         "entry_values": ("chosen_group", "entry_names"),
         "simulation": ("SimulatedCall", "SimulatedResult", "Simulation", "simulate"),
         "step_costs": ("StepCosts",),

@@ -1,0 +1,148 @@
+"""Characters in rows and columns, and lines and boxes that are drawn with them."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from rich.text import Text
+
+from nexus_tools.workflow.drawing.text import cells
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+CORNERS = {DOWN | RIGHT: 0, DOWN | LEFT: 1, UP | RIGHT: 2, UP | LEFT: 3}
+
+LINES = {
+    "light": "─│╭╮╰╯",
+    "heavy": "━┃┏┓┗┛",
+    "dashed": "╌╎╭╮╰╯",
+    "dotted": "┈┊╭╮╰╯",
+}
+"""Sideways, upright, and the corners of a line."""
+
+BORDERS = {
+    "round": "─│╭╮╰╯",
+    "heavy": "━┃┏┓┗┛",
+    "dashed": "╌╎┌┐└┘",
+    "double": "═║╔╗╚╝",
+}
+"""The same of a box."""
+
+CROSSING = "┼"
+HEADS = {True: "▼", False: "▲"}
+"""By whether a line goes down."""
+
+_UPRIGHT = {character: "│" for characters in LINES.values() for character in characters[1]}
+_UPRIGHT |= dict.fromkeys(HEADS.values(), "│") | {" ": " ", "": ""}
+
+
+class Room(NamedTuple):
+    """A rectangle of places."""
+
+    column: int
+    row: int
+    width: int
+    height: int
+
+
+class Grid:
+    """Grows with what is drawn; a wide character takes its column and the one behind it."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[tuple[str, str]]] = []
+        self._sides: dict[tuple[int, int], int] = {}
+        """Which sides of a place lines lead to."""
+
+    def text(self, column: int, row: int, text: str, style: str) -> None:
+        """A text, which is kept together."""
+        if text:
+            width = cells(text)
+            self._put(column, row, text, style)
+            for behind in range(column + 1, column + width):
+                self._put(behind, row, "", style)
+
+    def blank(self, room: Room) -> None:
+        """Room for something."""
+        for row in range(room.row, room.row + room.height):
+            for column in range(room.column, room.column + room.width):
+                self._put(column, row, " ", "")
+
+    def border(self, room: Room, characters: str, style: str) -> None:
+        """A box around that room, within it."""
+        right, bottom = room.column + room.width - 1, room.row + room.height - 1
+        for column in range(room.column + 1, right):
+            self._put(column, room.row, characters[0], style)
+            self._put(column, bottom, characters[0], style)
+        for row in range(room.row + 1, bottom):
+            self._put(room.column, row, characters[1], style)
+            self._put(right, row, characters[1], style)
+        corners = [(column, row) for row in (room.row, bottom) for column in (room.column, right)]
+        for (column, row), corner in zip(corners, characters[2:], strict=True):
+            self._put(column, row, corner, style)
+
+    def line(
+        self, places: Sequence[tuple[int, int]], characters: str, style: str, *, is_down: bool
+    ) -> None:
+        """A line along corners. At both ends it goes on, downwards or upwards."""
+        way = [places[0], *(place for ends in pairwise(places) for place in _between(*ends))]
+        ahead = 1 if is_down else -1
+        whole = [(way[0][0], way[0][1] - ahead), *way, (way[-1][0], way[-1][1] + ahead)]
+        for before, place, after in zip(whole, way, whole[2:], strict=False):
+            sides = _side(place, before) | _side(place, after)
+            known = self._sides.get(place, 0)
+            self._sides[place] = known | sides
+            if known:
+                self._put(*place, CROSSING, style)
+            elif sides in CORNERS:
+                self._put(*place, characters[2 + CORNERS[sides]], style)
+            else:
+                self._put(*place, characters[sides in {UP | DOWN, UP, DOWN}], style)
+
+    def rendered(self) -> Text:
+        """All of it, without rows in which lines only go on, and without spaces at the ends."""
+        text = Text(no_wrap=True, overflow="ignore", end="")
+        shapes = [*map(_shape, self._rows), None]
+        last: str | None = None
+        for row, shape, following in zip(self._rows, shapes, shapes[1:], strict=False):
+            if shape is not None and shape in {last, following} and not _has_head(row):
+                continue
+            last = shape
+            while row and row[-1][0].isspace():
+                row.pop()
+            for style, group in groupby(row, key=lambda each: each[1]):
+                text.append("".join(character for character, _ in group), style or None)
+            text.append("\n")
+        return text
+
+    def _put(self, column: int, row: int, character: str, style: str) -> None:
+        while len(self._rows) <= row:
+            self._rows.append([])
+        cells_of_row = self._rows[row]
+        while len(cells_of_row) <= column:
+            cells_of_row.append((" ", ""))
+        cells_of_row[column] = (character, style)
+
+
+def _between(start: tuple[int, int], end: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The places from one to another in the same row or column, without the first."""
+    (x, y), (end_x, end_y) = start, end
+    length = max(abs(end_x - x), abs(end_y - y))
+    for step in range(1, length + 1):
+        yield x + (end_x - x) * step // length, y + (end_y - y) * step // length
+
+
+def _side(place: tuple[int, int], other: tuple[int, int]) -> int:
+    (x, y), (other_x, other_y) = place, other
+    if x == other_x:
+        return UP if other_y < y else DOWN
+    return LEFT if other_x < x else RIGHT
+
+
+def _shape(row: list[tuple[str, str]]) -> str | None:
+    """Where a row has lines that go up and down; None if it has anything else."""
+    if all(character in _UPRIGHT for character, _ in row):
+        return "".join(_UPRIGHT[character] for character, _ in row).rstrip()
+    return None
+
+
+def _has_head(row: list[tuple[str, str]]) -> bool:
+    return any(character in HEADS.values() for character, _ in row)

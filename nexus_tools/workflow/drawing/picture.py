@@ -1,0 +1,237 @@
+"""What a picture of a workflow shows, in words: the same for SVG, terminal and Mermaid."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nexus_tools.workflow.document import ERR_EVAL, Document, Edge, EdgeKind, Vertex, VertexKind
+from nexus_tools.workflow.layout import Box, Layout, Line, Size, Spacing, lay_out
+from nexus_tools.workflow.structure import BlockKind, structure_of
+
+
+class Phase(StrEnum):
+    """How far the runs of a vertex are, what matters most first."""
+
+    FAILED = "failed"
+    RUNNING = "running"
+    WAITING = "waiting"
+    SETTLED = "settled"
+
+    @property
+    def symbol(self) -> str:
+        """A character, so that nobody has to tell colors apart."""
+        return {"failed": "✗", "running": "▸", "waiting": "○", "settled": "✓"}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class VertexState:
+    """How many runs of a vertex are in which phase."""
+
+    waiting: int = 0
+    running: int = 0
+    settled: int = 0
+    failed: int = 0
+
+    def counts(self) -> Iterator[tuple[Phase, int]]:
+        """The phases that there are, what matters most first."""
+        for phase in Phase:
+            count: int = getattr(self, phase.value)
+            if count:
+                yield phase, count
+
+    @property
+    def phase(self) -> Phase | None:
+        """What matters most; None where nothing has come yet."""
+        return next((phase for phase, _ in self.counts()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnVertex:
+    """A vertex: its texts are fit to be printed. Only edges name it unless `is_declared`.
+
+    `entries` are entry ports, `results` output ports of the workflow, both with the names that
+    the dialect gives them; `block` is the number of the innermost block around it.
+    """
+
+    name: str
+    fqn: str = ""
+    is_declared: bool = True
+    is_on_chain: bool = False
+    entries: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    block: int | None = None
+    state: VertexState | None = None
+
+    @property
+    def phase(self) -> Phase | None:
+        """What matters most of its state."""
+        return self.state.phase if self.state else None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """All edges of a kind from a variant of a vertex to another vertex, drawn as one line.
+
+    `source` and `target` are numbers of vertices; `ports` has an output and an input port for each
+    edge of the document.
+    """
+
+    source: int
+    target: int
+    variant: str
+    kind: EdgeKind
+    ports: tuple[tuple[str, str], ...]
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it handles a failure."""
+        return self.variant == ERR_EVAL
+
+    @property
+    def label(self) -> str:
+        """The variant, and the kind unless it is normal."""
+        if self.kind is EdgeKind.NORMAL:
+            return self.variant
+        return f"{self.variant} · {self.kind.value.replace('_', ' ')}"
+
+    def port_text(self, length: int) -> str:
+        """Which ports it connects, in a text of at most that length, or how many."""
+        text = ", ".join(one if one == other else f"{one} → {other}" for one, other in self.ports)
+        return text if len(text) <= length else f"{len(self.ports)} ports"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBlock:
+    """A block, and the number of the one around it."""
+
+    title: str
+    parent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Vertices, edges and blocks of a document in its order, with texts that are fit to be printed.
+
+    `has_states` tells vertices without runs from vertices of which nothing is known.
+    """
+
+    vertices: tuple[DrawnVertex, ...]
+    edges: tuple[DrawnEdge, ...]
+    blocks: tuple[DrawnBlock, ...]
+    has_states: bool
+
+    def layout(
+        self,
+        size: Callable[[DrawnVertex], Size],
+        label: Callable[[DrawnEdge], Size],
+        spacing: Spacing,
+    ) -> Layout:
+        """Where all this goes if vertices and labels have these sizes."""
+        return lay_out(
+            [Box(size(vertex), vertex.block) for vertex in self.vertices],
+            [
+                Line(edge.source, edge.target, label(edge), edge.kind is EdgeKind.DO_WHILE)
+                for edge in self.edges
+            ],
+            [block.parent for block in self.blocks],
+            spacing,
+        )
+
+    def sentences(self) -> Iterator[str]:
+        """The picture in words, for those who do not see it."""
+        yield f"A workflow of {len(self.vertices)} vertices"
+        for vertex in self.vertices:
+            counts = vertex.state.counts() if vertex.state else ()
+            yield ", ".join(
+                (
+                    f"{vertex.name} {vertex.fqn}".strip(),
+                    *(["on chain"] if vertex.is_on_chain else []),
+                    *(f"takes {entry}" for entry in vertex.entries),
+                    *(f"gives {result}" for result in vertex.results),
+                    *(f"{count} {phase}" for phase, count in counts),
+                )
+            )
+        for edge in self.edges:
+            source, target = self.vertices[edge.source].name, self.vertices[edge.target].name
+            yield f"{source} to {target}: {edge.label}"
+
+
+def picture_of(document: Document, states: Mapping[str, VertexState] | None = None) -> Picture:
+    """The picture of any document, whether it obeys the rules or not.
+
+    `states` are those of the vertices with runs, by name.
+    """
+    structure = structure_of(document)
+    nests = all(problem.rule != "blocks_cross" for problem in structure.problems)
+    around = structure.around if nests else {}
+    entries, results = _input_names(document), _results(document)
+    numbers: dict[str, int] = {}
+    vertices: list[DrawnVertex] = []
+    for vertex in document.vertices:
+        numbers.setdefault(vertex.name, len(vertices))
+        vertices.append(
+            DrawnVertex(
+                printable(vertex.name),
+                printable(vertex.fqn),
+                is_on_chain=vertex.kind is VertexKind.ON_CHAIN,
+                entries=tuple(_entries(vertex, entries)),
+                results=tuple(results[vertex.name]),
+                block=around[vertex.name][-1] if around.get(vertex.name) else None,
+                state=states.get(vertex.name) if states else None,
+            )
+        )
+    for edge in document.edges:
+        for name in (edge.source.vertex, edge.target.vertex):
+            if name not in numbers:
+                numbers[name] = len(vertices)
+                vertices.append(DrawnVertex(printable(name), is_declared=False))
+    titles = {BlockKind.REGION: "for each", BlockKind.LOOP: "loop"}
+    return Picture(
+        tuple(vertices),
+        tuple(_edges(document, numbers)),
+        tuple(DrawnBlock(titles[each.kind], each.parent) for each in structure.blocks if nests),
+        has_states=states is not None,
+    )
+
+
+def printable(text: str) -> str:
+    """A stranger's text without what would control a terminal, or is no text in XML."""
+    return "".join(one if one.isprintable() else "\ufffd" for one in text)
+
+
+def _edges(document: Document, numbers: Mapping[str, int]) -> Iterator[DrawnEdge]:
+    together: dict[tuple[str, str, str, EdgeKind], list[Edge]] = {}
+    for edge in document.edges:
+        key = (edge.source.vertex, edge.source.variant, edge.target.vertex, edge.kind)
+        together.setdefault(key, []).append(edge)
+    for (source, variant, target, kind), edges in together.items():
+        ports = tuple((printable(each.source.port), printable(each.target.port)) for each in edges)
+        yield DrawnEdge(numbers[source], numbers[target], printable(variant), kind, ports)
+
+
+def _input_names(document: Document) -> dict[str, dict[str, str]]:
+    """For each vertex, the ports that inputs of the dialect feed, and the names of those."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in document.inputs:
+        for target in each.targets:
+            found[target.vertex][target.port] = each.name
+    return found
+
+
+def _entries(vertex: Vertex, input_names: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    names = input_names.get(vertex.name, {})
+    for port in dict.fromkeys((*vertex.entry_ports, *names)):
+        name = names.get(port, port)
+        yield printable(port if name == port else f"{name} → {port}")
+
+
+def _results(document: Document) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for output in document.outputs:
+        port = f"{output.source.variant}.{output.source.port}"
+        is_named = output.name not in {"", output.source.port}
+        found[output.source.vertex].append(
+            printable(f"{port} → {output.name}" if is_named else port)
+        )
+    return found

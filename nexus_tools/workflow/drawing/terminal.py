@@ -1,0 +1,219 @@
+"""A picture of a workflow in characters, as wide as the terminal and no wider.
+
+A picture that has no room is drawn with names alone; where they have none, it is a list.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.drawing.grid import BORDERS, HEADS, LINES, Grid, Room
+from nexus_tools.workflow.drawing.picture import (
+    DrawnEdge,
+    DrawnVertex,
+    Phase,
+    Picture,
+    VertexState,
+    picture_of,
+)
+from nexus_tools.workflow.drawing.text import cells, tail_of
+from nexus_tools.workflow.layout import Area, Layout, Point, Size, Spacing
+
+SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
+MANY_VERTICES = 40
+"""Of more, a picture has names alone: it is long enough."""
+MAX_TEXT, MAX_NAME, MAX_VARIANT = 36, 20, 14
+PHASE_STYLES = {
+    Phase.FAILED: "red",
+    Phase.RUNNING: "yellow",
+    Phase.WAITING: "yellow",
+    Phase.SETTLED: "green",
+}
+PHASE_BORDERS = {Phase.RUNNING: "heavy", Phase.WAITING: "dashed"}
+
+Rows = list[tuple[str, str]]
+"""Lines of text, each with its style."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much is shown: the rows of a vertex, and how long the label of an edge may be."""
+
+    rows: Callable[[DrawnVertex], Rows]
+    max_label: int
+
+    def vertex_size(self, vertex: DrawnVertex) -> Size:
+        rows = self.rows(vertex)
+        texts = [*(text for text, _ in rows), " ".join(text for text, _ in _counts(vertex))]
+        width = max(*map(cells, texts), len(_badge(vertex)), 5) + 4
+        # Lines meet the middle of a box: an odd width has one.
+        return Size(width + 1 - width % 2, len(rows) + 2)
+
+    def label(self, edge: DrawnEdge) -> str:
+        return tail_of(edge.label, self.max_label)
+
+    def label_size(self, edge: DrawnEdge) -> Size:
+        width = cells(self.label(edge)) + 2
+        return Size(width + 1 - width % 2, 1)
+
+
+def draw_terminal(
+    document: Document, width: int, states: Mapping[str, VertexState] | None = None
+) -> Text:
+    """Text for rich, no line of which has more than `width` columns.
+
+    `states` color the vertices by what has come of their runs.
+    """
+    picture = picture_of(document, states)
+    details = [_Detail(_all_rows, MAX_TEXT), _Detail(_name_rows, MAX_VARIANT)]
+    for detail in details[len(picture.vertices) > MANY_VERTICES :]:
+        layout = picture.layout(detail.vertex_size, detail.label_size, SPACING)
+        if layout.size.width < width:
+            return _drawn(picture, layout, detail)
+    return _list(picture, width)
+
+
+def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Text:
+    grid = Grid()
+    for block, area in zip(picture.blocks, layout.frames, strict=True):
+        room = _room(area)
+        grid.border(room, BORDERS["dashed"], "magenta dim")
+        grid.text(room.column + 2, room.row, f" {block.title} ", "magenta")
+    for edge, route in zip(picture.edges, layout.routes, strict=True):
+        style = _edge_style(edge)
+        _draw_line(grid, route.before, _characters(edge, EdgeKind.COLLECT), style)
+        end, head = _draw_line(grid, route.after, _characters(edge, EdgeKind.FOR_EACH), style)
+        grid.text(*end, head, style)
+        label = _room(route.label)
+        grid.text(label.column + 1, label.row, detail.label(edge), style)
+    for vertex, area in zip(picture.vertices, layout.boxes, strict=True):
+        _draw_vertex(grid, vertex, _room(area), detail.rows(vertex), picture.has_states)
+    return grid.rendered()
+
+
+def _room(area: Area) -> Room:
+    left, top = int(area.left), int(area.top)
+    return Room(left, top, round(area.width), round(area.height))
+
+
+# --- Vertices
+
+
+def _name_rows(vertex: DrawnVertex) -> Rows:
+    rows = [(tail_of(vertex.name, MAX_NAME), "bold")]
+    return rows + ([("", "")] if vertex.state and vertex.phase else [])
+
+
+def _all_rows(vertex: DrawnVertex) -> Rows:
+    name, *counts = _name_rows(vertex)
+    rows = [(tail_of(vertex.name, MAX_TEXT), name[1])]
+    rows.append((vertex.fqn if vertex.is_declared else "not in the document", "dim"))
+    if vertex.entries:
+        rows.append((f"→ {', '.join(vertex.entries)}", "cyan"))
+    rows += [(f"{result} →", "cyan") for result in vertex.results]
+    return [(tail_of(text, MAX_TEXT), style) for text, style in rows] + counts
+
+
+def _counts(vertex: DrawnVertex) -> Rows:
+    counts = vertex.state.counts() if vertex.state else ()
+    return [(f"{phase.symbol} {count}", PHASE_STYLES[phase]) for phase, count in counts]
+
+
+def _badge(vertex: DrawnVertex) -> str:
+    return " on chain " if vertex.is_on_chain else ""
+
+
+def _draw_vertex(grid: Grid, vertex: DrawnVertex, room: Room, rows: Rows, has_states: bool) -> None:
+    kind = "double" if vertex.is_on_chain else "round" if vertex.is_declared else "dashed"
+    style = "blue" if vertex.is_on_chain else "" if vertex.is_declared else "red"
+    if vertex.phase:
+        kind, style = PHASE_BORDERS.get(vertex.phase, kind), PHASE_STYLES[vertex.phase]
+    elif has_states:
+        style = f"{style} dim".strip()
+    grid.blank(room)
+    grid.border(room, BORDERS[kind], style)
+    column = room.column + 2
+    grid.text(column, room.row, _badge(vertex), style)
+    for row, (text, text_style) in enumerate(rows, room.row + 1):
+        grid.text(column, row, text, text_style)
+    for text, text_style in _counts(vertex):
+        grid.text(column, room.row + room.height - 2, text, text_style)
+        column += len(text) + 1
+
+
+# --- Edges
+
+
+def _edge_style(edge: DrawnEdge) -> str:
+    if edge.is_error:
+        return "red"
+    return "magenta" if edge.kind is EdgeKind.DO_WHILE else ""
+
+
+def _characters(edge: DrawnEdge, kind_of_many: EdgeKind) -> str:
+    """Which characters a half of a line has: what is there many times is drawn heavy."""
+    if edge.kind is kind_of_many:
+        return LINES["heavy"]
+    if edge.is_error:
+        return LINES["dashed"]
+    return LINES["dotted" if edge.kind is EdgeKind.STATIC else "light"]
+
+
+def _draw_line(
+    grid: Grid, points: tuple[Point, ...], characters: str, style: str
+) -> tuple[tuple[int, int], str]:
+    """Where the line ends, and the head that it could have there."""
+    is_down = points[0].y < points[-1].y
+    places = [(int(point.x), int(point.y)) for point in points]
+    # Of the rows between two boxes the first begins where one ends, and the last before the other.
+    last = -1 if is_down else 0
+    places[-1] = (places[-1][0], places[-1][1] + last)
+    places[0] = (places[0][0], places[0][1] - last - 1)
+    grid.line(places, characters, style, is_down=is_down)
+    return places[-1], HEADS[is_down]
+
+
+# --- The list
+
+
+def _list(picture: Picture, width: int) -> Text:
+    """A line for each vertex, and below it one for each of its edges."""
+    text = Text(no_wrap=True, overflow="ignore", end="")
+    outgoing: dict[int, list[DrawnEdge]] = {}
+    for edge in picture.edges:
+        outgoing.setdefault(edge.source, []).append(edge)
+    for number, vertex in enumerate(picture.vertices):
+        _add_line(text, [*_listed_vertex(picture, vertex)], width)
+        edges = outgoing.get(number, [])
+        for edge in edges:
+            branch = "└─ " if edge is edges[-1] else "├─ "
+            target = picture.vertices[edge.target].name
+            ports = edge.port_text(width)
+            parts = [(branch, "dim"), (edge.label, _edge_style(edge)), (f" → {target}", "")]
+            _add_line(text, [*parts, (f"  {ports}", "dim")], width)
+    return text
+
+
+def _listed_vertex(picture: Picture, vertex: DrawnVertex) -> Iterator[tuple[str, str]]:
+    yield vertex.name, "bold"
+    for count, style in _counts(vertex):
+        yield f"  {count}", style
+    if vertex.is_on_chain:
+        yield "  on chain", "blue"
+    if vertex.entries:
+        yield f"  → {', '.join(vertex.entries)}", "cyan"
+    for result in vertex.results:
+        yield f"  {result} →", "cyan"
+    block = vertex.block
+    while block is not None:
+        yield f"  {picture.blocks[block].title}", "magenta"
+        block = picture.blocks[block].parent
+    yield f"  {vertex.fqn}" if vertex.is_declared else "  not in the document", "dim"
+
+
+def _add_line(text: Text, parts: list[tuple[str, str]], width: int) -> None:
+    line = Text.assemble(*parts)
+    line.truncate(width, overflow="ellipsis")
+    text.append_text(line).append("\n")

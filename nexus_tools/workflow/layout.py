@@ -1,0 +1,231 @@
+"""Where the boxes and lines of a picture go, in layers from top to bottom.
+
+The work is graphlay's; this file alone knows it. What is the same is laid out the same.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import graphlay
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Width and height, in units of who draws: pixels or characters."""
+
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place, from the left and from the top."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """A rectangle by its left upper corner and its size."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Where it ends."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Where it ends."""
+        return self.top + self.height
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What has a size and gets a place, within the frame of that number."""
+
+    size: Size
+    frame: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What goes from box to box, by their numbers, with a label on it; `is_back` goes upwards."""
+
+    source: int
+    target: int
+    label: Size
+    is_back: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The bends of a line with both its ends: to its label, which is an area, and from there."""
+
+    before: tuple[Point, ...]
+    label: Area
+    after: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spacing:
+    """How far things are apart at least, in units of who draws.
+
+    `fineness` is how many units of the library one of these has: it moves things by a few of its
+    own units at the end, which has to be little.
+    """
+
+    layers: float
+    boxes: float
+    lines: float
+    lanes: float
+    """Between lines that go sideways, and between those and a frame."""
+    ends: float
+    """What is straight of a line where it meets a box."""
+    frame: float
+    """Between a frame and what is in it."""
+    header: float
+    """What a frame has above that, for its title."""
+    fineness: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places of boxes, frames and lines, in the order in which they were given."""
+
+    size: Size
+    boxes: tuple[Area, ...]
+    frames: tuple[Area, ...]
+    routes: tuple[Route, ...]
+
+
+def lay_out(
+    boxes: Sequence[Box],
+    lines: Sequence[Line],
+    frames: Sequence[int | None],
+    spacing: Spacing,
+) -> Layout:
+    """The layout of boxes and lines; `frames` has for each frame the one around it.
+
+    For the library a label is a box, too, so that nothing covers it.
+    """
+    if not boxes:
+        return Layout(Size(0, 0), (), (Area(0, 0, 0, 0),) * len(frames), ())
+    fine = spacing.fineness
+    nodes = [*_nodes(boxes, lines, frames, spacing)]
+    graph = {"nodes": nodes, "edges": [*_edges(boxes, lines)]}
+    found = graphlay.layout(graph, options=_options(spacing)).raw
+    # At the rims there is room for ends of lines, which nobody needs.
+    rim = min(spacing.ends, spacing.lanes) * fine
+    left, top = found["bounds"]["min"]["x"], found["bounds"]["min"]["y"] + rim
+    right, bottom = found["bounds"]["max"]["x"], found["bounds"]["max"]["y"] - rim
+
+    def point(raw: Any) -> Point:
+        return Point((raw["x"] - left) / fine, (raw["y"] - top) / fine)
+
+    def area(node: Any) -> Area:
+        middle = point(node["center"])
+        width, height = node["size"]["width"] / fine, node["size"]["height"] / fine
+        return Area(middle.x - width / 2, middle.y - height / 2, width, height)
+
+    areas = [area(node) for node in found["nodes"]]
+    ways = [tuple(point(each) for each in edge["points"]) for edge in found["edges"]]
+    labels = areas[len(boxes) : len(boxes) + len(lines)]
+    ends = spacing.ends
+    return Layout(
+        Size((right - left) / fine, (bottom - top) / fine),
+        tuple(_lower(each, ends) for each in areas[: len(boxes)]),
+        tuple(_lower(each, spacing.lanes) for each in areas[len(boxes) + len(lines) :]),
+        tuple(
+            Route(_longer(before[::-1], ends)[::-1], label, _longer(after, ends))
+            for before, label, after in zip(ways[::2], labels, ways[1::2], strict=True)
+        ),
+    )
+
+
+def _lower(area: Area, gap: float) -> Area:
+    """The area without that much above and below."""
+    return Area(area.left, area.top + gap, area.width, area.height - 2 * gap)
+
+
+def _longer(way: tuple[Point, ...], gap: float) -> tuple[Point, ...]:
+    """The way with that much more at its end, upwards or downwards as it comes."""
+    *rest, end = way
+    further = gap if rest[-1].y < end.y else -gap
+    return (*rest, Point(end.x, end.y + further))
+
+
+def _nodes(
+    boxes: Sequence[Box], lines: Sequence[Line], frames: Sequence[int | None], spacing: Spacing
+) -> Iterator[dict[str, Any]]:
+    """The boxes, the labels, the frames: that is how they are numbered."""
+    fine, ends = spacing.fineness, spacing.ends
+    sizes = [Size(box.size.width, box.size.height + 2 * ends) for box in boxes]
+    sizes += [line.label for line in lines]
+    sizes += [Size(1, 1)] * len(frames)  # they become as large as what is in them
+    parents = [*(box.frame for box in boxes), *_frames_of_labels(boxes, lines, frames), *frames]
+    for size, parent in zip(sizes, parents, strict=True):
+        node: dict[str, Any] = {
+            "size": {"width": size.width * fine, "height": size.height * fine},
+        }
+        if parent is not None:
+            node["parent"] = len(boxes) + len(lines) + parent
+        yield node
+
+
+def _frames_of_labels(
+    boxes: Sequence[Box], lines: Sequence[Line], frames: Sequence[int | None]
+) -> Iterator[int | None]:
+    """For each line, the innermost frame that has both its ends."""
+
+    def around(frame: int | None) -> Iterator[int | None]:
+        while frame is not None:
+            yield frame
+            frame = frames[frame]
+        yield None
+
+    for line in lines:
+        of_source = set(around(boxes[line.source].frame))
+        yield next(each for each in around(boxes[line.target].frame) if each in of_source)
+
+
+def _edges(boxes: Sequence[Box], lines: Sequence[Line]) -> Iterator[dict[str, Any]]:
+    """Each line in two halves, which meet the label above and below in its middle."""
+    for label, line in enumerate(lines, len(boxes)):
+        above, below = (
+            {"offset": {"side": side, "t": 0.0}}
+            for side in (("bottom", "top") if line.is_back else ("top", "bottom"))
+        )
+        back = {"reverse_for_ranking": line.is_back}
+        yield {"source": line.source, "target": label, "target_port": above, **back}
+        yield {"source": label, "target": line.target, "source_port": below, **back}
+
+
+def _options(spacing: Spacing) -> dict[str, Any]:
+    fine = spacing.fineness
+    return {
+        "direction": "topbottom",
+        "spacing": {
+            "layer_gap": spacing.layers * fine,
+            "node_gap": spacing.boxes * fine,
+            "dummy_gap": spacing.lines * fine,
+            "port_gap": spacing.lines * fine,
+            "bundle_lane_gap": spacing.lanes * fine,
+            "isolated_gap": spacing.boxes * fine,
+            "compound_padding": (spacing.frame + spacing.lanes) * fine,
+            "compound_header": spacing.header * fine,
+        },
+        "routing": {
+            "style": "orthogonal",
+            "lane_gap": spacing.lanes * fine,
+            "port_sides": "facing_only",
+            "centre_ports": "off",
+        },
+        "coords": {"placement": "brandes_koepf", "branch_style": "symmetric"},
+    }
