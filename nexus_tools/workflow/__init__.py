@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         simulate,
     )
     from nexus_tools.workflow.step_costs import StepCosts
+    from nexus_tools.workflow.tool_calls import SimulatedTool, ToolFunction
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -107,6 +108,7 @@ __all__ = [
     "Severity",
     "SimulatedCall",
     "SimulatedResult",
+    "SimulatedTool",
     "Simulation",
     "Status",
     "Step",
@@ -117,6 +119,7 @@ __all__ = [
     "StubFunction",
     "StubbedOutcome",
     "TimedOut",
+    "ToolFunction",
     "Value",
     "Verifier",
     "Vertex",
@@ -149,5 +152,6 @@ __getattr__ = late_names(
         "entry_values": ("chosen_group", "entry_names"),
         "simulation": ("SimulatedCall", "SimulatedResult", "Simulation", "simulate"),
         "step_costs": ("StepCosts",),
+        "tool_calls": ("SimulatedTool", "ToolFunction"),
     },
 )

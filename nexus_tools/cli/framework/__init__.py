@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
-    from nexus_tools.cli.framework.output import Output, plain, print_tree
+    from nexus_tools.cli.framework.output import Output, plain, print_drawn, print_tree
     from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
         AMOUNT,
@@ -74,6 +74,7 @@ __all__ = [
     "own_command",
     "picks",
     "plain",
+    "print_drawn",
     "print_tree",
     "reach",
     "reaches",
@@ -110,7 +111,7 @@ __getattr__ = late_names(
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "own_process": ("own_command",),
-        "output": ("Output", "plain", "print_tree"),
+        "output": ("Output", "plain", "print_drawn", "print_tree"),
         "parameters": (
             "AMOUNT",
             "CA_FILE",

@@ -2,9 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -23,6 +23,7 @@ from nexus_tools.tool import (
     protocol,
 )
 from nexus_tools.toolkit import FailedError, Probe, load, serving
+from nexus_tools.workflow import ToolFunction
 
 if TYPE_CHECKING:
     import httpx
@@ -36,7 +37,7 @@ class RealTools:
     """Tools by FQN: what they declare, and functions that call them."""
 
     definitions: Mapping[str, ToolDefinition]
-    functions: Mapping[str, Callable[[Mapping[str, Any]], Awaitable[Outcome]]]
+    functions: Mapping[str, ToolFunction]
 
 
 @asynccontextmanager
@@ -69,9 +70,7 @@ async def _definitions(http: "httpx.AsyncClient", url: str) -> dict[str, ToolDef
     return await served_definitions(http, url, every=False)
 
 
-def _function(
-    url: str, definition: ToolDefinition, http: "httpx.AsyncClient"
-) -> Callable[[Mapping[str, Any]], Awaitable[Outcome]]:
+def _function(url: str, definition: ToolDefinition, http: "httpx.AsyncClient") -> ToolFunction:
     probe = Probe(url, http, definition=definition)
     validator = InterfaceValidator(definition)
 
@@ -121,7 +120,8 @@ class _ServedHere:
         return await asyncio.wrap_future(self._started)
 
     async def __aexit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stopping.set)
+        with suppress(RuntimeError):  # a tool has ended the thread
+            self._loop.call_soon_threadsafe(self._stopping.set)
         await asyncio.to_thread(self._thread.join, _REST_S)
 
     def _run(self) -> None:

@@ -1,0 +1,314 @@
+"""`nexus-tools workflow simulate`: a workflow executed here, with stubs or real tools."""
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    CA_FILE,
+    DURATION,
+    FILE,
+    Output,
+    Session,
+    complete_files,
+    local,
+    plain,
+    read_bytes,
+    read_json,
+    read_option,
+)
+from nexus_tools.cli.workflow.workflow_file import valid_workflow
+from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.spelling import with_suggestion
+
+if TYPE_CHECKING:
+    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub, ToolFunction
+
+_SHOWN_CALLS = 100
+_SHOWN_CHARACTERS = 60
+_COLUMNS = {
+    "run": "Run",
+    "began": "Began",
+    "took": "Took",
+    "inputs": "Inputs",
+    "outcome": "Outcome",
+}
+
+
+@click.command()
+@click.argument("file", shell_complete=complete_files)
+@click.option(
+    "--input",
+    "inputs",
+    metavar="NAME=VALUE|JSON|@FILE|-",
+    multiple=True,
+    help="An input: its name, or VERTEX.PORT, and a value as JSON or text, or @FILE; or all of"
+    " them as a JSON object: itself, in a file, or on stdin.",
+)
+@click.option("--stubs", type=FILE, help="What stands in for tools: a JSON document.")
+@click.option(
+    "--tools",
+    "targets",
+    metavar="TARGET",
+    multiple=True,
+    shell_complete=complete_files,
+    help="Run the tools of this Python file or module.",
+)
+@click.option("--url", "urls", multiple=True, help="Call the tools of this server, or this tool.")
+@CA_FILE
+@click.option("--group", help="Begin with this entry group.")
+@click.option(
+    "--price",
+    "prices",
+    metavar="FQN=SUI",
+    multiple=True,
+    help="What a tool costs, for the estimate.",
+)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="Stop after so many tool calls.",
+)
+@click.option("--deadline", type=DURATION, help="End it after this time, such as 10m.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a picture of what came of each vertex here.",
+)
+@local
+async def command(
+    session: Session,
+    *,
+    file: str,
+    inputs: tuple[str, ...],
+    stubs: Path | None,
+    targets: tuple[str, ...],
+    urls: tuple[str, ...],
+    ca_file: Path | None,
+    group: str | None,
+    prices: tuple[str, ...],
+    max_steps: int,
+    deadline: int | None,
+    svg: Path | None,
+) -> None:
+    """Execute the workflow in FILE here: nothing is sent to a chain, and nothing paid.
+
+    A vertex gives what its stub says, else what the tool does; if it has neither, an example is
+    made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
+    The exit code is 1 if the execution does not come to its end.
+    """
+    document = valid_workflow(session.output, file)
+    stubbed = _stubs(session.output, document, stubs)
+    given = _inputs(inputs)
+    from nexus_tools.workflow import StepCosts, simulate
+
+    costs = StepCosts(dict(map(_price, prices)))
+    with session.output.progress(f"simulating {file}"):
+        async with _tools(targets, urls, ca_file) as (functions, definitions):
+            try:
+                done = await simulate(
+                    document,
+                    given,
+                    {**functions, **stubbed},
+                    group=group,
+                    definitions=definitions,
+                    costs=costs,
+                    max_steps=max_steps,
+                    deadline_ms=deadline,
+                )
+            except UsageError as error:
+                raise _explained(error) from error
+    if svg is not None:
+        _draw(document, done, svg)
+    _report(session.output, file, done)
+
+
+@asynccontextmanager
+async def _tools(
+    targets: Sequence[str], urls: Sequence[str], ca_file: Path | None
+) -> "AsyncIterator[tuple[Mapping[str, ToolFunction], Mapping[str, ToolDefinition]]]":
+    """The real tools by FQN, and their definitions; who has none does without what calls them."""
+    if not (targets or urls):
+        yield {}, {}
+        return
+    from nexus_tools.cli.workflow.real_tools import real_tools
+
+    async with real_tools(targets, urls, ca_file) as real:
+        yield real.functions, real.definitions
+
+
+def _explained(error: UsageError) -> UsageError:
+    """The error with the option that helps."""
+    if error.code == "input_missing":
+        options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
+        error.hint = f"give {options}"
+    if error.code == "group_missing":
+        error.hint = "--group names one of them"
+    return error
+
+
+# --- What is given
+
+
+def _inputs(options: Sequence[str]) -> dict[str, Any]:
+    """Inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
+    found: dict[str, Any] = {}
+    for option in options:
+        for name, value in _named(option).items():
+            if name in found:
+                raise UsageError("input_twice", f"the input {name!r} is given twice")
+            found[name] = value
+    return found
+
+
+def _named(option: str) -> dict[str, Any]:
+    if option.startswith(("{", "@")) or option == "-":
+        document = read_option(option, "--input")
+        if not isinstance(document, dict):
+            raise UsageError("input_malformed", "inputs are a JSON object, with a value by name")
+        return document
+    name, equals, text = option.partition("=")
+    if not equals or not name:
+        message = f"--input {option[:80]} has no name"
+        raise UsageError("input_malformed", message, hint='write --input topic=tides or {"a": 1}')
+    return {name: _value(text)}
+
+
+def _value(text: str) -> Any:
+    """A value as it is typed: JSON, what a file has for @FILE, or else the text itself."""
+    if text.startswith("@"):
+        return read_json(text.removeprefix("@"))
+    from nexus_tools.tool import parse_json
+
+    try:
+        return parse_json(text)
+    except ValidationError:
+        return text
+
+
+def _price(option: str) -> tuple[str, int]:
+    from nexus_tools.tool import ToolFqn
+
+    fqn, _, amount = option.rpartition("=")
+    return str(ToolFqn.parse(fqn)), AMOUNT.convert(amount, None, None)
+
+
+def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str, Stub]":
+    """The stubs in a file; who is not in the workflow is warned of."""
+    if path is None:
+        return {}
+    from nexus_tools.workflow import read_stubs
+
+    try:
+        stubs = read_stubs(read_bytes(str(path)))
+    except ValidationError as error:
+        error.message = f"{path}: {error.message}"
+        raise
+    known = {each.name for each in document.vertices} | {each.fqn for each in document.vertices}
+    for name in stubs.keys() - known:
+        message = f"{path} has a stub for {name!r}, which is no vertex and no tool of it."
+        output.warn(plain(with_suggestion(message, name, known)))
+    return stubs
+
+
+# --- What is told
+
+
+def _report(output: Output, file: str, done: "Simulation") -> None:
+    """Print it; raises `workflow_failed` if the execution did not come to its end."""
+    from nexus_tools.workflow import Status
+
+    if output.as_json:
+        output.document(done.as_json())
+    else:
+        _print(output, done)
+    ended = f"{len(done.calls)} steps in {units.duration(done.time_ms)}"
+    cost = f"about {units.rounded_up(done.cost_mist)} SUI"
+    if done.status not in (Status.COMPLETED, Status.COMPLETED_WITH_FAILURES):
+        raise NexusError(
+            "workflow_failed",
+            f"{file} is {_word(done.status)} after {ended}, {cost}: {next(done.reasons(), '')}",
+            hint="--max-steps allows more" if done.status is Status.CANCELLED else "",
+        )
+    output.done(f"{_word(done.status)}: {ended}, {cost}")
+
+
+def _word(status: str) -> str:
+    return status.replace("_", " ")
+
+
+def _print(output: Output, done: "Simulation") -> None:
+    calls = sorted(done.calls, key=lambda call: (call.began_ms, call.run))
+    rows = [_row(call) for call in calls[:_SHOWN_CALLS]]
+    output.table(rows, _COLUMNS, empty="nothing was called")
+    if len(done.calls) > len(rows):
+        output.note(f"… and {len(done.calls) - len(rows)} more: --json has all")
+    labels = _labels(done)
+    results = {label: json.dumps(each.value, ensure_ascii=False) for label, each in labels.items()}
+    if results:
+        output.record(results, {label: label for label in results}, title="Results")
+    if done.made_up:
+        names = ", ".join(sorted(done.made_up))
+        output.warn(plain(f"made up, for want of a stub or a tool: {names}"))
+    for sentence in done.reasons():
+        output.warn(plain(sentence))
+
+
+def _labels(done: "Simulation") -> Mapping[str, Any]:
+    """The results by what people call them: the name of an output, or its port and path."""
+    return {
+        (each.name or str(each.source))
+        + (f"[{','.join(map(str, each.path))}]" if each.path else ""): each
+        for each in done.results
+    }
+
+
+def _row(call: "SimulatedCall") -> dict[str, str]:
+    from nexus_tools.tool import Answer
+
+    if isinstance(call.outcome, Answer):
+        outcome = " ".join((call.outcome.variant, *_ports(call.outcome.ports)))
+    else:
+        outcome = f"✗ {call.outcome.reason}: {call.outcome.detail}"
+    again = f" (attempt {call.attempt})" if call.attempt > 1 else ""
+    return {
+        "run": f"{call.run}{again}",
+        "began": units.duration(call.began_ms),
+        "took": units.duration(call.ended_ms - call.began_ms),
+        "inputs": _cut(" ".join(_ports(call.inputs))),
+        "outcome": _cut(outcome),
+    }
+
+
+def _ports(ports: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in ports.items():
+        yield f"{name}={json.dumps(value, ensure_ascii=False)}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def _draw(document: "Document", done: "Simulation", path: Path) -> None:
+    """Draw what came of the runs of each vertex."""
+    from nexus_tools.tool import Answer
+    from nexus_tools.workflow import VertexState, draw_svg
+
+    last = {call.run: call for call in done.calls}
+    counts = {vertex.name: Counter[str]() for vertex in document.vertices}
+    for run, call in last.items():
+        counts[run.vertex]["settled" if isinstance(call.outcome, Answer) else "failed"] += 1
+    for each in done.waiting:
+        counts[each.run.vertex]["waiting"] += 1
+    states = {name: VertexState(**count) for name, count in counts.items()}
+    path.write_text(draw_svg(document, states), encoding="utf-8")
