@@ -228,26 +228,29 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
     """Print it; raises `workflow_failed` if the execution did not come to its end."""
     from nexus_tools.workflow import Status
 
+    reasons = list(done.reasons())
+    steps = "1 step" if len(done.calls) == 1 else f"{len(done.calls)} steps"
+    cost = units.rounded_up(done.cost_mist)
+    came_to = f"{steps} in {units.duration(done.time_ms)}, about {cost} SUI"
+    failed = None
+    if done.status not in (Status.COMPLETED, Status.COMPLETED_WITH_FAILURES):
+        message = f"{file} is {_word(done.status)} after {came_to}: {reasons.pop(0)}"
+        hint = "--max-steps allows more" if done.status is Status.CANCELLED else ""
+        failed = NexusError("workflow_failed", message, hint=hint)
     if output.as_json:
         output.document(done.as_json())
     else:
-        _print(output, done)
-    ended = f"{len(done.calls)} steps in {units.duration(done.time_ms)}"
-    cost = f"about {units.rounded_up(done.cost_mist)} SUI"
-    if done.status not in (Status.COMPLETED, Status.COMPLETED_WITH_FAILURES):
-        raise NexusError(
-            "workflow_failed",
-            f"{file} is {_word(done.status)} after {ended}, {cost}: {next(done.reasons(), '')}",
-            hint="--max-steps allows more" if done.status is Status.CANCELLED else "",
-        )
-    output.done(f"{_word(done.status)}: {ended}, {cost}")
+        _print(output, done, reasons)
+    if failed is not None:
+        raise failed
+    output.done(f"{_word(done.status)}: {came_to}")
 
 
 def _word(status: str) -> str:
     return status.replace("_", " ")
 
 
-def _print(output: Output, done: "Simulation") -> None:
+def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     calls = sorted(done.calls, key=lambda call: (call.began_ms, call.run))
     rows = [_row(call) for call in calls[:_SHOWN_CALLS]]
     output.table(rows, _COLUMNS, empty="nothing was called")
@@ -260,7 +263,7 @@ def _print(output: Output, done: "Simulation") -> None:
     if done.made_up:
         names = ", ".join(sorted(done.made_up))
         output.warn(plain(f"made up, for want of a stub or a tool: {names}"))
-    for sentence in done.reasons():
+    for sentence in reasons:
         output.warn(plain(sentence))
 
 
