@@ -71,7 +71,7 @@ class ToolCalls(Generic[Key]):
         return self._now_ms
 
     def call(self, key: Key, tool: SimulatedTool, ports: Mapping[str, Any]) -> None:
-        """Call a tool. Raises `stub_unfit` if a stub has no outcome for these inputs."""
+        """Call a tool. Raises `stub_unfit` if a stub has nothing for these inputs."""
         if isinstance(tool, Stub):
             taken = self._calls_of(tool).take(ports)
             if taken is None:
@@ -83,7 +83,7 @@ class ToolCalls(Generic[Key]):
             self._start(key, tool, copy.deepcopy(dict(ports)))
 
     def wait(self, key: Key, delay_ms: int) -> None:
-        """Have `key` come back after a while, without an outcome."""
+        """Have `key` come back after a while, with None."""
         self._plan(delay_ms, key, None)
 
     async def next(self) -> tuple[Key, Outcome | None] | None:
@@ -231,6 +231,6 @@ def _unfit(ports: Mapping[str, Any]) -> ValidationError:
     text = _short(canonical_json(dict(ports)).decode())
     return ValidationError(
         "stub_unfit",
-        f"the stub has no outcome for the inputs {text}",
+        f"the stub has nothing for the inputs {text}",
         hint="end its list with an outcome that has neither `when` nor `times`",
     )

@@ -315,7 +315,7 @@ async def test_an_answer_that_does_not_fit_the_workflow_is_told_of(tools, reason
 
 
 @pytest.mark.anyio
-async def test_a_stub_without_an_outcome_is_said_with_its_run():
+async def test_a_stub_that_has_nothing_for_the_inputs_is_said_with_its_run():
     document, inputs = fan(2)
     b = Stub((StubbedOutcome(Answer("ok", {"x": 0}), when={"x": 0}),))
     with pytest.raises(ValidationError, match=r'b\[1\].*"x":1') as refused:

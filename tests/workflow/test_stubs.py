@@ -43,7 +43,7 @@ def test_an_outcome_that_is_used_up_makes_room_for_the_next_one():
     assert outcomes(stub(document), ports, ports, ports) == [failure, failure, answer("x")]
 
 
-def test_inputs_that_nothing_fits_have_no_outcome():
+def test_inputs_that_nothing_fits_are_given_nothing():
     assert outcomes(stub({"when": {"n": 1}, "give": {"ok": {}}}), {"n": 2}) == [None]
     assert outcomes(stub({"give": {"ok": {}}, "times": 1}), {}, {}) == [Answer("ok", {}), None]
 
