@@ -223,7 +223,7 @@ def _entries(vertex: Vertex, input_names: Mapping[str, Mapping[str, str]]) -> It
     names = input_names.get(vertex.name, {})
     for port in dict.fromkeys((*vertex.entry_ports, *names)):
         name = names.get(port, port)
-        yield printable(port if name == port else f"{name} → {port}")
+        yield printable(port if name == port else f"{port} as {name}")
 
 
 def _results(document: Document) -> dict[str, list[str]]:
@@ -232,6 +232,6 @@ def _results(document: Document) -> dict[str, list[str]]:
         port = f"{output.source.variant}.{output.source.port}"
         is_named = output.name not in {"", output.source.port}
         found[output.source.vertex].append(
-            printable(f"{port} → {output.name}" if is_named else port)
+            printable(f"{port} as {output.name}" if is_named else port)
         )
     return found

@@ -16,7 +16,7 @@ from nexus_tools.workflow.drawing.picture import (
     VertexState,
     picture_of,
 )
-from nexus_tools.workflow.drawing.text import cells, tail_of
+from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
 from nexus_tools.workflow.layout import Area, Layout, Point, Route, Size, Spacing
 
 PALETTE = {
@@ -144,14 +144,14 @@ def _rows(vertex: DrawnVertex) -> Iterator[str]:
     """What stands below the name."""
     yield tail_of(vertex.fqn, MAX_ROW) if vertex.is_declared else "not in the document"
     if vertex.entries:
-        yield tail_of(f"→ {', '.join(vertex.entries)}", MAX_ROW)
+        yield head_of(f"→ {', '.join(vertex.entries)}", MAX_ROW)
     for result in vertex.results:
-        yield tail_of(f"{result} →", MAX_ROW)
+        yield f"{head_of(result, MAX_ROW - 2)} →"
 
 
 def _vertex_size(vertex: DrawnVertex) -> Size:
     rows = [*_rows(vertex)]
-    name = cells(tail_of(vertex.name, MAX_NAME)) * NAME_WIDTH
+    name = cells(head_of(vertex.name, MAX_NAME)) * NAME_WIDTH
     widths = [name + (BADGE_WIDTH if vertex.is_on_chain else 0)]
     widths += [cells(row) * MONO_WIDTH for row in rows]
     counts = [*vertex.state.counts()] if vertex.state else []
@@ -169,7 +169,7 @@ def _vertex(vertex: DrawnVertex, area: Area, *, has_states: bool) -> Iterator[st
     yield f"<title>{escape(f'{vertex.name} {vertex.fqn}'.strip())}</title>"
     yield _rectangle(area, "box", 8)
     left, y = area.left + PADDING, area.top + NAME_HEIGHT
-    yield _text(left, y, "name", tail_of(vertex.name, MAX_NAME))
+    yield _text(left, y, "name", head_of(vertex.name, MAX_NAME))
     if vertex.is_on_chain:
         yield _text(area.right - PADDING, y - 1, "badge", BADGE, anchor="end")
     for row in _rows(vertex):
@@ -186,7 +186,7 @@ def _vertex(vertex: DrawnVertex, area: Area, *, has_states: bool) -> Iterator[st
 
 
 def _label_lines(edge: DrawnEdge) -> tuple[str, str]:
-    return tail_of(edge.label, MAX_ROW), edge.port_text(MAX_PORTS)
+    return head_of(edge.label, MAX_ROW), edge.port_text(MAX_PORTS)
 
 
 def _label_size(edge: DrawnEdge) -> Size:

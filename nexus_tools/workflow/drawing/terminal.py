@@ -18,13 +18,13 @@ from nexus_tools.workflow.drawing.picture import (
     VertexState,
     picture_of,
 )
-from nexus_tools.workflow.drawing.text import cells, tail_of
+from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
 from nexus_tools.workflow.layout import Area, Layout, Point, Size, Spacing
 
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
-MANY_VERTICES = 40
-"""Of more, a picture has names alone: it is long enough."""
-MAX_TEXT, MAX_NAME, MAX_VARIANT = 36, 20, 14
+MANY_VERTICES, TOO_MANY_VERTICES = 40, 250
+"""Of more, a picture has names alone, for it is long enough, or there is none."""
+MAX_TEXT, MAX_SHORT_TEXT, MAX_VARIANT = 36, 20, 14
 PHASE_STYLES = {
     Phase.FAILED: "red",
     Phase.RUNNING: "yellow",
@@ -39,10 +39,13 @@ Rows = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """How much is shown: the rows of a vertex, and how long the label of an edge may be."""
+    """How much is shown: which rows of a vertex, and how long they and labels may be."""
 
-    rows: Callable[[DrawnVertex], Rows]
-    max_label: int
+    all_rows: Callable[[DrawnVertex, int], Rows]
+    max_text: int
+
+    def rows(self, vertex: DrawnVertex) -> Rows:
+        return self.all_rows(vertex, self.max_text) + ([("", "")] if vertex.phase else [])
 
     def vertex_size(self, vertex: DrawnVertex) -> Size:
         rows = self.rows(vertex)
@@ -52,7 +55,7 @@ class _Detail:
         return Size(width + 1 - width % 2, len(rows) + 2)
 
     def label(self, edge: DrawnEdge) -> str:
-        return tail_of(edge.label, self.max_label)
+        return head_of(edge.label, self.max_text)
 
     def label_size(self, edge: DrawnEdge) -> Size:
         width = cells(self.label(edge)) + 2
@@ -67,10 +70,13 @@ def draw_terminal(
     `states` color the vertices by what has come of their runs.
     """
     picture = picture_of(document, states)
-    details = [_Detail(_all_rows, MAX_TEXT), _Detail(_name_rows, MAX_VARIANT)]
-    for detail in details[len(picture.vertices) > MANY_VERTICES :]:
+    few = len(picture.vertices) <= MANY_VERTICES
+    details = [_Detail(_all_rows, MAX_TEXT), _Detail(_all_rows, MAX_SHORT_TEXT)] if few else []
+    if len(picture.vertices) <= TOO_MANY_VERTICES:
+        details.append(_Detail(_name_row, MAX_VARIANT))
+    for detail in details:
         layout = picture.layout(detail.vertex_size, detail.label_size, SPACING)
-        if layout.size.width < width:
+        if layout.size.width <= width:
             return _drawn(picture, layout, detail)
     return _list(picture, width)
 
@@ -101,19 +107,16 @@ def _room(area: Area) -> Room:
 # --- Vertices
 
 
-def _name_rows(vertex: DrawnVertex) -> Rows:
-    rows = [(tail_of(vertex.name, MAX_NAME), "bold")]
-    return rows + ([("", "")] if vertex.state and vertex.phase else [])
+def _name_row(vertex: DrawnVertex, most: int) -> Rows:
+    return [(head_of(vertex.name, most), "bold")]
 
 
-def _all_rows(vertex: DrawnVertex) -> Rows:
-    name, *counts = _name_rows(vertex)
-    rows = [(tail_of(vertex.name, MAX_TEXT), name[1])]
-    rows.append((vertex.fqn if vertex.is_declared else "not in the document", "dim"))
+def _all_rows(vertex: DrawnVertex, most: int) -> Rows:
+    rows = _name_row(vertex, most)
+    rows.append((tail_of(vertex.fqn, most) if vertex.is_declared else "not in the document", "dim"))
     if vertex.entries:
-        rows.append((f"→ {', '.join(vertex.entries)}", "cyan"))
-    rows += [(f"{result} →", "cyan") for result in vertex.results]
-    return [(tail_of(text, MAX_TEXT), style) for text, style in rows] + counts
+        rows.append((head_of(f"→ {', '.join(vertex.entries)}", most), "cyan"))
+    return [*rows, *((f"{head_of(result, most - 2)} →", "cyan") for result in vertex.results)]
 
 
 def _counts(vertex: DrawnVertex) -> Rows:
