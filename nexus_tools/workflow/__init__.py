@@ -18,6 +18,8 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.reading import read_document
+from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -32,8 +34,12 @@ __all__ = [
     "Output",
     "OutputPort",
     "PostFailureAction",
+    "Severity",
     "Storage",
     "Verifier",
     "Vertex",
     "VertexKind",
+    "Violation",
+    "read_document",
+    "violations_error",
 ]

@@ -1,8 +1,12 @@
 """The document of a workflow: vertices, which are tools, and the edges between their ports."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from hashlib import sha256
+from typing import Any, Protocol
+
+from nexus_tools.tool import canonical_json
 
 DIALECT = "nexus_tools/1"
 """The value of `dialect` in documents that use what the reference's format lacks."""
@@ -17,6 +21,10 @@ ERR_EVAL = "_err_eval"
 """The variant of a run that failed for good; its ports are `reason` and `detail`."""
 
 DEFAULT_PARALLEL = 32
+MAX_PARALLEL = 1_024
+MAX_ATTEMPTS = 100
+MAX_RETRY_AFTER_MS = 90 * 24 * 3_600_000
+"""As long as an execution may last."""
 
 
 class VertexKind(StrEnum):
@@ -75,6 +83,14 @@ class OutputPort:
     def __str__(self) -> str:
         return f"{self.vertex}.{self.variant}.{self.port}"
 
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in edges and outputs."""
+        return {
+            "vertex": self.vertex,
+            "output_variant": self.variant,
+            "output_port": self.port,
+        }
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class InputPort:
@@ -91,6 +107,10 @@ class InputPort:
     def __str__(self) -> str:
         return f"{self.vertex}.{self.port}"
 
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in edges, defaults and inputs."""
+        return {"vertex": self.vertex, "input_port": self.port}
+
 
 @dataclass(frozen=True, slots=True)
 class Edge:
@@ -99,6 +119,12 @@ class Edge:
     source: OutputPort
     target: InputPort
     kind: EdgeKind = EdgeKind.NORMAL
+
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in the document, without a kind that goes without saying."""
+        return {"from": self.source.as_json(), "to": self.target.as_json()} | _said(
+            kind=(self.kind, EdgeKind.NORMAL)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +145,20 @@ class Vertex:
     retry_after_ms: int = 0
     parallel: int = DEFAULT_PARALLEL
 
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in the document, without what goes without saying."""
+        return {
+            "name": self.name,
+            "kind": {"variant": self.kind.value, "tool_fqn": self.fqn},
+        } | _said(
+            entry_ports=([{"name": port} for port in self.entry_ports], []),
+            post_failure_action=(self.post_failure_action, None),
+            verifier=(self.verifier, Verifier.NONE),
+            attempts=(self.attempts, 1),
+            retry_after_ms=(self.retry_after_ms, 0),
+            parallel=(self.parallel, DEFAULT_PARALLEL),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Default:
@@ -128,6 +168,13 @@ class Default:
     data: Any
     storage: Storage = Storage.INLINE
 
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in the document."""
+        return {
+            **self.target.as_json(),
+            "value": {"storage": self.storage.value, "data": self.data},
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class EntryGroup:
@@ -135,6 +182,10 @@ class EntryGroup:
 
     name: str
     vertices: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in the document."""
+        return {"name": self.name, "vertices": list(self.vertices)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +195,10 @@ class Input:
     name: str
     targets: tuple[InputPort, ...]
 
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in the document."""
+        return {"name": self.name, "to": [target.as_json() for target in self.targets]}
+
 
 @dataclass(frozen=True, slots=True)
 class Output:
@@ -151,6 +206,10 @@ class Output:
 
     source: OutputPort
     name: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As it stands in the document."""
+        return self.source.as_json() | _said(name=(self.name, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +236,45 @@ class Document:
             return self.entry_groups
         entered = tuple(vertex.name for vertex in self.vertices if vertex.entry_ports)
         return (EntryGroup(DEFAULT_GROUP, entered),)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document as it is written, without what goes without saying.
+
+        `read_document` makes the same values of it.
+        """
+        return {
+            "vertices": _written(self.vertices),
+            "edges": _written(self.edges),
+        } | _said(
+            default_values=(_written(self.defaults), []),
+            entry_groups=(_written(self.entry_groups), []),
+            inputs=(_written(self.inputs), []),
+            outputs=(_written(self.outputs), []),
+            post_failure_action=(self.post_failure_action, None),
+            dialect=(self.dialect, ""),
+        )
+
+    def canonical(self) -> bytes:
+        """The one spelling of the document, whatever the spelling that it was read in."""
+        return canonical_json(self.as_json())
+
+    def digest(self) -> bytes:
+        """SHA-256 of the canonical document: 32 bytes."""
+        return sha256(self.canonical()).digest()
+
+
+class _Written(Protocol):
+    def as_json(self) -> dict[str, Any]: ...
+
+
+def _written(values: Iterable[_Written]) -> list[dict[str, Any]]:
+    return [value.as_json() for value in values]
+
+
+def _said(**fields: tuple[Any, Any]) -> dict[str, Any]:
+    """The fields, each with its value and its default, that do not have their default."""
+    return {
+        name: value.value if isinstance(value, StrEnum) else value
+        for name, (value, default) in fields.items()
+        if value != default
+    }
