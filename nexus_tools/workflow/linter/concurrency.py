@@ -1,0 +1,87 @@
+"""Rules 14, 18 and 19: no cycle, and as many walks into each input port as it can take.
+
+The reference counts, for every entry group and every input port: each vertex on the way brings one
+walk, and as many more as its most forking variant has ports beyond the first; each input port on
+the way takes one. More than none left over is a race, less means that it is never reached. That is
+no proof either way (see `choices`), but it is what a document has to pass elsewhere.
+"""
+
+from collections.abc import Iterator
+
+from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.linter.graph import Graph, input_text
+from nexus_tools.workflow.violation import Violation
+
+
+def cycles(graph: Graph) -> Iterator[Violation]:
+    """What breaks rule 14: nothing, or one cycle; the violation points at one of its edges."""
+    cycle = graph.cycle()
+    if cycle:
+        first = min(cycle, key=lambda link: link.index)
+        yield Violation(14, "The provided graph contains one or more cycles.", first.pointer())
+
+
+def concurrency(document: Document, graph: Graph) -> Iterator[Violation]:
+    """What breaks rules 18 and 19; the graph has no cycle."""
+    count = _Count(graph)
+    for group, members in _groups(document, graph).items():
+        ahead = graph.ahead(members)
+        arriving = {
+            port: [number for number in numbers if ahead >> number & 1]
+            for port, numbers in graph.ports.items()
+        }
+        # A port is taken once, however many links lead to it: the first stands for it.
+        ports = sum(1 << numbers[0] for numbers in arriving.values() if numbers)
+        for port, numbers in arriving.items():
+            way = graph.bits(numbers)
+            for number in numbers:
+                way |= graph.behind[graph.links[number].source] & ahead
+            walks = count.walks(way) - (way & ports).bit_count() if numbers else -1
+            if walks:
+                rule, problem = (
+                    (18, "is unreachable") if walks < 0 else (19, "has a race condition on it")
+                )
+                message = f"'{input_text(port)}' {problem} when invoking group '{group}'"
+                yield Violation(rule, message, graph.links[graph.ports[port][0]].pointer("/to"))
+
+
+def _groups(document: Document, graph: Graph) -> dict[str, list[int]]:
+    """The vertices of each entry group; groups of one name are one."""
+    groups: dict[str, list[int]] = {}
+    for group in document.groups():
+        known = [graph.vertices[name] for name in group.vertices if name in graph.vertices]
+        groups.setdefault(group.name, []).extend(known)
+    return {name: members for name, members in groups.items() if members}
+
+
+class _Count:
+    """How many walks there are on the way to a port, counted with as few masks as possible.
+
+    A variant with k ports on the way makes k - 1 walks more: ports less variants. Of a vertex with
+    several forking variants only the most forking one counts, so each is counted by itself.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        forks: dict[int, dict[int, int]] = {}
+        for number, link in enumerate(graph.links):
+            variants = forks.setdefault(link.source, {})
+            variants[link.variant] = variants.get(link.variant, 0) | 1 << number
+        self._more = sum(map(graph.vertex_bit, range(len(graph.vertices))))
+        self._less = 0
+        self._by_itself: list[list[int]] = []
+        for variants in forks.values():
+            forking = {
+                variant: ports for variant, ports in variants.items() if ports.bit_count() > 1
+            }
+            if len(forking) > 1:
+                self._by_itself.append(list(forking.values()))
+                continue
+            for variant, ports in forking.items():
+                self._more |= ports
+                self._less |= graph.variant_bit(variant)
+
+    def walks(self, way: int) -> int:
+        walks = (way & self._more).bit_count() - (way & self._less).bit_count()
+        for forking in self._by_itself:
+            walks += max(0, *((way & ports).bit_count() - 1 for ports in forking))
+        return walks

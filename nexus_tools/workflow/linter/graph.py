@@ -1,0 +1,188 @@
+"""The graph that the rules of the reference speak of, with who leads to whom as bit sets.
+
+There, vertices, variants, output ports and input ports are nodes, and `a.ok.sum -> b.x` is a path
+from `Vertex: a` over `Output variant: a.ok` and `Output port: a.ok.sum` to `Input port: b.x` and
+`Vertex: b`. An output port has one edge, so an edge stands for its port here: one that feeds
+several input ports counts as so many ports. A `do_while` edge goes to a vertex of its own,
+`b-do-while`, so that a loop is no cycle.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort, OutputPort
+
+_NEXT_ROUND = "-do-while"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge of the document in the graph; `index` is its place in the document."""
+
+    index: int
+    edge: Edge
+    source: int
+    variant: int
+    target: int
+    port: InputPort
+    """With the vertex that it leads to: of `do_while` edges, the one of the next round."""
+
+    @property
+    def kind(self) -> EdgeKind:
+        """What the edge does with its value."""
+        return self.edge.kind
+
+    def pointer(self, end: str = "") -> str:
+        """Where the edge stands in the document; `end` is `/from` or `/to`."""
+        return f"/edges/{self.index}{end}"
+
+
+class Graph:
+    """Vertices as numbers, in the order in which the reference makes them; no edge is there twice.
+
+    `links[i]` has bit i of a bit set, variant j the bit `variant_bit(j)`, vertex k `vertex_bit(k)`.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.vertices: dict[str, int] = {}
+        self.variants: dict[tuple[str, str], int] = {}
+        self.links: list[Link] = []
+        met = set()
+        for index, edge in enumerate(document.edges):
+            port = reached_port(edge)
+            if (edge.source, port) in met:
+                continue
+            met.add((edge.source, port))
+            source = self.vertices.setdefault(edge.source.vertex, len(self.vertices))
+            variant = (edge.source.vertex, edge.source.variant)
+            self.links.append(
+                Link(
+                    index=index,
+                    edge=edge,
+                    source=source,
+                    variant=self.variants.setdefault(variant, len(self.variants)),
+                    target=self.vertices.setdefault(port.vertex, len(self.vertices)),
+                    port=port,
+                )
+            )
+        if not document.edges and len(document.vertices) == 1:
+            self.vertices[document.vertices[0].name] = 0
+
+    @cached_property
+    def ports(self) -> dict[InputPort, list[int]]:
+        """Of each input port that edges lead to, the links that do."""
+        ports: dict[InputPort, list[int]] = {}
+        for number, link in enumerate(self.links):
+            ports.setdefault(link.port, []).append(number)
+        return ports
+
+    @cached_property
+    def leaving(self) -> list[list[int]]:
+        """Of each vertex, the links that leave it: those of its first variant first."""
+        leaving: list[list[int]] = [[] for _ in self.vertices]
+        for number, link in enumerate(self.links):
+            leaving[link.source].append(number)
+        for numbers in leaving:
+            numbers.sort(key=lambda number: self.links[number].variant)
+        return leaving
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The vertices, each behind all that lead to it; without those in a cycle, or behind one."""
+        waits_for = [0] * len(self.vertices)
+        for link in self.links:
+            waits_for[link.target] += 1
+        order = [vertex for vertex, links in enumerate(waits_for) if not links]
+        for vertex in order:
+            for number in self.leaving[vertex]:
+                target = self.links[number].target
+                waits_for[target] -= 1
+                if not waits_for[target]:
+                    order.append(target)
+        return order
+
+    def cycle(self) -> list[Link]:
+        """The links of one cycle; none if the graph has no cycle."""
+        ordered = set(self.order)
+        into = {link.target: link for link in self.links if link.source not in ordered}
+        stuck = [link for link in self.links if link.target not in ordered]
+        if not stuck:
+            return []
+        # Whoever is stuck waits for somebody who is: going back, one meets somebody twice.
+        way: dict[int, Link] = {}
+        vertex = stuck[0].target
+        while vertex not in way:
+            way[vertex] = into[vertex]
+            vertex = way[vertex].source
+        return list(way.values())[list(way).index(vertex) :]
+
+    def vertex_bit(self, vertex: int) -> int:
+        """The bit of a vertex."""
+        return 1 << (len(self.links) + len(self.variants) + vertex)
+
+    def variant_bit(self, variant: int) -> int:
+        """The bit of a variant."""
+        return 1 << (len(self.links) + variant)
+
+    def bits(self, numbers: Sequence[int]) -> int:
+        """The links, with their variants and the vertices that they leave."""
+        together = 0
+        for number in numbers:
+            link = self.links[number]
+            together |= 1 << number | self.variant_bit(link.variant) | self.vertex_bit(link.source)
+        return together
+
+    @cached_property
+    def behind(self) -> list[int]:
+        """Of each vertex, the bits of everything that leads to it; the graph must have no cycle.
+
+        In such a graph, what lies on a path from `a` to `b` is what `a` leads to and what leads to
+        `b`: the reference lists all paths instead, which may be 2^n.
+        """
+        behind = [0] * len(self.vertices)
+        for vertex in self.order:
+            for number in self.leaving[vertex]:
+                link = self.links[number]
+                behind[link.target] |= behind[vertex] | self.bits([number])
+        return behind
+
+    def ahead(self, vertices: Sequence[int]) -> int:
+        """The bits of everything that these vertices lead to, themselves included."""
+        met = set(vertices)
+        ahead = 0
+        todo = list(met)
+        while todo:
+            vertex = todo.pop()
+            ahead |= self.vertex_bit(vertex) | self.bits(self.leaving[vertex])
+            fresh = {self.links[number].target for number in self.leaving[vertex]} - met
+            met |= fresh
+            todo += fresh
+        return ahead
+
+
+def reached_port(edge: Edge) -> InputPort:
+    """The input port that an edge leads to, with the vertex of the next round for `do_while`."""
+    if edge.kind is EdgeKind.DO_WHILE:
+        return InputPort(edge.target.vertex + _NEXT_ROUND, edge.target.port)
+    return edge.target
+
+
+def vertex_text(vertex: str) -> str:
+    """A vertex as messages name it."""
+    return f"Vertex: {vertex}"
+
+
+def variant_text(port: OutputPort) -> str:
+    """The variant of an output port as messages name it."""
+    return f"Output variant: {port.vertex}.{port.variant}"
+
+
+def output_text(port: OutputPort) -> str:
+    """An output port as messages name it."""
+    return f"Output port: {port}"
+
+
+def input_text(port: InputPort) -> str:
+    """An input port as messages name it."""
+    return f"Input port: {port}"

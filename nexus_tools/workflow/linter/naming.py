@@ -1,0 +1,120 @@
+"""What names nothing, and what is said twice: the reference lets both pass."""
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from nexus_tools.spelling import with_suggestion
+from nexus_tools.workflow.document import DEFAULT_PARALLEL, DIALECT, Document, InputPort
+from nexus_tools.workflow.violation import Severity, Violation
+
+# Looking for a similar name takes its time, and one misspelt name is often there many times.
+_MAX_SUGGESTIONS = 20
+
+
+def naming(document: Document) -> Iterator[Violation]:
+    """Vertices and entry ports that are named and not there, names and values that are doubled.
+
+    What belongs to the dialect is an error, the rest a warning.
+    """
+    yield from _undeclared(document)
+    yield from _inputs(document)
+    yield from _doubled(document)
+    yield from _outside_the_dialect(document)
+
+
+def _undeclared(document: Document) -> Iterator[Violation]:
+    declared = {vertex.name for vertex in document.vertices}
+    places = [
+        *((edge.source.vertex, f"/edges/{at}/from") for at, edge in enumerate(document.edges)),
+        *((edge.target.vertex, f"/edges/{at}/to") for at, edge in enumerate(document.edges)),
+        *(
+            (each.target.vertex, f"/default_values/{at}")
+            for at, each in enumerate(document.defaults)
+        ),
+        *((each.source.vertex, f"/outputs/{at}") for at, each in enumerate(document.outputs)),
+    ]
+    messages: dict[str, str] = {}
+    for name, pointer in places:
+        if name in declared:
+            continue
+        if name not in messages:
+            messages[name] = f"There is no vertex {name!r}."
+            if len(messages) <= _MAX_SUGGESTIONS:
+                messages[name] = with_suggestion(messages[name], name, declared)
+        yield _warning("names_nothing", messages[name], f"{pointer}/vertex")
+    for at, group in enumerate(document.entry_groups):
+        if not group.vertices:
+            message = f"The entry group {group.name!r} has no vertices."
+            yield _warning("names_nothing", message, f"/entry_groups/{at}")
+
+
+def _inputs(document: Document) -> Iterator[Violation]:
+    """An input is a name for entry ports; a port has one name at most."""
+    ports = {
+        InputPort(vertex.name, name) for vertex in document.vertices for name in vertex.entry_ports
+    }
+    targets = []
+    for at, each in enumerate(document.inputs):
+        if not each.targets:
+            message = f"The input {each.name!r} goes to no port."
+            yield Violation("names_nothing", message, f"/inputs/{at}/to")
+        targets += [(port, f"/inputs/{at}/to/{index}") for index, port in enumerate(each.targets)]
+    for port, pointer in targets:
+        if port not in ports:
+            yield Violation("names_nothing", f"There is no entry port {port}.", pointer)
+    for at in _repeated(port for port, _ in targets):
+        port, pointer = targets[at]
+        yield Violation("duplicate", f"{port} has two inputs.", pointer)
+    for at in _repeated(each.name for each in document.inputs):
+        message = f"Two inputs have the name {document.inputs[at].name!r}."
+        yield Violation("duplicate", message, f"/inputs/{at}/name")
+
+
+def _doubled(document: Document) -> Iterator[Violation]:
+    for at in _repeated(default.target for default in document.defaults):
+        message = f"{document.defaults[at].target} has two default values."
+        yield _warning("duplicate", message, f"/default_values/{at}")
+    for at in _repeated(group.name for group in document.entry_groups):
+        message = f"Two entry groups have the name {document.entry_groups[at].name!r}."
+        yield _warning("duplicate", message, f"/entry_groups/{at}/name")
+    for at, group in enumerate(document.entry_groups):
+        for index in _repeated(group.vertices):
+            message = f"The entry group {group.name!r} has {group.vertices[index]!r} twice."
+            yield _warning("duplicate", message, f"/entry_groups/{at}/vertices/{index}")
+    for at in _repeated(output.source for output in document.outputs):
+        message = f"{document.outputs[at].source} is an output twice."
+        yield _warning("duplicate", message, f"/outputs/{at}")
+    # A name may stand for several ports: of two branches, say, one of which is taken.
+
+
+def _outside_the_dialect(document: Document) -> Iterator[Violation]:
+    """A document that was not read can have fields that reading it would drop."""
+    if document.has_dialect:
+        return
+    fields = [("/inputs", "inputs")] if document.inputs else []
+    fields += [
+        (f"/outputs/{at}/name", "name") for at, each in enumerate(document.outputs) if each.name
+    ]
+    for at, vertex in enumerate(document.vertices):
+        for name, default in (
+            ("attempts", 1),
+            ("retry_after_ms", 0),
+            ("parallel", DEFAULT_PARALLEL),
+        ):
+            if getattr(vertex, name) != default:
+                fields.append((f"/vertices/{at}/{name}", name))
+    for pointer, name in fields:
+        message = f'The field `{name}` has no effect: it needs `"dialect": "{DIALECT}"`.'
+        yield Violation("unknown_field", message, pointer)
+
+
+def _repeated(values: Iterable[Hashable]) -> Iterator[int]:
+    """The places of those that were there before."""
+    met = set()
+    for at, value in enumerate(values):
+        if value in met:
+            yield at
+        met.add(value)
+
+
+def _warning(rule: str, message: str, pointer: str) -> Violation:
+    return Violation(rule, message, pointer, Severity.WARNING)

@@ -1,0 +1,84 @@
+"""Rules 20 to 25: what the reference allows of regions and loops, which is neither in another.
+
+Documents of the dialect may nest them: there `structure` says what is allowed.
+"""
+
+from collections.abc import Iterator
+
+from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.linter.graph import Graph, Link, output_text, vertex_text
+from nexus_tools.workflow.violation import Violation
+
+_IN_REGION = {
+    EdgeKind.FOR_EACH: (22, "has a nested for-each"),
+    EdgeKind.DO_WHILE: (23, "has a do-while or break edge inside a for-each"),
+    EdgeKind.BREAK: (23, "has a do-while or break edge inside a for-each"),
+    EdgeKind.STATIC: (24, "has a static edge inside a for-each"),
+}
+_OF_BLOCKS = (EdgeKind.DO_WHILE, EdgeKind.BREAK, EdgeKind.FOR_EACH, EdgeKind.COLLECT)
+
+
+def pairing(document: Document, graph: Graph) -> Iterator[Violation]:
+    """What breaks rules 20 to 25; the graph has no cycle."""
+    yield from _regions(document, graph)
+    yield from _loops(graph)
+
+
+def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
+    """Goes every way from the entry vertices, in the order of the reference, but none twice.
+
+    A vertex is met inside a region or outside; by two ways, perhaps both.
+    """
+    names = dict.fromkeys(name for group in document.groups() for name in group.vertices)
+    entries = [graph.vertices[name] for name in names if name in graph.vertices]
+    met = {(vertex, False) for vertex in entries}
+    todo = [(number, False) for vertex in entries for number in graph.leaving[vertex]]
+    todo.reverse()
+    while todo:
+        number, is_inside = todo.pop()
+        link = graph.links[number]
+        problem = _problem(link.kind, is_inside)
+        if problem:
+            yield Violation(problem[0], f"'{_port(link)}' {problem[1]}", link.pointer())
+        goes_inside = link.kind is EdgeKind.FOR_EACH or (
+            is_inside and link.kind is not EdgeKind.COLLECT
+        )
+        place = (link.target, goes_inside)
+        if place in met or link.kind is EdgeKind.DO_WHILE:
+            continue
+        met.add(place)
+        todo += [(each, goes_inside) for each in reversed(graph.leaving[link.target])]
+        if goes_inside and not graph.leaving[link.target]:
+            text = vertex_text(link.port.vertex)
+            message = f"'{text}' has a for-each edge without a corresponding collect"
+            yield Violation(20, message, link.pointer())
+
+
+def _problem(kind: EdgeKind, is_inside: bool) -> tuple[int, str] | None:
+    if is_inside:
+        return _IN_REGION.get(kind)
+    return (21, "has a collect edge without for-each") if kind is EdgeKind.COLLECT else None
+
+
+def _loops(graph: Graph) -> Iterator[Violation]:
+    """A loop has no edge of a block on the way from its head to its `do_while` edge."""
+    of_blocks = [number for number, link in enumerate(graph.links) if link.kind in _OF_BLOCKS]
+    for number in of_blocks:
+        link = graph.links[number]
+        head = graph.vertices.get(link.edge.target.vertex)
+        if link.kind is not EdgeKind.DO_WHILE or head is None:
+            continue
+        way = graph.behind[link.source]
+        if any(
+            way >> other & 1 and _is_after(graph, graph.links[other], head) for other in of_blocks
+        ):
+            message = f"Do-while edge at '{_port(link)}' has a nested loop inside."
+            yield Violation(25, message, link.pointer())
+
+
+def _is_after(graph: Graph, link: Link, vertex: int) -> bool:
+    return link.source == vertex or bool(graph.behind[link.source] & graph.vertex_bit(vertex))
+
+
+def _port(link: Link) -> str:
+    return output_text(link.edge.source)
