@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from nexus_tools.errors import ValidationError
@@ -95,7 +95,11 @@ class ToolPorts:
     @cached_property
     def _validator(self) -> InterfaceValidator | None:
         """Checks ports one by one; None where a port refers to what is said of all together."""
-        alone = {key: self._tool.input_schema[key] for key in _ABOUT_PORTS if key in self._tool.input_schema}
+        alone = {
+            key: self._tool.input_schema[key]
+            for key in _ABOUT_PORTS
+            if key in self._tool.input_schema
+        }
         try:
             return InterfaceValidator(_Schemas(alone, self._tool.output_schema))
         except ValidationError:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.errors import UsageError
 from nexus_tools.workflow.authoring.lines import Line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
@@ -39,7 +39,7 @@ class Assembled:
 
     document: Document
     lines: dict[str, Line]
-    errors: list[NexusError]
+    errors: list[tuple[UsageError, Line]]
 
     def line_of(self, pointer: str) -> Line | None:
         """The line behind what a pointer names, or behind what that is a part of."""
@@ -62,7 +62,7 @@ def assembled(sketch: Sketch) -> Assembled:
 class _Assembly:
     sketch: Sketch
     lines: dict[str, Line] = field(default_factory=dict)
-    errors: list[NexusError] = field(default_factory=list)
+    errors: list[tuple[UsageError, Line]] = field(default_factory=list)
     vertices: list[Vertex] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     defaults: list[Default] = field(default_factory=list)
@@ -89,7 +89,7 @@ class _Assembly:
         try:
             return ways(feed.value, target)
         except UsageError as error:
-            self.errors.append(feed.line.of(error))
+            self.errors.append((error, feed.line))
             return []
 
     def _anchor(self, draft: Draft, led: dict[str, list[Way]]) -> None:
@@ -106,7 +106,7 @@ class _Assembly:
                 f"{draft.block} begins with nothing of {draft.block.parent} that it is in",
                 hint="begin it with a value of a step, so that it begins in each round",
             )
-            self.errors.append(draft.block.line.of(error))
+            self.errors.append((error, draft.block.line))
 
     def _lead(self, way: Way, target: InputPort, line: Line) -> None:
         source = way.source
@@ -145,7 +145,7 @@ class _Assembly:
             f"no step takes {value}",
             hint="feed it to a port, or leave it out",
         )
-        self.errors.append(line.of(error))
+        self.errors.append((error, line))
 
     def finished(self) -> Assembled:
         """All of it."""

@@ -1,4 +1,4 @@
-"""The `with` blocks of a workflow: what runs for each element of a list, and what runs in rounds."""
+"""The `with` blocks of a workflow: what runs for each element, and what in rounds."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -133,9 +133,9 @@ class Loop(_With):
         """Go round again with other values, each a port of one variant of one step in the loop.
 
         When the step ends in that variant, a round begins with them; what is not named stays as it
-        was in the first one. What leaves the loop comes from another variant of the step. Of several
-        calls each names the same values, of another variant. Raises `UsageError` with code
-        `again_invalid`, `again_differs`, and what feeding a port does.
+        was in the first one. What leaves the loop comes from another variant of the step. Several
+        calls name the same values, each of another variant. Raises `UsageError` (`again_invalid`,
+        `again_differs`), and `ValidationError` (`value_mismatches`).
         """
         line = authors_line()
         try:

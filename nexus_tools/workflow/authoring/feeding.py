@@ -16,8 +16,6 @@ def as_value(sketch: Sketch, given: object) -> Value:
     Raises `UsageError` (`value_of_another_workflow`, `value_in_constant`), or `ValidationError`
     (`json_invalid`) for a constant that is no JSON.
     """
-
-
     if isinstance(given, Value):
         if given.sketch is not sketch:
             raise UsageError(
@@ -78,7 +76,9 @@ def check_types(draft: Draft, port: str, value: Value) -> None:
         problem = (
             draft.ports.mismatch(port, leaf.data)
             if isinstance(leaf, Constant)
-            else "" if leaf.shape.may_be(known.shape) else f"it is {leaf.shape}"
+            else ""
+            if leaf.shape.may_be(known.shape)
+            else f"it is {leaf.shape}"
         )
         if problem:
             raise ValidationError(

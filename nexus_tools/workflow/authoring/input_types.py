@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nexus_tools.errors import NexusError, UsageError
+from nexus_tools.errors import UsageError
 from nexus_tools.tool import SchemaDocument
 from nexus_tools.workflow.shape import TEXT, Shape
 

@@ -202,7 +202,7 @@ class Feed:
 
 @dataclass(eq=False)
 class Draft:
-    """A step as far as the author has described it; `ports` is None for a tool known by FQN only."""
+    """A step as far as it is described; `ports` is None if only the FQN of the tool is known."""
 
     name: str
     fqn: ToolFqn

@@ -1,4 +1,4 @@
-"""Steps as their author sees them: variants and ports as attributes, and what else is said of one."""
+"""Steps as their author sees them: variants and ports as attributes, and how one is run."""
 
 from typing import Literal, Self, get_args
 
@@ -94,7 +94,7 @@ class Step:
         line = authors_line()
         for other in others:
             try:
-                awaited = other if isinstance(other, Value) else other._awaited()  # noqa: SLF001
+                awaited = other if isinstance(other, Value) else other._awaited()  # noqa: SLF001 - underscores keep it from hiding a variant
             except NexusError as error:
                 raise line.of(error) from None
             count = sum(port.startswith(AFTER) for port in self._draft.feeds)
@@ -131,7 +131,7 @@ class Step:
                 f"how {self._draft.name} has to end is not said",
                 hint=f"name a port of a variant: .after({self._draft.name}.variant.port)",
             )
-        values = tuple(Branch(self._sketch, self._draft, name)._awaited() for name in names)
+        values = [self[name]._awaited() for name in names]  # noqa: SLF001 - as in `after`
         return values[0] if len(values) == 1 else first_of(self._sketch, values)
 
     def __dir__(self) -> list[str]:

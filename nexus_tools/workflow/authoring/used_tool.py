@@ -55,6 +55,7 @@ def known_tool(tool: UsedTool) -> KnownTool:
 
 
 def _interface(tool: Any) -> Any:
+    each: Any
     for each in (tool, getattr(tool, "definition", None)):
         if isinstance(getattr(each, "input_schema", None), dict):
             return each

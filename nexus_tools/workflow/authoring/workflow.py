@@ -1,6 +1,8 @@
 """Workflows written in Python: a `Workflow` takes what its author says, and gives a document."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
+from dataclasses import replace
 from typing import Any, overload
 
 from nexus_tools.errors import NexusError, UsageError, ValidationError
@@ -26,10 +28,11 @@ from nexus_tools.workflow.authoring.sketch import (
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import UsedTool, known_tool
 from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.shape import Shape
 from nexus_tools.workflow.violation import Violation, violations_error
 
-_MISSING_SHOWN = 10
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
 
 
 class Workflow:
@@ -71,7 +74,7 @@ class Workflow:
             raise line.of(error) from None
 
     def _input(self, name: str, kind: InputType, line: Line) -> Value:
-        _check_free(name, self._sketch.inputs, "an input")
+        _check_name(name, self._sketch.inputs, "an input")
         value = GivenInput(self._sketch, self._sketch.root, shape_of_type(kind), name)
         self._sketch.inputs[name] = Feed(value, line)
         return value
@@ -100,18 +103,19 @@ class Workflow:
             known = known_tool(tool)
             named = self._name(name or known.fqn.name, is_given=bool(name))
             draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
-            _check_nothing_is_missing(draft, fed, name)
+            _check_name_is_meant(draft, fed, name)
         except NexusError as error:
             raise line.of(error) from None
         for port, given in fed.items():
             feed(self._sketch, draft, port, given, line)
+        _check_nothing_is_missing(draft)
         self._sketch.drafts.append(draft)
         return Step(self._sketch, draft)
 
     def _name(self, name: str, *, is_given: bool) -> str:
         taken = {draft.name for draft in self._sketch.drafts}
         if is_given:
-            _check_free(name, taken, "a step")
+            _check_name(name, taken, "a step")
             return name
         number = 1
         while (numbered := name if number == 1 else f"{name}_{number}") in taken:
@@ -126,9 +130,7 @@ class Workflow:
         self, items: Value, others: Value, /, *more: Value, parallel: int | None = None
     ) -> ForEachTogether: ...
 
-    def for_each(
-        self, *lists: Value, parallel: int | None = None
-    ) -> ForEach | ForEachTogether:
+    def for_each(self, *lists: Value, parallel: int | None = None) -> ForEach | ForEachTogether:
         """The steps in the `with` block run once for each element of a list: it gives the element.
 
         Several lists are walked together: `for_each(names, ages) as (name, age)` ends with the
@@ -192,7 +194,7 @@ class Workflow:
         """
         line = authors_line()
         try:
-            _check_free(name, self._sketch.outputs, "an output")
+            _check_name(name, self._sketch.outputs, "an output")
             given = as_value(self._sketch, value)
             if any(
                 not isinstance(leaf, PortValue) or leaf.block is not self._sketch.root
@@ -225,12 +227,12 @@ class Workflow:
 
     def _checked(self, *, strict: bool) -> tuple[Document, list[Violation]]:
         result = assembled(self._sketch)
-        found = [
-            (Violation(error.code, str(error), ""), error.line) for error in result.errors
-        ] or [
-            (violation, result.line_of(violation.pointer) or self._sketch.root.line)
-            for violation in lint(result.document, strict=strict)
-        ]
+        found = [(Violation(error.code, str(error), ""), line) for error, line in result.errors]
+        if not found:
+            found = [
+                (violation, result.line_of(violation.pointer) or self._sketch.root.line)
+                for violation in lint(result.document, strict=strict)
+            ]
         errors = [(violation, line) for violation, line in found if violation.is_error]
         if errors:
             raise _error_of(errors)
@@ -241,28 +243,44 @@ class Workflow:
 
 
 def _error_of(found: list[tuple[Violation, Line]]) -> ValidationError:
+    """One error for all, with the line of each; the message has that of the first."""
     error = violations_error([violation for violation, _ in found])
     for told, (_, line) in zip(error.details["violations"], found, strict=False):
         told.update(line.as_json())
     return found[0][1].of(error)
 
 
-def _check_free(name: str, taken: Container[str], what: str) -> None:
+def _check_name(name: object, taken: Container[str], what: str) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise UsageError(
+            "name_invalid",
+            f"{name!r} is no name of {what}",
+            hint="a name is a letter, then letters, digits, - and _; a port called name goes "
+            'into the mapping: flow.add(tool, {"name": value})',
+        )
     if name in taken:
         raise UsageError(
             "name_taken", f"{name!r} names {what} already", hint="give each a name of its own"
         )
 
 
-def _check_nothing_is_missing(draft: Draft, fed: Mapping[str, Any], name: str) -> None:
-    if draft.ports is None:
-        return
-    missing = [port for port in draft.ports.inputs.required if port not in fed]
-    if missing:
-        raise ValidationError(
-            "port_missing",
-            f"the tool {draft.fqn} needs {', '.join(missing)}",
-            hint=_hint_of_missing(missing[0], fed, draft),
+def _check_name_is_meant(draft: Draft, fed: Mapping[str, Any], name: str) -> None:
+    if name and draft.ports and "name" in draft.ports.inputs.named and "name" not in fed:
+        raise UsageError(
+            "name_unclear",
+            f"the tool {draft.fqn} has a port that is called name, too",
+            hint='feed it by the mapping: flow.add(tool, {"name": value}, name="greeter")',
         )
-    if name and "name" in draft.ports.inputs.named and "name" not in fed:
-        raise ...
+
+
+def _check_nothing_is_missing(draft: Draft) -> None:
+    required = draft.ports.inputs.required if draft.ports else ()
+    missing = [port for port in required if port not in draft.feeds]
+    if missing:
+        raise draft.line.of(
+            ValidationError(
+                "port_missing",
+                f"the tool {draft.fqn} needs a value for {', '.join(missing)}",
+                hint="give it a constant, an input, or a port of another step",
+            )
+        )
