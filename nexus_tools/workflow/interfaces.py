@@ -4,7 +4,7 @@ Only what is certain is reported. Two schemas never match if they have no JSON t
 what else they say, values decide.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
-from nexus_tools.workflow.shape import LIST, Shape
+from nexus_tools.workflow.shape import ANY, LIST, Shape
 from nexus_tools.workflow.tool_ports import Port, ToolPorts
 from nexus_tools.workflow.violation import Severity, Violation
 
@@ -73,6 +73,9 @@ class _Interfaces:
         self._tools = tools
         fqns = {vertex.fqn for vertex in document.vertices} & tools.keys()
         ports = {fqn: ToolPorts(tools[fqn].definition) for fqn in fqns}
+        self._fed: dict[str, set[str]] = {}
+        for target in _targets(document):
+            self._fed.setdefault(target.vertex, set()).add(target.port)
         self._ports = {
             vertex.name: ports[vertex.fqn] for vertex in document.vertices if vertex.fqn in ports
         }
@@ -106,8 +109,7 @@ class _Interfaces:
             target = InputPort(vertex.name, port)
             yield from self._unknown_input(target, f"{pointer}/entry_ports/{at}/name")
         fed = set(vertex.entry_ports)
-        targets = [each.target for each in (*self._document.edges, *self._document.defaults)]
-        fed.update(target.port for target in targets if target.vertex == vertex.name)
+        fed |= self._fed.get(vertex.name, set())
         for name in self._ports[vertex.name].inputs.required:
             if name not in fed:
                 message = f"Nothing feeds {vertex.name}.{name}, which {vertex.fqn} needs."
@@ -151,14 +153,12 @@ class _Interfaces:
         if source and not source.is_required:
             message = f"{edge.source} need not be there, and a run that lacks it fails."
             yield Violation("may_be_missing", message, f"{pointer}/from", Severity.WARNING)
-        if source and edge.kind is EdgeKind.FOR_EACH and not source.shape.may_be(LIST):
-            message = f"{edge.source} is {source.shape}, and for_each splits an array."
+        shape = source.shape if source else ANY
+        moved = _moved(edge.kind, shape)
+        if edge.kind is EdgeKind.FOR_EACH and not shape.may_be(LIST):
+            message = f"{edge.source} is {shape}, and for_each splits an array."
             yield Violation("not_a_list", message, pointer)
-        elif (
-            source
-            and target
-            and not (moved := _moved(edge.kind)(source.shape)).may_be(target.shape)
-        ):
+        elif target and not moved.may_be(target.shape):
             message = f"{edge.target} is {target.shape}, and the edge brings {moved}."
             yield Violation("value_mismatches", message, pointer)
 
@@ -209,11 +209,16 @@ def _vertex(vertex: Vertex, tool: ToolFacts, pointer: str) -> Iterator[Violation
         yield Violation("too_slow", message, pointer, Severity.WARNING)
 
 
-def _moved(kind: EdgeKind) -> Callable[[Shape], Shape]:
+def _targets(document: Document) -> Iterator[InputPort]:
+    yield from (edge.target for edge in document.edges)
+    yield from (default.target for default in document.defaults)
+
+
+def _moved(kind: EdgeKind, shape: Shape) -> Shape:
     """What an edge makes of the shape of its value."""
     if kind is EdgeKind.FOR_EACH:
-        return lambda shape: shape.element
-    return Shape.list_of if kind is EdgeKind.COLLECT else lambda shape: shape
+        return shape.element
+    return Shape.list_of(shape) if kind is EdgeKind.COLLECT else shape
 
 
 def _two_serve_all(listings: Iterable[frozenset[str]]) -> bool:
