@@ -29,10 +29,18 @@ def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
 
     A vertex is met inside a region or outside; by two ways, perhaps both.
     """
-    names = dict.fromkeys(name for group in document.groups() for name in group.vertices)
-    entries = [graph.vertices[name] for name in names if name in graph.vertices]
-    met = {(vertex, False) for vertex in entries}
-    todo = [(number, False) for vertex in entries for number in graph.leaving[vertex]]
+    entered = dict.fromkeys(name for group in document.groups() for name in group.vertices)
+    met: set[tuple[int, bool]] = set()
+    for name in entered:
+        place = (graph.vertices.get(name, -1), False)
+        if place[0] >= 0 and place not in met:
+            met.add(place)
+            yield from _ways(graph, met, [(number, False) for number in graph.leaving[place[0]]])
+
+
+def _ways(
+    graph: Graph, met: set[tuple[int, bool]], todo: list[tuple[int, bool]]
+) -> Iterator[Violation]:
     todo.reverse()
     while todo:
         number, is_inside = todo.pop()
@@ -47,8 +55,9 @@ def _regions(document: Document, graph: Graph) -> Iterator[Violation]:
         if place in met or link.kind is EdgeKind.DO_WHILE:
             continue
         met.add(place)
-        todo += [(each, goes_inside) for each in reversed(graph.leaving[link.target])]
-        if goes_inside and not graph.leaving[link.target]:
+        leaving = graph.leaving[link.target]
+        todo += [(each, goes_inside) for each in reversed(leaving)]
+        if goes_inside and not leaving:
             text = vertex_text(link.port.vertex)
             message = f"'{text}' has a for-each edge without a corresponding collect"
             yield Violation(20, message, link.pointer())

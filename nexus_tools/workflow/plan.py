@@ -1,0 +1,284 @@
+"""The plan of a workflow: what the semantics needs of a document, each edge with where it leads.
+
+A value goes from the run of one path to a *place*: `path[:keeps]`, one more in the last number for
+`do_while`, a 0 for each loop that the edge enters, up to the first region that it enters (for
+`static` edges: the first block). That one is the `scope` of the edge: the value is kept there once,
+and serves all that is inside. Without a scope the place is a single run.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.workflow.document import (
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    Output,
+    OutputPort,
+    PostFailureAction,
+    Vertex,
+)
+from nexus_tools.workflow.structure import BlockKind, Structure, shared_length, structure_of
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEdge:
+    """An edge with the place to which it brings values.
+
+    `rounds` are the positions in a path where a 0 has to stand for what this edge brings to serve
+    it; `element` is the position of the number that picks the element of a list (`for_each`).
+    `left` is the region that a `collect` edge gathers.
+    """
+
+    number: int
+    source: OutputPort
+    target: InputPort
+    kind: EdgeKind
+    keeps: int
+    zeros: int = 0
+    scope: int | None = None
+    rounds: tuple[int, ...] = ()
+    element: int | None = None
+    left: int | None = None
+
+    @property
+    def origin(self) -> str | int:
+        """What brings the value: a vertex, or for `collect` the region."""
+        return self.source.vertex if self.left is None else self.left
+
+    def place(self, path: tuple[int, ...]) -> tuple[int, ...]:
+        """The path of the run, or of the block's instance, to which a run of `path` brings it."""
+        kept = path[: self.keeps]
+        if self.kind is EdgeKind.DO_WHILE:
+            kept = (*kept[:-1], kept[-1] + 1)
+        return kept + (0,) * self.zeros
+
+    def reaches(self, path: tuple[int, ...]) -> bool:
+        """Whether the edge can bring something to this path, or into this instance of a block."""
+        if self.kind is EdgeKind.STATIC:
+            return True
+        if self.kind is EdgeKind.DO_WHILE:
+            return path[-1] > 0
+        return not any(path[at] for at in self.rounds if at < len(path))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedVertex:
+    """A vertex with its ports, in which `into` has the edges of each, and the blocks around it.
+
+    `constants` are ports with a default value, `entries` are entry ports.
+    """
+
+    vertex: Vertex
+    blocks: tuple[int, ...]
+    into: Mapping[str, tuple[PlannedEdge, ...]]
+    constants: frozenset[str]
+    entries: frozenset[str]
+    variants: Mapping[str, tuple[PlannedEdge, ...]]
+    region: int | None
+    terminates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBlock:
+    """A block; `depth` is the position of its number in the path of a run inside.
+
+    An instance opens when its `needs` are there: for a region all ports that edges from outside
+    lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
+    each iteration, and the `starts` of a loop, vertices and regions, may. `collects` are the ports
+    that get a list when a region closes.
+    """
+
+    kind: BlockKind
+    parent: int | None
+    depth: int
+    region: int | None
+    needs: tuple[InputPort, ...]
+    cursors: tuple[str, ...]
+    starts: tuple[str | int, ...]
+    collects: Mapping[InputPort, PlannedEdge]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is executed; `region` of a vertex or block is the innermost region around it."""
+
+    vertices: Mapping[str, PlannedVertex]
+    blocks: tuple[PlannedBlock, ...]
+    groups: Mapping[str, frozenset[str]]
+    outputs: tuple[Output, ...]
+
+
+def plan_of(document: Document) -> Plan:
+    """The plan of a document whose blocks nest and whose edges name vertices.
+
+    Raises `ValidationError` (`workflow_invalid`) for others, with all `violations` in its details.
+    """
+    structure = structure_of(document)
+    _check(document, structure)
+    return _Planner(document, structure).plan()
+
+
+def _check(document: Document, structure: Structure) -> None:
+    known = {vertex.name for vertex in document.vertices}
+    found = [
+        {"rule": problem.rule, "message": problem.message, "pointer": f"/edges/{problem.edge}"}
+        for problem in structure.problems
+    ]
+    for number, edge in enumerate(document.edges):
+        for name in sorted({edge.source.vertex, edge.target.vertex} - known):
+            message = f"There is no vertex '{name}'"
+            found.append(
+                {"rule": "names_nothing", "message": message, "pointer": f"/edges/{number}"}
+            )
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise ValidationError(
+            "workflow_invalid",
+            f"The workflow cannot be executed: {found[0]['message']}{more}",
+            hint="`nexus-tools workflow validate` lists all that is wrong with it",
+            details={"violations": found},
+        )
+
+
+class _Planner:
+    def __init__(self, document: Document, structure: Structure) -> None:
+        self._document = document
+        self._blocks = structure.blocks
+        self._around = structure.around
+        self._edges = [self._edge(number, edge) for number, edge in enumerate(document.edges)]
+
+    def plan(self) -> Plan:
+        groups = {group.name: frozenset(group.vertices) for group in self._document.groups()}
+        vertices = {vertex.name: self._vertex(vertex) for vertex in self._document.vertices}
+        blocks = tuple(self._block(number) for number in range(len(self._blocks)))
+        return Plan(vertices, blocks, groups, self._document.outputs)
+
+    def _edge(self, number: int, edge: Edge) -> PlannedEdge:
+        source, target = self._around[edge.source.vertex], self._around[edge.target.vertex]
+        keeps = shared_length(source, target)
+        kind, enters = edge.kind, target[keeps:]
+        if kind is EdgeKind.STATIC and not enters:
+            kind = EdgeKind.NORMAL
+        zeros, scope = self._scope(kind, enters)
+        loops = (at for at in range(keeps, len(target)) if self._is_loop(target[at]))
+        regions = [at for at, block in enumerate(target) if not self._is_loop(block)]
+        return PlannedEdge(
+            number,
+            edge.source,
+            edge.target,
+            kind,
+            keeps,
+            zeros,
+            scope,
+            tuple(loops),
+            regions[-1] if kind is EdgeKind.FOR_EACH else None,
+            source[-1] if kind is EdgeKind.COLLECT else None,
+        )
+
+    def _scope(self, kind: EdgeKind, enters: tuple[int, ...]) -> tuple[int, int | None]:
+        """How many loops are entered before the scope, and the scope."""
+        for zeros, block in enumerate(enters):
+            if kind is EdgeKind.STATIC or not self._is_loop(block):
+                return zeros, block
+        return len(enters), None
+
+    def _is_loop(self, block: int) -> bool:
+        return self._blocks[block].kind is BlockKind.LOOP
+
+    def _enters(self, edge: PlannedEdge, block: int) -> bool:
+        return block in self._around[edge.target.vertex][edge.keeps :]
+
+    # --- Vertices
+
+    def _vertex(self, vertex: Vertex) -> PlannedVertex:
+        into: dict[str, tuple[PlannedEdge, ...]] = defaultdict(tuple)
+        variants: dict[str, tuple[PlannedEdge, ...]] = defaultdict(tuple)
+        for edge in self._edges:
+            if edge.target.vertex == vertex.name:
+                into[edge.target.port] += (edge,)
+            if edge.source.vertex == vertex.name:
+                variants[edge.source.variant] += (edge,)
+        constants = {
+            each.target.port
+            for each in self._document.defaults
+            if each.target.vertex == vertex.name
+        }
+        for port in (*vertex.entry_ports, *sorted(constants)):
+            into.setdefault(port, ())
+        action = vertex.post_failure_action or self._document.post_failure_action
+        return PlannedVertex(
+            vertex,
+            self._around[vertex.name],
+            dict(into),
+            frozenset(constants),
+            frozenset(vertex.entry_ports),
+            dict(variants),
+            self._region(self._around[vertex.name]),
+            action is not PostFailureAction.CONTINUE,
+        )
+
+    def _region(self, around: tuple[int, ...]) -> int | None:
+        return next((block for block in reversed(around) if not self._is_loop(block)), None)
+
+    # --- Blocks
+
+    def _block(self, number: int) -> PlannedBlock:
+        block = self._blocks[number]
+        around = self._ancestors(number)
+        loop = self._is_loop(number)
+        collects = {edge.target: edge for edge in self._edges if edge.left == number}
+        return PlannedBlock(
+            block.kind,
+            block.parent,
+            len(around),
+            self._region(around),
+            tuple(self._needs(number)),
+            () if loop else tuple(self._cursors(number)),
+            tuple(self._starts(number)) if loop else (),
+            collects,
+        )
+
+    def _ancestors(self, number: int) -> tuple[int, ...]:
+        around: tuple[int, ...] = ()
+        parent = self._blocks[number].parent
+        while parent is not None:
+            around = (parent, *around)
+            parent = self._blocks[parent].parent
+        return around
+
+    def _needs(self, number: int) -> list[InputPort]:
+        entering = (
+            edge.target
+            for edge in self._edges
+            if self._enters(edge, number)
+            and (edge.kind is EdgeKind.STATIC or not self._is_loop(number))
+        )
+        return list(dict.fromkeys(entering))
+
+    def _cursors(self, region: int) -> Iterator[str]:
+        """The heads of which each iteration starts as soon as the region is open."""
+        for name in self._blocks[region].heads:
+            into = [edge for edge in self._edges if edge.target.vertex == name]
+            forward = [edge for edge in into if edge.kind is not EdgeKind.DO_WHILE]
+            around = self._around[name]
+            loops = around[around.index(region) + 1 :]
+            if all(self._enters(edge, region) for edge in forward) and all(
+                any(edge.target == port and self._enters(edge, region) for edge in self._edges)
+                for loop in loops
+                for port in self._needs(loop)
+            ):
+                yield name
+
+    def _starts(self, loop: int) -> Iterator[str | int]:
+        """The vertices and regions of its first round in which no region is in between."""
+        for name in self._blocks[loop].vertices:
+            if self._region(self._around[name]) == self._region(self._ancestors(loop)):
+                yield name
+        for number, block in enumerate(self._blocks):
+            if block.kind is BlockKind.REGION and loop in (around := self._ancestors(number)):
+                if self._region(around) == self._region(self._ancestors(loop)):
+                    yield number
