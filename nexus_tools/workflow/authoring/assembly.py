@@ -14,10 +14,10 @@ from nexus_tools.workflow.authoring.sketch import (
     Sketch,
     State,
     Value,
+    order_port,
 )
 from nexus_tools.workflow.authoring.ways import Way, ways
 from nexus_tools.workflow.document import (
-    AFTER,
     DEFAULT_GROUP,
     DIALECT,
     Default,
@@ -97,16 +97,19 @@ class _Assembly:
 
         So a step in a `for_each` runs for each element, whether or not it takes anything of it.
         """
-        count = sum(port.startswith(AFTER) for port in led)
-        port = f"{AFTER}_{count + 1}" if count else AFTER
-        led[port] = self._ways(Feed(_beginning_of(draft.block), draft.line), draft.block)
+        try:
+            beginning = _beginning_of(draft.block)
+        except UsageError as error:
+            self.errors.append((error, draft.block.line))
+            return
+        led[order_port(led)] = self._ways(Feed(beginning, draft.line), draft.block)
         if not _is_led(led, draft.block):
-            error = UsageError(
+            refused = UsageError(
                 "loop_begins_with_nothing",
                 f"{draft.block} begins with nothing of {draft.block.parent} that it is in",
                 hint="begin it with a value of a step, so that it begins in each round",
             )
-            self.errors.append((error, draft.block.line))
+            self.errors.append((refused, draft.block.line))
 
     def _lead(self, way: Way, target: InputPort, line: Line) -> None:
         source = way.source
@@ -136,7 +139,7 @@ class _Assembly:
         taken = {id(feed.value) for draft in self.sketch.drafts for feed in draft.feeds.values()}
         for block in self.sketch.blocks:
             for state in block.entered_by:
-                if isinstance(state, State) and state.changes and id(state) not in taken:
+                if isinstance(state, State) and state.later and id(state) not in taken:
                     self._refuse_unused(state, state.line)
 
     def _refuse_unused(self, value: Value, line: Line) -> None:
@@ -185,9 +188,10 @@ def _beginning_of(block: Block) -> Value:
     """A value that is there in each iteration of a block, or in each of its rounds."""
     if block.kind is BlockKind.FOR_EACH:
         return block.entered_by[0]
-    state = next(each for each in block.entered_by if isinstance(each, State) and each.changes)
+    state = block.changing[0]
     assert block.parent is not None
-    if block.parent.kind is not BlockKind.FOR_EACH:
+    begins = any(way.is_moving for way in ways(state.initial, block.parent))
+    if begins or block.parent.kind is not BlockKind.FOR_EACH:
         return state
     element = block.parent.entered_by[0]
     return State(

@@ -17,6 +17,7 @@ from nexus_tools.workflow.authoring.sketch import (
     Value,
 )
 from nexus_tools.workflow.authoring.steps import UnknownNameError
+from nexus_tools.workflow.authoring.ways import check_ways_to_begin
 from nexus_tools.workflow.document import MAX_PARALLEL
 from nexus_tools.workflow.shape import LIST
 
@@ -120,6 +121,7 @@ class Loop(_With):
     def _state(self, name: str, given: object) -> State:
         try:
             initial = as_value(self._sketch, given)
+            check_ways_to_begin(initial, self._block)
         except NexusError as error:
             raise self._block.line.of(error) from None
         return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
@@ -198,14 +200,10 @@ class Loop(_With):
                     check_types(draft, name, port)
 
     def _check_complete(self) -> None:
-        if not self._agains:
-            raise self._block.line.of(
-                UsageError(
-                    "loop_without_again",
-                    "the loop never goes round again",
-                    hint="write loop.again(…) with the ports of the variant in which it does",
-                )
-            )
+        try:
+            _ = self._block.changing
+        except UsageError as error:
+            raise self._block.line.of(error) from None
 
     def __getattr__(self, name: str) -> Value:
         if name.startswith("_"):

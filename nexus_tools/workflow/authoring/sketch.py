@@ -1,6 +1,6 @@
 """What the author has said so far: blocks, steps, and the values that go from one to another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import reduce
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import ToolFqn
 from nexus_tools.workflow.authoring.lines import Line, authors_line
-from nexus_tools.workflow.document import DEFAULT_PARALLEL, PostFailureAction, VertexKind
+from nexus_tools.workflow.document import AFTER, DEFAULT_PARALLEL, PostFailureAction, VertexKind
 from nexus_tools.workflow.shape import ANY, Shape
 from nexus_tools.workflow.tool_ports import ToolPorts
 
@@ -46,6 +46,21 @@ class Block:
     def depth(self) -> int:
         """How many blocks are around its steps."""
         return len(self.chain)
+
+    @property
+    def changing(self) -> "list[State]":
+        """The state of a loop that later rounds have otherwise than the first.
+
+        Raises `UsageError` with code `loop_without_again` if there is none.
+        """
+        found = [each for each in self.entered_by if isinstance(each, State) and each.later]
+        if not found:
+            raise UsageError(
+                "loop_without_again",
+                "the loop never goes round again",
+                hint="write loop.again(…) with the ports of the variant in which it does",
+            )
+        return found
 
     def is_in(self, other: "Block") -> bool:
         """Whether its steps are steps of the other block, too."""
@@ -163,11 +178,6 @@ class State(Value):
     line: Line
     later: list[PortValue] = field(default_factory=list)
 
-    @property
-    def changes(self) -> bool:
-        """Whether a later round may have another value than the first."""
-        return bool(self.later)
-
     def leaves(self) -> Iterator[Value]:
         """The first value, and those of later rounds."""
         yield from self.initial.leaves()
@@ -235,6 +245,12 @@ class Sketch:
     def constant(self, data: Any) -> Constant:
         """What the author has written down, as a value."""
         return Constant(self, self.root, ANY, data)
+
+
+def order_port(taken: Collection[str]) -> str:
+    """A port for order without data beside those of a step that are taken."""
+    count = sum(port.startswith(AFTER) for port in taken)
+    return f"{AFTER}_{count + 1}" if count else AFTER
 
 
 def first_of(sketch: Sketch, values: Sequence[Value]) -> First:

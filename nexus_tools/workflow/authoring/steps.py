@@ -7,9 +7,16 @@ from nexus_tools.spelling import suggestion
 from nexus_tools.tool import is_error_variant
 from nexus_tools.workflow.authoring.feeding import feed
 from nexus_tools.workflow.authoring.lines import authors_line
-from nexus_tools.workflow.authoring.sketch import Draft, PortValue, Sketch, Value, first_of
+from nexus_tools.workflow.authoring.sketch import (
+    Draft,
+    GivenInput,
+    PortValue,
+    Sketch,
+    Value,
+    first_of,
+    order_port,
+)
 from nexus_tools.workflow.document import (
-    AFTER,
     ERR_EVAL,
     MAX_ATTEMPTS,
     MAX_RETRY_AFTER_MS,
@@ -94,12 +101,10 @@ class Step:
         line = authors_line()
         for other in others:
             try:
-                awaited = other if isinstance(other, Value) else other._awaited()  # noqa: SLF001 - underscores keep it from hiding a variant
+                awaited = _awaited(other)
             except NexusError as error:
                 raise line.of(error) from None
-            count = sum(port.startswith(AFTER) for port in self._draft.feeds)
-            port = f"{AFTER}_{count + 1}" if count else AFTER
-            feed(self._sketch, self._draft, port, awaited, line)
+            feed(self._sketch, self._draft, order_port(self._draft.feeds), awaited, line)
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
@@ -131,7 +136,7 @@ class Step:
                 f"how {self._draft.name} has to end is not said",
                 hint=f"name a port of a variant: .after({self._draft.name}.variant.port)",
             )
-        values = [self[name]._awaited() for name in names]  # noqa: SLF001 - as in `after`
+        values = [_awaited(self[name]) for name in names]
         return values[0] if len(values) == 1 else first_of(self._sketch, values)
 
     def __dir__(self) -> list[str]:
@@ -140,6 +145,19 @@ class Step:
 
     def __repr__(self) -> str:
         return f"<step {self._draft.name}: {self._draft.fqn}>"
+
+
+def _awaited(other: object) -> Value:
+    """What is there once something has happened."""
+    if isinstance(other, Step | Branch):
+        return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
+    if isinstance(other, Value) and not isinstance(other, GivenInput):
+        return other
+    raise UsageError(
+        "order_unclear",
+        f"{other} is nothing that happens",
+        hint="wait for a step, for a branch of one, or for a value that it gives",
+    )
 
 
 class Branch:

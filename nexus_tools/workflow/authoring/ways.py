@@ -66,6 +66,12 @@ def check_ways(value: Value, target: Block) -> None:
         ways(value, target)
 
 
+def check_ways_to_begin(value: Value, loop: Block) -> None:
+    """Raise as `ways` does unless a loop can begin with the value."""
+    if not isinstance(value, State):
+        list(_ways(value, loop, begins_loop=True))
+
+
 def _ways(value: Value, target: Block, *, begins_loop: bool) -> Iterator[Way]:
     match value:
         case Constant() | GivenInput():
@@ -145,7 +151,7 @@ def _of_collected(value: Collected, target: Block, *, begins_loop: bool) -> Iter
 
 def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Way]:
     _check_is_in(value, target)
-    if not value.changes:
+    if not value.later:
         yield from _ways(value.initial, target, begins_loop=begins_loop)
         return
     if target is not value.block:
