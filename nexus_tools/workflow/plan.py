@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nexus_tools.errors import ValidationError
 from nexus_tools.workflow.document import (
     Document,
     Edge,
@@ -22,6 +21,7 @@ from nexus_tools.workflow.document import (
     Vertex,
 )
 from nexus_tools.workflow.structure import BlockKind, Structure, shared_length, structure_of
+from nexus_tools.workflow.violation import Violation, violations_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +124,13 @@ def plan_of(document: Document) -> Plan:
 
 def _check(document: Document, structure: Structure) -> None:
     known = {vertex.name for vertex in document.vertices}
-    found = [
-        {"rule": problem.rule, "message": problem.message, "pointer": f"/edges/{problem.edge}"}
-        for problem in structure.problems
-    ]
+    found = list(structure.problems)
     for number, edge in enumerate(document.edges):
         for name in sorted({edge.source.vertex, edge.target.vertex} - known):
             message = f"There is no vertex '{name}'"
-            found.append(
-                {"rule": "names_nothing", "message": message, "pointer": f"/edges/{number}"}
-            )
+            found.append(Violation("names_nothing", message, f"/edges/{number}"))
     if found:
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise ValidationError(
-            "workflow_invalid",
-            f"The workflow cannot be executed: {found[0]['message']}{more}",
-            hint="`nexus-tools workflow validate` lists all that is wrong with it",
-            details={"violations": found},
-        )
+        raise violations_error(found)
 
 
 class _Planner:
@@ -150,6 +139,17 @@ class _Planner:
         self._blocks = structure.blocks
         self._around = structure.around
         self._edges = [self._edge(number, edge) for number, edge in enumerate(document.edges)]
+        self._into: dict[str, list[PlannedEdge]] = defaultdict(list)
+        self._out: dict[str, list[PlannedEdge]] = defaultdict(list)
+        self._entering: dict[int, list[PlannedEdge]] = defaultdict(list)
+        for edge in self._edges:
+            self._into[edge.target.vertex].append(edge)
+            self._out[edge.source.vertex].append(edge)
+            for block in self._around[edge.target.vertex][edge.keeps :]:
+                self._entering[block].append(edge)
+        self._constants: dict[str, list[str]] = defaultdict(list)
+        for each in document.defaults:
+            self._constants[each.target.vertex].append(each.target.port)
 
     def plan(self) -> Plan:
         groups = {group.name: frozenset(group.vertices) for group in self._document.groups()}
@@ -189,25 +189,17 @@ class _Planner:
     def _is_loop(self, block: int) -> bool:
         return self._blocks[block].kind is BlockKind.LOOP
 
-    def _enters(self, edge: PlannedEdge, block: int) -> bool:
-        return block in self._around[edge.target.vertex][edge.keeps :]
-
     # --- Vertices
 
     def _vertex(self, vertex: Vertex) -> PlannedVertex:
         into: dict[str, tuple[PlannedEdge, ...]] = defaultdict(tuple)
         variants: dict[str, tuple[PlannedEdge, ...]] = defaultdict(tuple)
-        for edge in self._edges:
-            if edge.target.vertex == vertex.name:
-                into[edge.target.port] += (edge,)
-            if edge.source.vertex == vertex.name:
-                variants[edge.source.variant] += (edge,)
-        constants = {
-            each.target.port
-            for each in self._document.defaults
-            if each.target.vertex == vertex.name
-        }
-        for port in (*vertex.entry_ports, *sorted(constants)):
+        for edge in self._into[vertex.name]:
+            into[edge.target.port] += (edge,)
+        for edge in self._out[vertex.name]:
+            variants[edge.source.variant] += (edge,)
+        constants = self._constants[vertex.name]
+        for port in (*vertex.entry_ports, *constants):
             into.setdefault(port, ())
         action = vertex.post_failure_action or self._document.post_failure_action
         return PlannedVertex(
@@ -230,7 +222,8 @@ class _Planner:
         block = self._blocks[number]
         around = self._ancestors(number)
         loop = self._is_loop(number)
-        collects = {edge.target: edge for edge in self._edges if edge.left == number}
+        out = (edge for name in block.vertices for edge in self._out[name])
+        collects = {edge.target: edge for edge in out if edge.left == number}
         return PlannedBlock(
             block.kind,
             block.parent,
@@ -253,23 +246,20 @@ class _Planner:
     def _needs(self, number: int) -> list[InputPort]:
         entering = (
             edge.target
-            for edge in self._edges
-            if self._enters(edge, number)
-            and (edge.kind is EdgeKind.STATIC or not self._is_loop(number))
+            for edge in self._entering[number]
+            if edge.kind is EdgeKind.STATIC or not self._is_loop(number)
         )
         return list(dict.fromkeys(entering))
 
     def _cursors(self, region: int) -> Iterator[str]:
         """The heads of which each iteration starts as soon as the region is open."""
         for name in self._blocks[region].heads:
-            into = [edge for edge in self._edges if edge.target.vertex == name]
-            forward = [edge for edge in into if edge.kind is not EdgeKind.DO_WHILE]
             around = self._around[name]
             loops = around[around.index(region) + 1 :]
-            if all(self._enters(edge, region) for edge in forward) and all(
-                any(edge.target == port and self._enters(edge, region) for edge in self._edges)
-                for loop in loops
-                for port in self._needs(loop)
+            brought = {edge.target for edge in self._entering[region]}
+            forward = (edge for edge in self._into[name] if edge.kind is not EdgeKind.DO_WHILE)
+            if all(edge in self._entering[region] for edge in forward) and brought.issuperset(
+                port for loop in loops for port in self._needs(loop)
             ):
                 yield name
 

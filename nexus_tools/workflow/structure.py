@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nexus_tools.workflow.document import Document, Edge, EdgeKind
+from nexus_tools.workflow.violation import Violation
 
 
 class BlockKind(StrEnum):
@@ -50,24 +51,15 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a document has no blocks that nest: a rule, and the number of an edge that breaks it."""
-
-    rule: str
-    message: str
-    edge: int
-
-
-@dataclass(frozen=True, slots=True)
 class Structure:
     """All blocks, parents first, and for each vertex the numbers of those around it, outermost first.
 
-    With problems the blocks are those that could be made out.
+    With problems, which name edges, the blocks are those that could be made out.
     """
 
     blocks: tuple[Block, ...]
     around: Mapping[str, tuple[int, ...]]
-    problems: tuple[Problem, ...]
+    problems: tuple[Violation, ...]
 
 
 @dataclass(slots=True)
@@ -97,7 +89,7 @@ class _Graph:
 
     def __init__(self, document: Document) -> None:
         self.names = tuple(dict.fromkeys(vertex.name for vertex in document.vertices))
-        self.problems: list[Problem] = []
+        self.problems: list[Violation] = []
         known = set(self.names)
         self.edges: list[tuple[int, Edge]] = [
             (number, edge)
@@ -112,7 +104,7 @@ class _Graph:
         return [(number, edge) for number, edge in self.edges if edge.kind is kind]
 
     def complain(self, rule: str, number: int, message: str) -> None:
-        self.problems.append(Problem(rule, message, number))
+        self.problems.append(Violation(rule, message, f"/edges/{number}"))
 
 
 # --- Regions
