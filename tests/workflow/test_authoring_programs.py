@@ -1,84 +1,101 @@
-"""Random programs: what the author's view lets through is a workflow, with the blocks it has."""
+"""Random programs: what the author's view lets through is a workflow, and runs as it reads."""
 
 import json
 import random
-from collections import Counter
 from contextlib import suppress
+from itertools import product
 
 import pytest
 
 from nexus_tools.errors import NexusError
 from nexus_tools.tool import ToolDefinition
 from nexus_tools.workflow import Workflow, read_document
-from nexus_tools.workflow.linter import lint
+from nexus_tools.workflow.plan import plan_of
+from nexus_tools.workflow.runs import Begun, Closed, Requested, Settled, Status
+from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.structure import structure_of
+from nexus_tools.workflow.linter import lint
 
-ANYTHING = {"value": {}, "items": {"type": "array"}}
-
-
-def branch(name):
-    ports = {"type": "object", "properties": ANYTHING, "required": ["value", "items"]}
-    return {"type": "object", "properties": {name: ports}, "required": [name]}
-
-
+PORTS = {
+    "type": "object",
+    "properties": {"value": {}, "items": {"type": "array"}},
+    "required": ["value", "items"],
+}
 TOOL = ToolDefinition.parse(
     {
         "fqn": "xyz.example.test.work@1",
         "url": "https://tools.example.com/work",
         "input_schema": {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}},
-        "output_schema": {"oneOf": [branch("ok"), branch("more"), branch("err")]},
+        "output_schema": {
+            "oneOf": [
+                {"type": "object", "properties": {name: PORTS}, "required": [name]}
+                for name in ("ok", "more", "err")
+            ]
+        },
     }
 )
+TIMES = 2
+"""How many elements each list has, and how many rounds each loop."""
 
 
 class Program:
-    """A program that is written at random; `around` has the blocks of each step, outermost first.
+    """A program that is written at random, for tools that give `ok`, or `more` for another round.
 
-    It tries any value anywhere: what is refused is left out.
+    It tries values anywhere; what is refused is left out. `around` has the blocks of each step,
+    outermost first, and `running` the steps that run: those that take nothing of other variants. A
+    block waits for all that it takes from outside, so nothing else is taken into one.
     """
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.flow = Workflow("xyz.example.test.flow@1")
         self.values = [*self.flow.inputs(given=str), 1]
+        self.never = []
         self.around = {}
-        self.refused = Counter()
+        self.running = set()
+        self.deciding = set()
         first = self.step((), [self.values[0]])
         self.connected = [first.ok.value]
         for _ in range(5):
             self.anything(())
+        self.document = self.flow.document()
 
     def anything(self, around):
         """A step or a block."""
         kinds = [self.step, self.step, self.for_each, self.loop]
-        try:
-            self.random.choice(kinds if len(around) < 3 else kinds[:2])(around)
-        except NexusError as error:
-            self.refused[error.code] += 1
+        self.random.choice(kinds if len(around) < 3 else kinds[:2])(around)
 
-    def some(self):
-        return self.random.choice(self.values)
-
-    def step(self, around, first=()):
+    def step(self, around, first=(), *, surely=False):
         """A step that takes the `first` values, else of the first step, and others if it can."""
         first = first or self.connected
-        fed = [*first, *(self.some() for _ in range(self.random.randint(0, 2)))]
+        never = [value for value, home in self.never if home is around and not surely]
+        others = [
+            self.random.choice([*self.values, *never]) for _ in range(self.random.randint(0, 2))
+        ]
         try:
-            step = self.flow.add(TOOL, dict(zip("abc", fed, strict=False)))
-        except NexusError as error:
-            self.refused[error.code] += 1
+            step = self.flow.add(TOOL, dict(zip("abc", [*first, *others], strict=False)))
+        except NexusError:
+            others = []
             step = self.flow.add(TOOL, dict(zip("abc", first, strict=False)))
-        self.around[f"work_{len(self.around) + 1}" if self.around else "work"] = around
         if self.random.random() < 0.2:
             with suppress(NexusError):
-                step.after(self.some())
-        self.values += [step.ok.value, step.failed.reason]
-        if self.random.random() < 0.3:
-            self.values.append(self.flow.first(step.ok.value, step.err.value))
+                step.after(other := self.random.choice(self.values))
+                others.append(other)
+        name = f"work_{len(self.around) + 1}" if self.around else "work"
+        self.around[name] = around
+        never = [value for value, _ in self.never]
+        if any(value is other for value in never for other in [*first, *others]):
+            self.never += [(step.ok.value, around), (step.failed.reason, around)]
+        else:
+            self.running.add(name)
+            self.values.append(
+                self.random.choice([step.ok.value, self.flow.first(step.ok.value, step.err.value)])
+            )
+            self.never.append((step.failed.reason, around))
         return step
 
     def for_each(self, around):
-        items = self.step(around).ok.items
+        items = self.step(around, surely=True).ok.items
         with self.flow.for_each(items) as element:
             inner = (*around, "region")
             self.values.append(element)
@@ -88,21 +105,47 @@ class Program:
         self.values.append(self.flow.collect(step.ok.value))
 
     def loop(self, around):
-        begin = self.step(around).ok.value if around else self.some()
-        with self.flow.loop(one=begin, two=self.some()) as loop:
+        begin = (
+            self.step(around, surely=True).ok.value if around else self.random.choice(self.values)
+        )
+        changed = self.random.choice([None, self.random.choice(self.values)])
+        try:
+            loop = self.flow.loop(one=begin, two=changed or 1)
+        except NexusError:
+            return
+        with loop:
             inner = (*around, "loop")
-            step = self.step(inner, [loop.one])
+            step = self.step(inner, [loop.one], surely=True)
             for _ in range(self.random.randint(0, 2)):
                 self.anything(inner)
-            decides = self.step(inner, [step.ok.value])
-            loop.again(one=decides.more.value)
+            decides = self.step(inner, [step.ok.value, loop.two], surely=True)
+            self.deciding.add(f"work_{len(self.around)}")
+            again = {"one": decides.more.value} | ({"two": decides.more.items} if changed else {})
+            loop.again(**again)
         self.step(around, [decides.ok.value])
 
 
-@pytest.mark.parametrize("seed", range(300))
+def all_runs(document, deciding):
+    """The paths of all runs of each vertex, and whether anything went wrong."""
+    execution = Execution(plan_of(document))
+    execution.apply(Begun(document.groups()[0].name))
+    runs = {vertex.name: set() for vertex in document.vertices}
+    while ready := list(execution.ready()):
+        for run in ready:
+            runs[run.vertex].add(run.path)
+            execution.apply(Requested(run))
+            goes_on = run.vertex in deciding and run.path[-1] + 1 < TIMES
+            outcome = Settled("more" if goes_on else "ok", {"value": None, "items": TIMES})
+            execution.apply(Closed(run, outcome))
+    assert list(execution.failures) == []
+    assert execution.status is Status.COMPLETED
+    return runs
+
+
+@pytest.mark.parametrize("seed", range(200))
 def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
     program = Program(seed)
-    document = program.flow.document()
+    document = program.document
     assert [each for each in lint(document) if each.is_error] == []
     assert read_document(json.dumps(document.as_json())) == (document, [])
     structure = structure_of(document)
@@ -112,3 +155,12 @@ def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
         for name, numbers in structure.around.items()
     }
     assert blocks == program.around
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_each_step_runs_for_each_element_and_in_each_round_of_its_blocks(seed):
+    program = Program(seed)
+    assert all_runs(program.document, program.deciding) == {
+        name: set(product(range(TIMES), repeat=len(around))) if name in program.running else set()
+        for name, around in program.around.items()
+    }

@@ -163,10 +163,12 @@ def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Way
 
 def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Iterator[Way]:
     found = [way for each in value.values for way in _ways(each, target, begins_loop=begins_loop)]
-    if len({way.depth for way in found}) > 1 or not all(way.is_moving for way in found):
+    if not all(way.is_moving for way in found):
+        _refuse_second_move(value, f"stays for all rounds of {target}")
+    if len({way.depth for way in found}) > 1:
         raise UsageError(
             "alternatives_differ",
-            f"some of {value} are there for all rounds or iterations, and some for one",
+            f"some of {value} are there for all iterations, and some for one",
             hint="take alternatives that come from the same block as the step that takes them",
         )
     yield from found
