@@ -84,7 +84,7 @@ class PlannedVertex:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBlock:
-    """A block; `depth` is the position of its number in the path of a run inside.
+    """A block; its `depth` is the position of its number in the path of a run inside.
 
     An instance opens when its `needs` are there: for a region all ports that edges from outside
     lead to, for a loop those of `static` edges. Then the `cursors` of a region start, one run for
@@ -93,13 +93,17 @@ class PlannedBlock:
     """
 
     kind: BlockKind
-    parent: int | None
-    depth: int
+    around: tuple[int, ...]
     region: int | None
     needs: tuple[InputPort, ...]
     cursors: tuple[str, ...]
     starts: tuple[str | int, ...]
     collects: Mapping[InputPort, PlannedEdge]
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are around it."""
+        return len(self.around)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +230,7 @@ class _Planner:
         collects = {edge.target: edge for edge in out if edge.left == number}
         return PlannedBlock(
             block.kind,
-            block.parent,
-            len(around),
+            around,
             self._region(around),
             tuple(self._needs(number)),
             () if loop else tuple(self._cursors(number)),
@@ -269,6 +272,6 @@ class _Planner:
             if self._region(self._around[name]) == self._region(self._ancestors(loop)):
                 yield name
         for number, block in enumerate(self._blocks):
-            if block.kind is BlockKind.REGION and loop in (around := self._ancestors(number)):
-                if self._region(around) == self._region(self._ancestors(loop)):
-                    yield number
+            around = self._ancestors(number) if block.kind is BlockKind.REGION else ()
+            if loop in around and self._region(around) == self._region(self._ancestors(loop)):
+                yield number

@@ -5,8 +5,8 @@ A *loop* is what its heads, the targets of `do_while` edges, reach before the `b
 nest or have nothing in common, and the path of a run has one number for each block around its
 vertex.
 
-Regions follow from depth. A vertex is as deep as the deepest of its incoming edges brings it, where
-`for_each` leads one deeper, `collect` one less deep, and `do_while`, which goes back, does not count:
+Regions follow from depth. A vertex is as deep as the deepest of its incoming edges brings it:
+`for_each` leads one deeper, `collect` one less deep; `do_while`, which goes back, does not count.
 
     papers ──for_each──▶ summarise ──▶ check ──collect──▶ write       topic ──▶ check
        0                     1           1                  0           0
@@ -14,12 +14,12 @@ Regions follow from depth. A vertex is as deep as the deepest of its incoming ed
 What edges connect at a depth is one region there. So two lists that meet are iterated together, and
 a value from outside (`topic`) does not pull its source into the region.
 
-Loops follow from reach. `do_while` edges that share a source or a head are one loop; it has what its
-heads reach over any edges but the `break` edges of its sources, without leaving a region around it.
+Loops follow from reach. `do_while` edges that share a source or a head are one loop; it has what
+its heads reach by all edges but the `break` edges of its sources, within the region around it.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -52,7 +52,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """All blocks, parents first, and for each vertex the numbers of those around it, outermost first.
+    """All blocks, parents first, and for each vertex those around it, outermost first.
 
     With problems, which name edges, the blocks are those that could be made out.
     """
@@ -222,11 +222,11 @@ def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
         for _, edge in graph.out[name]:
             target = edge.target.vertex
             breaks = edge.kind is EdgeKind.BREAK and name in loop.sources
-            if not breaks and target not in reached:
-                # A collect edge may leave a region that has the whole loop inside.
-                if regions.around(target)[: len(home)] == home:
-                    reached.add(target)
-                    todo.append(target)
+            # A collect edge may leave a region that has the whole loop inside.
+            stays = regions.around(target)[: len(home)] == home
+            if stays and not breaks and target not in reached:
+                reached.add(target)
+                todo.append(target)
     return reached
 
 
@@ -236,7 +236,7 @@ def _reach(graph: _Graph, regions: _Regions, loop: _Candidate) -> set[str]:
 def _nested(
     graph: _Graph, candidates: list[_Candidate]
 ) -> tuple[tuple[Block, ...], dict[str, tuple[int, ...]]]:
-    """The blocks, largest first, so that parents come first; a region before a loop that fills it."""
+    """The blocks, largest first: parents come first, and a region before a loop that fills it."""
     candidates.sort(key=lambda each: (-len(each.vertices), each.kind is BlockKind.LOOP, each.edge))
     chains: dict[str, list[int]] = {name: [] for name in graph.names}
     blocks: list[Block] = []
@@ -287,7 +287,8 @@ def _check_edges(
         left = source[shared_length(source, target) :]
         inner = candidates[source[-1]] if source else None
         if edge.kind is EdgeKind.COLLECT:
-            _check_collect(graph, number, edge, blocks, source, left)
+            kinds = tuple(blocks[block].kind for block in source)
+            _check_collect(graph, number, edge, kinds, len(source) - len(left))
         elif edge.kind is EdgeKind.BREAK and not any(
             edge.source.vertex in each.sources for each in candidates
         ):
@@ -302,15 +303,10 @@ def _check_edges(
 
 
 def _check_collect(
-    graph: _Graph,
-    number: int,
-    edge: Edge,
-    blocks: tuple[Block, ...],
-    source: tuple[int, ...],
-    left: Iterable[int],
+    graph: _Graph, number: int, edge: Edge, source: tuple[BlockKind, ...], shared: int
 ) -> None:
-    left = tuple(left)
-    if not any(blocks[block].kind is BlockKind.REGION for block in source):
+    left = source[shared:]
+    if BlockKind.REGION not in source:
         graph.complain("collects_nothing", number, f"'{edge.source}' is not in a region")
     elif not left:
         graph.complain(
@@ -318,7 +314,7 @@ def _check_collect(
             number,
             f"'{edge.target}' is in the region whose iterations it is to gather",
         )
-    elif len(left) > 1 or blocks[left[0]].kind is BlockKind.LOOP:
+    elif left != (BlockKind.REGION,):
         _complain_of_leaving(graph, number, edge)
 
 
