@@ -20,6 +20,7 @@ from nexus_tools.workflow.document import (
     VertexKind,
 )
 from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
+from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
 from nexus_tools.workflow.reading import read_document
 from nexus_tools.workflow.runs import (
@@ -93,6 +94,7 @@ __all__ = [
     "Waiting",
     "WalkFailure",
     "Workflow",
+    "lint",
     "lint_interfaces",
     "plan_of",
     "read_document",

@@ -89,7 +89,7 @@ class Graph:
 
     @cached_property
     def order(self) -> list[int]:
-        """The vertices, each behind all that lead to it; without those in a cycle, or behind one."""
+        """The vertices, each behind all that lead to it; without those in or behind a cycle."""
         waits_for = [0] * len(self.vertices)
         for link in self.links:
             waits_for[link.target] += 1

@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.linter.blocks import blocks
 from nexus_tools.workflow.linter.concurrency import concurrency, cycles
 from nexus_tools.workflow.linter.declarations import declarations
 from nexus_tools.workflow.linter.graph import Graph
 from nexus_tools.workflow.linter.naming import naming
 from nexus_tools.workflow.linter.pairing import pairing
+from nexus_tools.workflow.linter.walks import walks
+from nexus_tools.workflow.structure import structure_of
 from nexus_tools.workflow.violation import Severity, Violation
 
 
@@ -16,13 +19,32 @@ def lint(document: Document, *, strict: bool = False) -> list[Violation]:
 
     Rules 1 to 25 come first, in the order in which the reference checks them: it reports the first
     error alone, with the same message. Where it goes through a set, which has no order, it may
-    report another of the same rules.
+    report another one. In documents of the dialect, what rules 18 to 25 are there for is checked by
+    what happens when they are executed.
     """
-    graph = Graph(document)
-    violations = [*declarations(document, graph), *cycles(graph)]
-    if all(violation.rule != 14 for violation in violations) and not document.has_dialect:
-        violations += [*concurrency(document, graph), *pairing(document, graph)]
-    violations += naming(document)
+    violations = list(_violations(document))
     if strict:
         return [replace(violation, severity=Severity.ERROR) for violation in violations]
     return violations
+
+
+def _violations(document: Document) -> list[Violation]:
+    graph = Graph(document)
+    found = [*declarations(document, graph), *cycles(graph)]
+    has_cycle = bool(found) and found[-1].rule == 14
+    if not document.has_dialect and not has_cycle:
+        found += concurrency(document, graph)
+        found += pairing(document, graph)
+    # Outside the dialect, blocks that pass rules 20 to 25 can hardly be wrong.
+    structure = structure_of(document) if document.has_dialect or not found else None
+    found += naming(document)
+    if structure:
+        found += blocks(document, structure)
+        if not structure.problems and not any(_hides_walks(violation) for violation in found):
+            found += walks(document, graph, structure)
+    return found
+
+
+def _hides_walks(violation: Violation) -> bool:
+    """Whether it makes no sense to say what a document would do if it were executed."""
+    return violation.is_error or violation.rule == "names_nothing"

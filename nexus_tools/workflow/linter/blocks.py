@@ -1,0 +1,59 @@
+"""What is wrong with regions and loops, which the dialect lets nest, and with what enters them."""
+
+from collections.abc import Iterator
+
+from nexus_tools.workflow.document import Document, EdgeKind
+from nexus_tools.workflow.linter.graph import input_text, output_text
+from nexus_tools.workflow.structure import BlockKind, Structure, shared_length
+from nexus_tools.workflow.violation import Severity, Violation
+
+# Rules 14 and 12 say it already.
+_SAID_BY_RULES = frozenset({"cycle", "breaks_nothing"})
+
+
+def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
+    """Blocks that do not nest, values that later rounds lack, outputs that are no result.
+
+    The first are errors in the dialect, the others are warnings.
+    """
+    severity = Severity.ERROR if document.has_dialect else Severity.WARNING
+    for problem in structure.problems:
+        if problem.rule not in _SAID_BY_RULES:
+            yield Violation(problem.rule, problem.message, f"/edges/{problem.edge}", severity)
+    if not structure.problems:
+        yield from _later_rounds(document, structure)
+        yield from _outputs(document, structure)
+
+
+def _later_rounds(document: Document, structure: Structure) -> Iterator[Violation]:
+    """What enters a loop is there in its first round alone, unless it stays or is brought again."""
+    around = structure.around
+    entering = []
+    brought = set()
+    for at, edge in enumerate(document.edges):
+        source, target = around.get(edge.source.vertex, ()), around.get(edge.target.vertex, ())
+        entered = target[shared_length(source, target) :]
+        loops = [block for block in entered if structure.blocks[block].kind is BlockKind.LOOP]
+        if not loops:
+            brought.add(edge.target)
+        elif edge.kind is not EdgeKind.STATIC:
+            entering.append((at, edge.target))
+    for at, port in entering:
+        if port not in brought:
+            message = (
+                f"'{input_text(port)}' gets its value from outside the loop, so in the first round "
+                "alone: a static edge brings it for all rounds."
+            )
+            yield Violation("second_round", message, f"/edges/{at}", Severity.WARNING)
+
+
+def _outputs(document: Document, structure: Structure) -> Iterator[Violation]:
+    for at, output in enumerate(document.outputs):
+        around = structure.around.get(output.source.vertex)
+        if around:
+            block = structure.blocks[around[0]].kind
+            message = (
+                f"'{output_text(output.source)}' is in a {block} and no result: only what leaves "
+                f"the {block} is."
+            )
+            yield Violation("output_in_block", message, f"/outputs/{at}", Severity.WARNING)

@@ -1,0 +1,120 @@
+"""The vertices and blocks of a document in an order in which each comes after what it waits for."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
+
+from nexus_tools.workflow.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.linter.graph import Graph, Link, input_text
+from nexus_tools.workflow.structure import BlockKind, Structure, shared_length
+
+
+class Course:
+    """What each vertex and each block waits for, by its name or number.
+
+    `into` has the ports of a vertex that edges lead to, with the links; a port that only `do_while`
+    edges lead to has none, since nothing comes in the first round. `needs` has the same of a block:
+    the ports of a region that get something from outside, of a loop those with `static` edges.
+    `collects` has, by the number of a `collect` edge, the region that it gathers.
+    """
+
+    def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
+        self._graph = graph
+        self.around = structure.around
+        self.declared = {each.name: f"/vertices/{at}" for at, each in enumerate(document.vertices)}
+        self.entries = {
+            each.name: [InputPort(each.name, port) for port in each.entry_ports]
+            for each in document.vertices
+        }
+        self.constants: dict[str, list[InputPort]] = {name: [] for name in self.declared}
+        for default in document.defaults:
+            self.constants[default.target.vertex].append(default.target)
+        self.into: dict[str, dict[InputPort, list[Link]]] = {name: {} for name in self.declared}
+        self.needs: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
+        self.collects: dict[int, int] = {}
+        self._again: dict[int, list[int]] = {}
+        waits: TopologicalSorter[str | int] = TopologicalSorter()
+        for name in self.declared:
+            waits.add(name, *self.around[name])
+        for link in graph.links:
+            self._add(link, structure, waits)
+        self._add_last_rounds(graph)
+        self.order = _order(waits)
+
+    def ports(self, vertex: str) -> list[InputPort]:
+        """All input ports that the document names."""
+        return [*self.into[vertex], *self.entries[vertex], *self.constants[vertex]]
+
+    def needed_by(self, vertex: str) -> list[InputPort]:
+        """The ports that have to have a value before the vertex runs, others' included."""
+        return self.ports(vertex) + [
+            port for block in self.around[vertex] for port in self.needs[block]
+        ]
+
+    def rounds(self, link: Link) -> list[int]:
+        """The variants that do not take a link at once, but lead to the last round, which does.
+
+        `judge` ends in `poor` until it ends in `good`: what leaves `judge.good` comes in the end.
+        """
+        return self._again.get(link.variant, [])
+
+    def leads(self, vertex: str, other: str) -> bool:
+        """Whether there is a way from one vertex to another."""
+        numbers = self._graph.vertices
+        before = self._graph.behind[numbers[other]] if other in numbers else 0
+        return vertex in numbers and bool(before & self._graph.vertex_bit(numbers[vertex]))
+
+    def pointer(self, port: InputPort) -> str:
+        """Where a port stands: at the first edge to it, or at its vertex."""
+        links = self.into[port.vertex].get(port)
+        return links[0].pointer("/to") if links else self.declared[port.vertex]
+
+    def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
+        """The vertices that never run, and why, but for those that wait for one of them."""
+        for vertex in self.declared:
+            links = [link for links in self.into[vertex].values() for link in links]
+            if ever.get(vertex) or any(not ever.get(link.edge.source.vertex) for link in links):
+                continue
+            empty = next((port for port in self.ports(vertex) if not ever.get(port)), None)
+            if vertex not in self.order:
+                yield vertex, "what enters its region waits for what the region gives"
+            elif empty:
+                yield vertex, f"'{input_text(empty)}' never gets a value"
+            elif links:
+                yield vertex, "its ports never have a value all at once"
+            else:
+                yield vertex, "no edge leads to it, and no entry group has it"
+
+    def _add(self, link: Link, structure: Structure, waits: TopologicalSorter[str | int]) -> None:
+        source, target = link.edge.source.vertex, link.edge.target.vertex
+        links = self.into[target].setdefault(link.edge.target, [])
+        if link.kind is EdgeKind.DO_WHILE:
+            return
+        links.append(link)
+        waits.add(target, source)
+        shared = shared_length(self.around[source], self.around[target])
+        origin: str | int = source
+        if link.kind is EdgeKind.COLLECT:
+            origin = self.collects[link.index] = self.around[source][shared]
+            waits.add(target, origin)
+        for block in self.around[target][shared:]:
+            if structure.blocks[block].kind is BlockKind.REGION or link.kind is EdgeKind.STATIC:
+                self.needs[block].setdefault(link.port, []).append(link)
+                waits.add(block, origin)
+
+    def _add_last_rounds(self, graph: Graph) -> None:
+        last = {link.source: link.variant for link in graph.links if link.kind is EdgeKind.BREAK}
+        for link in graph.links:
+            if link.kind is EdgeKind.DO_WHILE and link.source in last:
+                self._again.setdefault(last[link.source], []).append(link.variant)
+
+
+def _order(waits: TopologicalSorter[str | int]) -> dict[str | int, None]:
+    """Everything that does not wait for itself, or for something that does."""
+    with suppress(CycleError):  # It still gives what comes before the cycle.
+        waits.prepare()
+    order: dict[str | int, None] = {}
+    while ready := waits.get_ready():
+        order.update(dict.fromkeys(ready))
+        waits.done(*ready)
+    return order

@@ -1,0 +1,201 @@
+"""Runs that starve, ports that get two values, and vertices that never run.
+
+The reference counts walks (`concurrency`), which is right for most documents and wrong for some: it
+cannot see that a run waits for a branch that is not taken. Here the vertices are gone through once,
+in their order, in all scenarios at the same time: a set of scenarios is a number, and "both `c.1`
+and `c.2` have a value" is an `&`. What is found happens in some scenario, so nothing is a false
+alarm; where all scenarios can be listed, nothing is missed. An execution is one iteration of each
+region here, and the last round of each loop.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import accumulate
+from operator import and_, or_
+
+from nexus_tools.workflow.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.linter.course import Course
+from nexus_tools.workflow.linter.graph import Graph, Link, input_text, vertex_text
+from nexus_tools.workflow.linter.scenarios import Scenarios, scenarios_of
+from nexus_tools.workflow.structure import Structure
+from nexus_tools.workflow.violation import Severity, Violation
+
+_MAX_NAMED = 4
+
+
+def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Violation]:
+    """Races, starving runs, and vertices that never run: each once, for a group that has it.
+
+    The document has no cycle, its edges name vertices of it, and its blocks nest. All are warnings;
+    in the dialect, where they stand in for rules 18 and 19, races and vertices that never run are
+    errors.
+    """
+    course = Course(document, graph, structure)
+    scenarios = scenarios_of(graph)
+    severity = Severity.ERROR if document.has_dialect else Severity.WARNING
+    ever: dict[str | InputPort, int] = {}
+    races: dict[InputPort, Violation] = {}
+    starving: dict[str, Violation] = {}
+    for group, members in _members(document).items():
+        passage = _Passage(course, scenarios, members)
+        when = f"when invoking group '{group}'"
+        for port in passage.raced:
+            message = f"'{input_text(port)}' gets two values {when}{passage.race(port)}."
+            races.setdefault(port, Violation("races", message, course.pointer(port), severity))
+        for vertex in passage.starved:
+            port, how = passage.lack(vertex)
+            message = f"'{vertex_text(vertex)}' starves {when}{how}."
+            warning = Violation("starves", message, course.pointer(port), Severity.WARNING)
+            starving.setdefault(vertex, warning)
+        if not scenarios.are_all:
+            passage = _Passage(course, _at_once(scenarios), members)
+        for place, met in (passage.runs | passage.filled).items():
+            ever[place] = ever.get(place, 0) | met
+    yield from races.values()
+    yield from (violation for vertex, violation in starving.items() if ever[vertex])
+    for vertex, why in course.never(ever):
+        message = f"'{vertex_text(vertex)}' never runs: {why}."
+        yield Violation("never_runs", message, course.declared[vertex], severity)
+
+
+def _members(document: Document) -> dict[str, set[str]]:
+    members: dict[str, set[str]] = {}
+    for group in document.groups():
+        members.setdefault(group.name, set()).update(group.vertices)
+    return members
+
+
+def _at_once(scenarios: Scenarios) -> Scenarios:
+    """A scenario in which all vertices end in all variants: what does not run there never does."""
+    return Scenarios(1, 1, False, [1] * len(scenarios.takes), {})
+
+
+class _Passage:
+    """What happens in each scenario once a group is invoked: by place, the set of scenarios.
+
+    `filled` are the ports that get a value, `raced` those that get two, `starved` the vertices that
+    get some of theirs only, though whoever feeds them did not starve.
+    """
+
+    def __init__(self, course: Course, scenarios: Scenarios, members: set[str]) -> None:
+        self.runs: dict[str, int] = {}
+        self.filled: dict[InputPort, int] = {}
+        self.raced: dict[InputPort, int] = {}
+        self.starved: dict[str, int] = {}
+        self._course = course
+        self._scenarios = scenarios
+        self._members = members
+        self._opened: dict[int, int] = {}
+        self._lost: dict[str, int] = {}
+        for place in course.order:
+            if isinstance(place, int):
+                self._open(place)
+            else:
+                self._run(place)
+
+    def race(self, port: InputPort) -> str:
+        """From which vertices the two values are, and in which variants others end for it."""
+        raced = self.raced[port]
+        scenario = raced & -raced
+        links = self._course.into[port.vertex][port]
+        sources = [f"'{link.edge.source}'" for link in links if self._brings(link) & scenario]
+        return f", from {' and '.join(sources[:2])}{self._condition(port.vertex, raced)}"
+
+    def lack(self, vertex: str) -> tuple[InputPort, str]:
+        """A port that lacks a value, and which one has one, and in which variants others end."""
+        starved = self.starved[vertex]
+        scenario = starved & -starved
+        own = self._course.into[vertex]
+        has = next(port for port in own if own[port] and self.filled[port] & scenario)
+        lacks = next(
+            port
+            for port in self._course.needed_by(vertex)
+            if not self.filled.get(port, 0) & scenario
+        )
+        return lacks, (
+            f"{self._condition(vertex, starved, self._scenarios.calm)}: "
+            f"'{input_text(has)}' gets a value and '{input_text(lacks)}' gets none"
+        )
+
+    def _run(self, vertex: str) -> None:
+        course = self._course
+        is_entered = vertex in self._members
+        ready = self._scenarios.everything if is_entered or course.into[vertex] else 0
+        ready &= self._all(self._opened[block] for block in course.around[vertex])
+        for port in course.constants[vertex]:
+            self.filled[port] = self._scenarios.everything
+        for port in course.entries[vertex]:
+            self.filled[port] = self._scenarios.everything if is_entered else 0
+        for port, links in course.into[vertex].items():
+            self._fill(port, links)
+        runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
+        sources = {
+            link.edge.source.vertex for links in course.into[vertex].values() for link in links
+        }
+        lost = self._any(self._lost[source] for source in sources)
+        waits = self._any(self.filled[port] for port, links in course.into[vertex].items() if links)
+        starved = waits & ~runs & ~lost & self._scenarios.calm
+        self.runs[vertex] = runs
+        self._lost[vertex] = (waits | lost) & ~runs
+        if starved:
+            self.starved[vertex] = starved
+
+    def _open(self, block: int) -> None:
+        needs = self._course.needs[block].values()
+        self._opened[block] = self._all(
+            self._any(self._brings(link) for link in links) for links in needs
+        )
+
+    def _fill(self, port: InputPort, links: list[Link]) -> None:
+        filled = raced = 0
+        # What stays (static) and what comes (anything else) may meet: what comes goes first.
+        for stays in (True, False):
+            met = 0
+            for link in links:
+                if (link.kind is EdgeKind.STATIC) is stays:
+                    brings = self._brings(link)
+                    raced |= met & brings
+                    met |= brings
+            filled |= met
+        self.filled[port] = filled
+        if raced:
+            self.raced[port] = raced
+
+    def _brings(self, link: Link) -> int:
+        """The scenarios in which an edge brings a value, in some round of a loop."""
+        gathered = self._course.collects.get(link.index)
+        if gathered is not None:
+            return self._opened[gathered]
+        takes = self._scenarios.takes
+        taken = reduce(
+            or_, (takes[other] for other in self._course.rounds(link)), takes[link.variant]
+        )
+        return self.runs.get(link.edge.source.vertex, 0) & taken
+
+    def _condition(self, vertex: str, met: int, among: int = -1) -> str:
+        """What has to be chosen so that a scenario is one of those that were met.
+
+        It begins with one of them, and leaves out whatever makes no difference.
+        """
+        scenario = met & -met
+        chosen = [
+            (name, text, part)
+            for name, options in self._scenarios.choices.items()
+            for text, part in options.items()
+            if part & scenario and self._course.leads(name, vertex)
+        ]
+        others = list(accumulate((part for *_, part in reversed(chosen)), and_, initial=among))
+        kept = -1
+        texts = []
+        for (name, text, part), rest in zip(chosen, reversed(others[:-1]), strict=True):
+            if kept & rest & self._scenarios.everything & ~met:
+                kept &= part
+                texts.append(f"'{name}' ends in {text}")
+        more = [f"{len(texts) - _MAX_NAMED} more choose so"] if len(texts) > _MAX_NAMED else []
+        return f" and {', '.join([*texts[:_MAX_NAMED], *more])}" if texts else ""
+
+    def _all(self, parts: Iterable[int]) -> int:
+        return reduce(and_, parts, self._scenarios.everything)
+
+    def _any(self, parts: Iterable[int]) -> int:
+        return reduce(or_, parts, 0)

@@ -1,0 +1,153 @@
+"""Rules 14, 18 and 19; the counts are made by hand."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.workflow import read_document
+from nexus_tools.workflow.linter.concurrency import concurrency
+from nexus_tools.workflow.linter.graph import Graph
+from tests.workflow.notation import errors, flow
+
+
+def race(port, edge, group="_default_group"):
+    message = f"'Input port: {port}' has a race condition on it when invoking group '{group}'"
+    return (19, message, f"/edges/{edge}/to")
+
+
+def unreachable(port, edge, group="_default_group"):
+    message = f"'Input port: {port}' is unreachable when invoking group '{group}'"
+    return (18, message, f"/edges/{edge}/to")
+
+
+def test_a_cycle_breaks_rule_14_and_is_shown_by_one_of_its_edges():
+    document = flow("> a.x", "a.ok.y -> b.x", "b.ok.y -> c.x", "c.ok.y -> b.z", "c.ok.z -> d.x")
+    assert errors(document) == [(14, "The provided graph contains one or more cycles.", "/edges/1")]
+
+
+def test_two_ports_of_a_variant_that_feed_one_port_race():
+    # One vertex and one port more of its variant, less b.x: 1 + 1 - 1.
+    assert errors(flow("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.x")) == [race("b.x", 0)]
+
+
+def test_two_ports_of_a_variant_that_feed_two_are_joined():
+    assert errors(flow("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.y")) == []
+
+
+def test_two_variants_that_feed_one_port_do_not_race():
+    assert errors(flow("> a.x", "a.one.p -> b.x", "a.two.q -> b.x", "b.ok.p -> c.x")) == []
+
+
+def test_what_waits_for_two_variants_is_unreachable_from_there_on():
+    # b.x and b.y are reached, each by a alone. To c.x lead a and b, less b.x, b.y and c.x: 2 - 3.
+    document = flow("> a.x", "a.one.p -> b.x", "a.two.q -> b.y", "b.ok.p -> c.x")
+    assert errors(document) == [unreachable("c.x", 2)]
+
+
+def test_of_several_variants_the_one_with_most_ports_counts():
+    # To d.x lead a, which makes 3 walks at most, and b and c; less b.x, c.x and d.x: 5 - 3.
+    document = flow(
+        *("> a.x", "a.one.p -> b.x", "a.one.q -> c.x"),
+        *("a.two.p -> d.x", "a.two.q -> d.x", "a.two.r -> d.x"),
+        *("b.ok.p -> d.x", "c.ok.p -> d.x"),
+    )
+    assert errors(document) == [race("d.x", 2)]
+
+
+@pytest.mark.parametrize("groups", [("group g: b",), ("group g: b", "group g: b")])
+def test_a_group_has_to_reach_every_port(groups):
+    document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.y", *groups, "group h: a b")
+    # To c.y leads b alone: 1 - 1.
+    assert errors(document) == [unreachable("c.x", 0, "g")]
+
+
+def test_groups_of_one_name_are_one():
+    document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.x", "group g: a", "group h: b")
+    assert errors(document) == []
+    document["entry_groups"][1]["name"] = "g"
+    assert errors(document) == [race("c.x", 0, "g")]
+
+
+def test_values_of_several_groups_are_told_for_each():
+    document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.y", "group g: a", "group h: b")
+    assert errors(document) == [unreachable("c.y", 1, "g"), unreachable("c.x", 0, "h")]
+
+
+def test_a_fork_and_join_1000_times_over_has_2_to_the_1000_paths_and_is_linted():
+    lines = ["> v0.x"]
+    for at in range(0, 3_000, 3):
+        fork, left, right, join = (f"v{at + further}" for further in range(4))
+        lines += [f"{fork}.ok.p -> {left}.x", f"{fork}.ok.q -> {right}.x"]
+        lines += [f"{left}.ok.p -> {join}.x", f"{right}.ok.p -> {join}.y"]
+    assert errors(flow(*lines)) == []
+    assert errors(flow(*lines, "v3000.ok.p -> v3001.x", "v3000.ok.q -> v3001.x")) == [
+        race("v3001.x", 4_000)
+    ]
+
+
+@st.composite
+def graphs(draw):
+    """Documents without cycles, of at most six vertices."""
+    ends = st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] < pair[1])
+    edges = draw(st.lists(ends, min_size=1, max_size=10))
+    lines = []
+    for number, (source, target) in enumerate(edges):
+        variant, port = draw(st.sampled_from("mno")), draw(st.sampled_from("xy"))
+        lines.append(f"v{source}.{variant}.p{number} -> v{target}.{port}")
+    members = draw(st.lists(st.sampled_from([at for ends in edges for at in ends]), min_size=1))
+    return flow(*lines, f"group g: {' '.join(f'v{at}' for at in members)}")
+
+
+@given(graphs())
+def test_the_count_is_the_one_over_all_simple_paths(value):
+    document = read_document(json.dumps(value))[0]
+    violations = concurrency(document, Graph(document))
+    assert [(each.rule, each.pointer) for each in violations] == list(by_paths(document))
+
+
+def by_paths(document):
+    """The same by listing every path, node by node."""
+    after = {}
+    for edge in document.edges:
+        source, target = edge.source, edge.target
+        steps = [
+            ("vertex", source.vertex),
+            ("variant", source.vertex, source.variant),
+            ("output", source),
+            ("input", target),
+            ("vertex", target.vertex),
+        ]
+        for one, other in pairwise(steps):
+            after.setdefault(one, {})[other] = None
+            after.setdefault(other, {})
+    [group] = document.groups()
+    first = {}
+    for at, edge in enumerate(document.edges):
+        first.setdefault(("input", edge.target), f"/edges/{at}/to")
+    for port, pointer in first.items():
+        nodes = set()
+        for name in group.vertices:
+            for path in paths(after, ("vertex", name), port):
+                nodes |= set(path)
+        walks = sum(net(after, nodes, node) for node in nodes)
+        if walks or not nodes:
+            yield (19 if walks > 0 else 18), pointer
+
+
+def paths(after, start, end):
+    if start == end:
+        yield [end]
+    for node in after.get(start, ()):
+        yield from ([start, *path] for path in paths(after, node, end))
+
+
+def net(after, nodes, node):
+    if node[0] == "input":
+        return -1
+    if node[0] != "vertex":
+        return 0
+    forks = [len(nodes & set(after[variant])) for variant in after[node] if variant in nodes]
+    return max([0, *(ports - 1 for ports in forks)]) + 1
