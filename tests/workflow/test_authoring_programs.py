@@ -42,15 +42,14 @@ class Program:
     """A program that is written at random, for tools that give `ok`, or `more` for another round.
 
     It tries values anywhere; what is refused is left out. `around` has the blocks of each step,
-    outermost first, and `running` the steps that run: those that take nothing of other variants. A
-    block waits for all that it takes from outside, so nothing else is taken into one.
+    outermost first, and `running` the steps that run: all but those for what went wrong.
     """
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.flow = Workflow("xyz.example.test.flow@1")
         self.values = [*self.flow.inputs(given=str), 1]
-        self.never = []
+        self.failed = []
         self.around = {}
         self.running = set()
         self.deciding = set()
@@ -61,41 +60,43 @@ class Program:
         self.document = self.flow.document()
 
     def anything(self, around):
-        """A step or a block."""
-        kinds = [self.step, self.step, self.for_each, self.loop]
-        self.random.choice(kinds if len(around) < 3 else kinds[:2])(around)
+        """A step, a handler or a block."""
+        kinds = [self.step, self.step, self.handler, self.for_each, self.loop]
+        self.random.choice(kinds if len(around) < 3 else kinds[:3])(around)
 
-    def step(self, around, first=(), *, surely=False):
+    def step(self, around, first=()):
         """A step that takes the `first` values, else of the first step, and others if it can."""
         first = first or self.connected
-        never = [value for value, home in self.never if home is around and not surely]
-        others = [
-            self.random.choice([*self.values, *never]) for _ in range(self.random.randint(0, 2))
-        ]
+        others = self.random.choices(self.values, k=self.random.randint(0, 2))
         try:
             step = self.flow.add(TOOL, dict(zip("abc", [*first, *others], strict=False)))
         except NexusError:
-            others = []
             step = self.flow.add(TOOL, dict(zip("abc", first, strict=False)))
         if self.random.random() < 0.2:
             with suppress(NexusError):
-                step.after(other := self.random.choice(self.values))
-                others.append(other)
-        name = f"work_{len(self.around) + 1}" if self.around else "work"
-        self.around[name] = around
-        never = [value for value, _ in self.never]
-        if any(value is other for value in never for other in [*first, *others]):
-            self.never += [(step.ok.value, around), (step.failed.reason, around)]
-        else:
-            self.running.add(name)
-            self.values.append(
-                self.random.choice([step.ok.value, self.flow.first(step.ok.value, step.err.value)])
-            )
-            self.never.append((step.failed.reason, around))
+                step.after(self.random.choice(self.values))
+        self.running.add(self.named(around))
+        either = self.flow.first(step.ok.value, step.err.value)
+        self.values.append(self.random.choice([step.ok.value, either]))
+        self.failed.append((step.failed.reason, around))
         return step
 
+    def handler(self, around):
+        """A step that takes what went wrong with another of its block, or with its handler."""
+        near = [reason for reason, home in self.failed if home is around]
+        if near:
+            step = self.flow.add(TOOL, a=self.random.choice(near))
+            self.named(around)
+            self.failed.append((step.ok.value, around))
+
+    def named(self, around):
+        """The name of the last step, of which the blocks are noted."""
+        name = f"work_{len(self.around) + 1}" if self.around else "work"
+        self.around[name] = around
+        return name
+
     def for_each(self, around):
-        items = self.step(around, surely=True).ok.items
+        items = self.step(around).ok.items
         with self.flow.for_each(items) as element:
             inner = (*around, "region")
             self.values.append(element)
@@ -105,9 +106,7 @@ class Program:
         self.values.append(self.flow.collect(step.ok.value))
 
     def loop(self, around):
-        begin = (
-            self.step(around, surely=True).ok.value if around else self.random.choice(self.values)
-        )
+        begin = self.step(around).ok.value if around else self.random.choice(self.values)
         changed = self.random.choice([None, self.random.choice(self.values)])
         try:
             loop = self.flow.loop(one=begin, two=changed or 1)
@@ -115,10 +114,10 @@ class Program:
             return
         with loop:
             inner = (*around, "loop")
-            step = self.step(inner, [loop.one], surely=True)
+            step = self.step(inner, [loop.one])
             for _ in range(self.random.randint(0, 2)):
                 self.anything(inner)
-            decides = self.step(inner, [step.ok.value, loop.two], surely=True)
+            decides = self.step(inner, [step.ok.value, loop.two])
             self.deciding.add(f"work_{len(self.around)}")
             again = {"one": decides.more.value} | ({"two": decides.more.items} if changed else {})
             loop.again(**again)
