@@ -6,6 +6,7 @@ What executes or draws is imported when it is first asked for.
 from typing import TYPE_CHECKING
 
 from nexus_tools.late_imports import late_names
+from nexus_tools.workflow.authoring import Workflow
 from nexus_tools.workflow.document import (
     DEFAULT_GROUP,
     DIALECT,
@@ -24,6 +25,7 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
@@ -119,6 +121,7 @@ __all__ = [
     "StubFunction",
     "StubbedOutcome",
     "TimedOut",
+    "ToolFacts",
     "ToolFunction",
     "Value",
     "Verifier",
@@ -128,12 +131,14 @@ __all__ = [
     "Violation",
     "Waiting",
     "WalkFailure",
+    "Workflow",
     "chosen_group",
     "draw_mermaid",
     "draw_svg",
     "draw_terminal",
     "entry_names",
     "lint",
+    "lint_interfaces",
     "place_of",
     "places_in",
     "plan_of",

@@ -1,0 +1,286 @@
+"""Workflows written in Python: a `Workflow` takes what its author says, and gives a document."""
+
+import re
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from typing import Any, overload
+
+from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
+from nexus_tools.workflow.authoring.assembly import assembled
+from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop
+from nexus_tools.workflow.authoring.feeding import as_value, feed
+from nexus_tools.workflow.authoring.input_types import InputType, shape_of_type
+from nexus_tools.workflow.authoring.lines import Line, authors_line
+from nexus_tools.workflow.authoring.sketch import (
+    Block,
+    BlockKind,
+    Collected,
+    Draft,
+    Feed,
+    First,
+    GivenInput,
+    PortValue,
+    Sketch,
+    Value,
+    first_of,
+)
+from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
+from nexus_tools.workflow.authoring.used_tool import UsedTool, known_tool
+from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.linter import lint
+from nexus_tools.workflow.shape import Shape
+from nexus_tools.workflow.violation import Violation, violations_error
+
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
+
+
+class Workflow:
+    """A workflow that is being written: steps, and what goes from one to another.
+
+    `fqn` and `description` are as tools have them. Whatever is known to be wrong is refused in the
+    line that says it: errors have `file` and `line` in their details. Raises `ValidationError` with
+    code `fqn_invalid` or `description_too_long`.
+    """
+
+    def __init__(self, fqn: str | ToolFqn, description: str = "") -> None:
+        line = authors_line()
+        try:
+            self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
+        except ValidationError as error:
+            raise line.of(error) from None
+        if len(description.encode()) > MAX_DESCRIPTION_BYTES:
+            raise line.of(
+                ValidationError(
+                    "description_too_long",
+                    f"a description has {MAX_DESCRIPTION_BYTES} bytes at most",
+                )
+            )
+        self.description = description
+        self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
+
+    def inputs(self, /, **types: InputType) -> tuple[Value, ...]:
+        """What an execution begins with, by name: values in the order of the types.
+
+        A type is what pydantic makes a JSON schema of (`str`, `list[int]`, a model), a JSON schema,
+        or a class with `parse`, such as `Address`, whose JSON is text. One input is unpacked as in
+        `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_taken`,
+        `input_type_unknown`; `ValidationError`: `schema_invalid`.
+        """
+        line = authors_line()
+        try:
+            return tuple(self._input(name, kind, line) for name, kind in types.items())
+        except NexusError as error:
+            raise line.of(error) from None
+
+    def _input(self, name: str, kind: InputType, line: Line) -> Value:
+        _check_name(name, self._sketch.inputs, "an input")
+        value = GivenInput(self._sketch, self._sketch.root, shape_of_type(kind), name)
+        self._sketch.inputs[name] = Feed(value, line)
+        return value
+
+    def add(
+        self,
+        tool: UsedTool,
+        ports: Mapping[str, Any] | None = None,
+        /,
+        *,
+        name: str = "",
+        **more_ports: Any,
+    ) -> Step:
+        """A use of a tool, with a value for each port: of a step, of an input, or a constant.
+
+        It belongs to the `with` block in which it is added. Ports whose names are words of Python,
+        or `name`, are given as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is
+        called by `name`, else as the tool is, with a number if that is taken. Of a tool that is
+        given by its FQN alone nothing is checked. Raises `ValidationError`: `port_unknown`,
+        `port_missing`, `value_mismatches`, …; `UsageError`: `not_a_tool`, `name_taken`, and where
+        a value cannot go.
+        """
+        line = authors_line()
+        fed = {**(ports or {}), **more_ports}
+        try:
+            known = known_tool(tool)
+            named = self._name(name or known.fqn.name, is_given=bool(name))
+            draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
+            _check_name_is_meant(draft, fed, name)
+        except NexusError as error:
+            raise line.of(error) from None
+        for port, given in fed.items():
+            feed(self._sketch, draft, port, given, line)
+        _check_nothing_is_missing(draft)
+        self._sketch.drafts.append(draft)
+        return Step(self._sketch, draft)
+
+    def _name(self, name: str, *, is_given: bool) -> str:
+        taken = {draft.name for draft in self._sketch.drafts}
+        if is_given:
+            _check_name(name, taken, "a step")
+            return name
+        number = 1
+        while (numbered := name if number == 1 else f"{name}_{number}") in taken:
+            number += 1
+        return numbered
+
+    @overload
+    def for_each(self, items: Value, /, *, parallel: int | None = None) -> ForEach: ...
+
+    @overload
+    def for_each(
+        self, items: Value, others: Value, /, *more: Value, parallel: int | None = None
+    ) -> ForEachTogether: ...
+
+    def for_each(self, *lists: Value, parallel: int | None = None) -> ForEach | ForEachTogether:
+        """The steps in the `with` block run once for each element of a list: it gives the element.
+
+        Several lists are walked together: `for_each(names, ages) as (name, age)` ends with the
+        shortest. Of each step `parallel` runs are under way at once (32). Raises `UsageError`:
+        `list_out_of_place`, `parallel_invalid`; `ValidationError`: `not_a_list`.
+        """
+        if len(lists) == 1:
+            return ForEach(self._sketch, lists, parallel)
+        return ForEachTogether(self._sketch, lists, parallel)
+
+    def collect(self, value: Value) -> Value:
+        """The list of what a value was in each iteration of a `for_each` that has ended, in order.
+
+        An iteration that did not give it is left out. Raises `UsageError` with code
+        `collect_invalid`.
+        """
+        line = authors_line()
+        try:
+            given = as_value(self._sketch, value)
+            return self._collected(given)
+        except NexusError as error:
+            raise line.of(error) from None
+
+    def _collected(self, value: Value) -> Collected:
+        block = value.block
+        if (
+            not isinstance(value, PortValue | First)
+            or block.kind is not BlockKind.FOR_EACH
+            or block.parent is not self._sketch.block
+        ):
+            raise UsageError(
+                "collect_invalid",
+                f"{value} is not what a step gave in a for_each that ended in this block",
+                hint="collect behind the `with` block of the for_each, at the same depth",
+            )
+        return Collected(self._sketch, block.parent, Shape.list_of(value.shape), value)
+
+    def loop(self, /, **state: Any) -> Loop:
+        """The steps in the `with` block run in rounds: `state` is what the first one begins with.
+
+        `with flow.loop(text=draft.ok.text) as loop:` has `loop.text`, and `loop.again(text=…)` says
+        in which case and with what another round begins. Raises `UsageError`:
+        `loop_without_again` at the end of the block, and what feeding a port does.
+        """
+        return Loop(self._sketch, state)
+
+    def first(self, *values: Value) -> Value:
+        """The one of several values that arrives: of alternative variants, or of what follows them.
+
+        Raises `UsageError` with code `alternatives_invalid`.
+        """
+        try:
+            return first_of(self._sketch, [as_value(self._sketch, value) for value in values])
+        except NexusError as error:
+            raise authors_line().of(error) from None
+
+    def output(self, name: str, value: Value) -> None:
+        """A part of the result, by name: what a step gave that is in no block.
+
+        Raises `UsageError`: `name_taken`, `output_out_of_place`.
+        """
+        line = authors_line()
+        try:
+            _check_name(name, self._sketch.outputs, "an output")
+            given = as_value(self._sketch, value)
+            if any(
+                not isinstance(leaf, PortValue) or leaf.block is not self._sketch.root
+                for leaf in given.leaves()
+            ):
+                raise UsageError(
+                    "output_out_of_place",
+                    f"{given} is not what a step gave that is in no block",
+                    hint="hand it to a step behind all blocks, and name what that gives",
+                )
+        except NexusError as error:
+            raise line.of(error) from None
+        self._sketch.outputs[name] = Feed(given, line)
+
+    def on_failure(self, action: OnFailure) -> None:
+        """What a failure does that nobody takes up, where its step does not say: `terminate`."""
+        self._sketch.post_failure_action = failure_action(action)
+
+    def check(self, *, strict: bool = False) -> list[Violation]:
+        """The linter's warnings.
+
+        Raises `ValidationError` with code `workflow_invalid` for its errors, `strict` for warnings,
+        too: `details["violations"]` has each with its `file` and `line`.
+        """
+        return self._checked(strict=strict)[1]
+
+    def document(self) -> Document:
+        """The document. Raises as `check` does, and `UsageError` for what is left unsaid."""
+        return self._checked(strict=False)[0]
+
+    def _checked(self, *, strict: bool) -> tuple[Document, list[Violation]]:
+        result = assembled(self._sketch)
+        found = [(Violation(error.code, str(error), ""), line) for error, line in result.errors]
+        if not found:
+            found = [
+                (violation, result.line_of(violation.pointer) or self._sketch.root.line)
+                for violation in lint(result.document, strict=strict)
+            ]
+        errors = [(violation, line) for violation, line in found if violation.is_error]
+        if errors:
+            raise _error_of(errors)
+        warnings = [
+            replace(violation, message=f"{line}: {violation.message}") for violation, line in found
+        ]
+        return result.document, warnings
+
+
+def _error_of(found: list[tuple[Violation, Line]]) -> ValidationError:
+    """One error for all, with the line of each; the message has that of the first."""
+    error = violations_error([violation for violation, _ in found])
+    for told, (_, line) in zip(error.details["violations"], found, strict=False):
+        told.update(line.as_json())
+    return found[0][1].of(error)
+
+
+def _check_name(name: object, taken: Container[str], what: str) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise UsageError(
+            "name_invalid",
+            f"{name!r} is no name of {what}",
+            hint="a name is a letter, then letters, digits, - and _; a port called name goes "
+            'into the mapping: flow.add(tool, {"name": value})',
+        )
+    if name in taken:
+        raise UsageError(
+            "name_taken", f"{name!r} names {what} already", hint="give each a name of its own"
+        )
+
+
+def _check_name_is_meant(draft: Draft, fed: Mapping[str, Any], name: str) -> None:
+    if name and draft.ports and "name" in draft.ports.inputs.named and "name" not in fed:
+        raise UsageError(
+            "name_unclear",
+            f"the tool {draft.fqn} has a port that is called name, too",
+            hint='feed it by the mapping: flow.add(tool, {"name": value}, name="greeter")',
+        )
+
+
+def _check_nothing_is_missing(draft: Draft) -> None:
+    required = draft.ports.inputs.required if draft.ports else ()
+    missing = [port for port in required if port not in draft.feeds]
+    if missing:
+        raise draft.line.of(
+            ValidationError(
+                "port_missing",
+                f"the tool {draft.fqn} needs a value for {', '.join(missing)}",
+                hint="give it a constant, an input, or a port of another step",
+            )
+        )
