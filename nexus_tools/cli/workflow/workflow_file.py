@@ -1,14 +1,16 @@
-"""A workflow as a command finds it: a JSON document, with the places of its parts."""
+"""A workflow as a command finds it, in JSON or Python, and where what is wrong with it stands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Output, read_bytes
-from nexus_tools.errors import ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
-    from nexus_tools.workflow import Document
+    from types import ModuleType
+
+    from nexus_tools.workflow import Document, Violation, Workflow
 
 _COLUMNS = {
     "place": "Place",
@@ -52,31 +54,81 @@ class WorkflowFile:
 
 
 def read_workflow(name: str, *, strict: bool = False) -> WorkflowFile:
-    """The workflow in a file, or on stdin for `-`, with all its violations.
+    """The workflow in a file, with all its violations; with `strict` warnings are errors.
 
-    With `strict` warnings are errors. Raises `file_unreadable` or `json_invalid`.
+    It is a JSON document, on stdin for `-`, or a `Workflow` in a Python file or module. Raises
+    `file_unreadable` or `json_invalid`, or as `load_module` and the author's own lines do.
     """
-    from nexus_tools.workflow import Severity, lint, place_of, places_in, read_document
+    place, _, attribute = name.partition(":")
+    if place.endswith(".py"):
+        return _from_python(name, place, attribute, strict=strict)
+    return _from_json(name, strict=strict)
+
+
+def _from_json(name: str, *, strict: bool) -> WorkflowFile:
+    from nexus_tools.workflow import lint, place_of, places_in, read_document
 
     text = read_bytes(name)
-    document, violations = None, []
+    document = None
     try:
         document, warnings = read_document(text)
+        violations = [*warnings, *lint(document)]
+        found = [violation.as_json() for violation in violations]
     except ValidationError as error:
         if error.code != "workflow_invalid":
             raise ValidationError(error.code, f"{name}: {error.message}") from error
         found = error.details["violations"]
-    else:
-        violations = [*warnings, *lint(document, strict=strict)]
-        found = [violation.as_json() for violation in violations]
     places = places_in(text.decode())
     rows = []
     for each in found:
         line, column = place_of(places, each["pointer"]) or (1, 1)
-        severity = Severity.ERROR.value if strict else each["severity"]
         place = {"place": f"{name}:{line}:{column}", "line": line, "column": column}
-        rows.append(each | place | {"severity": severity})
+        rows.append({**each, **place, "severity": _severity(each, strict=strict)})
     return WorkflowFile(name, document, rows)
+
+
+def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
+    from nexus_tools.toolkit import load_module
+
+    flow = _workflow(load_module(place), name, attribute)
+    document = None
+    try:
+        document = flow.document()
+        found = [_with_line(violation) for violation in flow.check()]
+    except ValidationError as error:
+        if error.code != "workflow_invalid":
+            raise
+        found = [
+            {**each, "place": f"{each['file']}:{each['line']}"}
+            for each in error.details["violations"]
+        ]
+    rows = [{**each, "severity": _severity(each, strict=strict)} for each in found]
+    return WorkflowFile(name, document, rows)
+
+
+def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
+    """The workflow that a module has, or that an attribute of it is."""
+    from nexus_tools.workflow import Workflow
+
+    found = {key: value for key, value in vars(module).items() if isinstance(value, Workflow)}
+    if attribute:
+        found = {key: value for key, value in found.items() if key == attribute}
+    if len({*map(id, found.values())}) == 1:
+        return next(iter(found.values()))
+    message = f"{name} has {len(found) or 'no'} workflow{'s' if len(found) > 1 else ''}"
+    hint = f"name one: {name}:{next(iter(found))}" if found else "assign a Workflow to a variable"
+    raise UsageError("workflow_unclear", message, hint=hint)
+
+
+def _with_line(violation: "Violation") -> dict[str, Any]:
+    """A warning of an author's view, whose message begins with its line: `report.py:3: …`."""
+    place, _, message = violation.message.partition(": ")
+    line = int(place.rpartition(":")[2])
+    return {**violation.as_json(), "message": message, "place": place, "line": line}
+
+
+def _severity(row: Mapping[str, Any], *, strict: bool) -> str:
+    return "error" if strict else str(row["severity"])
 
 
 def valid_workflow(output: Output, name: str) -> "Document":
