@@ -5,12 +5,12 @@ import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
+from nexus_tools.cli.workflow.tool_sources import FoundTools
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import (
     Failure,
@@ -32,18 +32,10 @@ if TYPE_CHECKING:
 _REST_S = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class RealTools:
-    """Tools by FQN: what they declare, and functions that call them."""
-
-    definitions: Mapping[str, ToolDefinition]
-    functions: Mapping[str, ToolFunction]
-
-
 @asynccontextmanager
 async def real_tools(
     targets: Sequence[str], urls: Sequence[str], ca_file: Path | None
-) -> AsyncIterator[RealTools]:
+) -> AsyncIterator[FoundTools]:
     """The time in which the tools of Python `targets` are served, and those at `urls` are known.
 
     A URL is that of a server or of a tool. Raises as `load` and `served_definitions` do.
@@ -57,7 +49,7 @@ async def real_tools(
             str(definition.fqn): _function(url, definition, http)
             for url, definition in found.items()
         }
-        yield RealTools(definitions, functions)
+        yield FoundTools(definitions, functions)
 
 
 async def _definitions(http: "httpx.AsyncClient", url: str) -> dict[str, ToolDefinition]:

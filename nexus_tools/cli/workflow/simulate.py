@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ import click
 from nexus_tools import units
 from nexus_tools.cli.framework import (
     AMOUNT,
-    CA_FILE,
     DURATION,
     FILE,
     Output,
@@ -24,13 +22,13 @@ from nexus_tools.cli.framework import (
     read_json,
     read_option,
 )
+from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import valid_workflow
 from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.spelling import with_suggestion
 
 if TYPE_CHECKING:
-    from nexus_tools.tool import ToolDefinition
-    from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub, ToolFunction
+    from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub
 
 _SHOWN_CALLS = 100
 _SHOWN_CHARACTERS = 60
@@ -54,16 +52,7 @@ _COLUMNS = {
     " them as a JSON object: itself, in a file, or on stdin.",
 )
 @click.option("--stubs", type=FILE, help="What stands in for tools: a JSON document.")
-@click.option(
-    "--tools",
-    "targets",
-    metavar="TARGET",
-    multiple=True,
-    shell_complete=complete_files,
-    help="Run the tools of this Python file or module.",
-)
-@click.option("--url", "urls", multiple=True, help="Call the tools of this server, or this tool.")
-@CA_FILE
+@takes_tools
 @click.option("--group", help="Begin with this entry group.")
 @click.option(
     "--price",
@@ -92,9 +81,7 @@ async def command(
     file: str,
     inputs: tuple[str, ...],
     stubs: Path | None,
-    targets: tuple[str, ...],
-    urls: tuple[str, ...],
-    ca_file: Path | None,
+    sources: ToolSources,
     group: str | None,
     prices: tuple[str, ...],
     max_steps: int,
@@ -107,21 +94,21 @@ async def command(
     made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
     The exit code is 1 if the execution does not come to its end.
     """
-    document = valid_workflow(session.output, file)
-    stubbed = _stubs(session.output, document, stubs)
     given = _inputs(inputs)
     from nexus_tools.workflow import StepCosts, simulate
 
     costs = StepCosts(dict(map(_price, prices)))
     with session.output.progress(f"simulating {file}"):
-        async with _tools(targets, urls, ca_file) as (functions, definitions):
+        async with sources.open() as tools:
+            document = valid_workflow(session.output, file, tools.definitions)
+            stubbed = _stubs(session.output, document, stubs)
             try:
                 done = await simulate(
                     document,
                     given,
-                    {**functions, **stubbed},
+                    {**tools.functions, **stubbed},
                     group=group,
-                    definitions=definitions,
+                    definitions=tools.definitions,
                     costs=costs,
                     max_steps=max_steps,
                     deadline_ms=deadline,
@@ -131,20 +118,6 @@ async def command(
     if svg is not None:
         _draw(document, done, svg)
     _report(session.output, file, done)
-
-
-@asynccontextmanager
-async def _tools(
-    targets: Sequence[str], urls: Sequence[str], ca_file: Path | None
-) -> "AsyncIterator[tuple[Mapping[str, ToolFunction], Mapping[str, ToolDefinition]]]":
-    """The real tools by FQN, and their definitions; who has none does without what calls them."""
-    if not (targets or urls):
-        yield {}, {}
-        return
-    from nexus_tools.cli.workflow.real_tools import real_tools
-
-    async with real_tools(targets, urls, ca_file) as real:
-        yield real.functions, real.definitions
 
 
 def _explained(error: UsageError) -> UsageError:

@@ -3,21 +3,26 @@
 import click
 
 from nexus_tools.cli.framework import Session, complete_files, local
+from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
 from nexus_tools.cli.workflow.workflow_file import read_workflow
 
 
 @click.command()
 @click.argument("file", shell_complete=complete_files)
 @click.option("--strict", is_flag=True, help="Take warnings for errors.")
+@takes_tools
 @local
-def command(session: Session, file: str, *, strict: bool) -> None:
-    """Check whether the workflow in FILE keeps the rules; `-` is stdin.
+async def command(session: Session, file: str, *, strict: bool, sources: ToolSources) -> None:
+    """Check whether the workflow in FILE keeps the rules.
 
-    Each violation is shown with its rule, its place in the file and a JSON pointer. The exit code
-    is 7 if there is an error.
+    FILE is a JSON document, on stdin for `-`, or a Python file with a `Workflow`, or an attribute
+    of it: `report.py:flow`. Each violation is shown with its rule, its place in the file and a JSON
+    pointer. Where tools are named, it is checked besides whether they have the ports and variants
+    that the document uses. The exit code is 7 if there is an error.
     """
     with session.output.progress(f"checking {file}"):
-        found = read_workflow(file, strict=strict)
+        async with sources.open() as tools:
+            found = read_workflow(file, tools.definitions, strict=strict)
     found.print_violations(session.output)
     if session.output.as_json:
         session.output.document({"file": file, "valid": not found.errors, "violations": found.rows})

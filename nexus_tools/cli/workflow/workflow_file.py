@@ -1,7 +1,8 @@
 """A workflow as a command finds it, in JSON or Python, and where what is wrong with it stands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Output, read_bytes
@@ -10,6 +11,7 @@ from nexus_tools.errors import UsageError, ValidationError
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from nexus_tools.tool import ToolDefinition
     from nexus_tools.workflow import Document, Violation, Workflow
 
 _COLUMNS = {
@@ -53,26 +55,31 @@ class WorkflowFile:
         )
 
 
-def read_workflow(name: str, *, strict: bool = False) -> WorkflowFile:
+def read_workflow(
+    name: str, definitions: "Mapping[str, ToolDefinition] | None" = None, *, strict: bool = False
+) -> WorkflowFile:
     """The workflow in a file, with all its violations; with `strict` warnings are errors.
 
-    It is a JSON document, on stdin for `-`, or a `Workflow` in a Python file or module. Raises
-    `file_unreadable` or `json_invalid`, or as `load_module` and the author's own lines do.
+    It is a JSON document, on stdin for `-`, or a `Workflow` in a Python file, which knows its tools
+    by itself; else `definitions` are those that are known, by FQN. Raises `file_unreadable` or
+    `json_invalid`, or as `load_module` and the author's own lines do.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
         return _from_python(name, place, attribute, strict=strict)
-    return _from_json(name, strict=strict)
+    return _from_json(name, definitions or {}, strict=strict)
 
 
-def _from_json(name: str, *, strict: bool) -> WorkflowFile:
+def _from_json(
+    name: str, definitions: "Mapping[str, ToolDefinition]", *, strict: bool
+) -> WorkflowFile:
     from nexus_tools.workflow import lint, place_of, places_in, read_document
 
     text = read_bytes(name)
     document = None
     try:
         document, warnings = read_document(text)
-        violations = [*warnings, *lint(document)]
+        violations = [*warnings, *lint(document), *_mismatches(document, definitions)]
         found = [violation.as_json() for violation in violations]
     except ValidationError as error:
         if error.code != "workflow_invalid":
@@ -87,6 +94,18 @@ def _from_json(name: str, *, strict: bool) -> WorkflowFile:
     return WorkflowFile(name, document, rows)
 
 
+def _mismatches(
+    document: "Document", definitions: "Mapping[str, ToolDefinition]"
+) -> "Iterator[Violation]":
+    """Where a document uses ports and variants that tools do not have; others may be anywhere."""
+    from nexus_tools.workflow import ToolFacts, lint_interfaces
+
+    if definitions:
+        facts = {fqn: ToolFacts(definition) for fqn, definition in definitions.items()}
+        found = lint_interfaces(document, facts)
+        yield from (violation for violation in found if violation.rule != "unregistered")
+
+
 def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
     from nexus_tools.toolkit import load_module
 
@@ -98,10 +117,10 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
     except ValidationError as error:
         if error.code != "workflow_invalid":
             raise
-        found = [
-            {**each, "place": f"{each['file']}:{each['line']}"}
-            for each in error.details["violations"]
-        ]
+        found = error.details["violations"]
+    for each in found:
+        file = place if Path(each["file"]).name == Path(place).name else each["file"]
+        each["place"] = f"{file}:{each['line']}"
     rows = [{**each, "severity": _severity(each, strict=strict)} for each in found]
     return WorkflowFile(name, document, rows)
 
@@ -123,17 +142,19 @@ def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
 def _with_line(violation: "Violation") -> dict[str, Any]:
     """A warning of an author's view, whose message begins with its line: `report.py:3: …`."""
     place, _, message = violation.message.partition(": ")
-    line = int(place.rpartition(":")[2])
-    return {**violation.as_json(), "message": message, "place": place, "line": line}
+    file, _, line = place.rpartition(":")
+    return {**violation.as_json(), "message": message, "file": file, "line": int(line)}
 
 
 def _severity(row: Mapping[str, Any], *, strict: bool) -> str:
     return "error" if strict else str(row["severity"])
 
 
-def valid_workflow(output: Output, name: str) -> "Document":
+def valid_workflow(
+    output: Output, name: str, definitions: "Mapping[str, ToolDefinition]"
+) -> "Document":
     """The document in a file that breaks no rule; raises `workflow_invalid` behind a table."""
-    found = read_workflow(name)
+    found = read_workflow(name, definitions)
     if found.document is None or found.errors:
         found.print_violations(output, aside=True)
         raise found.invalid()

@@ -105,3 +105,94 @@ def test_a_strangers_names_cannot_control_the_terminal(home, changed):
     result = home.run("workflow", "validate", changed("count.json", change))
     assert result.code == 7
     assert not set(result.stdout + result.stderr) & set("\x1b\x07")
+
+
+# --- Tools that are known
+
+
+def test_ports_are_compared_with_those_of_the_tools(home, workflows, changed):
+    def change(document):
+        document["edges"][0]["from"]["output_port"] = "liens"
+
+    path = changed("count.json", change)
+    assert home.run("workflow", "validate", path).code == 0
+    result = home.run("workflow", "validate", path, "--tools", workflows / "tools.py", "--json")
+    assert result.code == 7
+    [row] = result.document["violations"]
+    assert (row["rule"], row["pointer"]) == ("unknown_port", "/edges/0/from/output_port")
+    assert "Did you mean lines?" in row["message"]
+
+
+def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
+    arguments = (
+        "workflow",
+        "validate",
+        workflows / "write.json",
+        "--tools",
+        workflows / "tools.py",
+    )
+    assert home.run(*arguments, "--strict").code == 0
+
+
+# --- Workflows in Python
+
+FLOW = '''
+from nexus_tools.toolkit import Variant, tool
+from nexus_tools.workflow import Workflow
+
+class Text(Variant, name="ok"):
+    """A text."""
+    text: str
+
+@tool("xyz.example.text.lower@1")
+async def lower(text: str) -> Text:
+    """Makes it lower case."""
+    return Text(text=text.lower())
+
+flow = Workflow("xyz.example.text.flow@1")
+[text] = flow.inputs(text=str)
+flow.output("text", flow.add(lower, text=text).ok.text)
+'''
+
+
+@pytest.fixture
+def program(tmp_path, request):
+    """Writes a Python file whose name belongs to this test alone."""
+
+    def write(text):
+        path = tmp_path / f"{request.node.originalname}.py"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_workflow_in_python_is_validated_drawn_and_simulated(home, program):
+    path = program(FLOW)
+    assert home.json("workflow", "validate", path)["valid"] is True
+    assert "lower" in home.run("workflow", "draw", path).stdout
+    document = home.json("workflow", "simulate", path, "--tools", path, "--input", "text=LOUD")
+    assert [(each["name"], each["value"]) for each in document["results"]] == [("text", "loud")]
+
+
+def test_of_several_workflows_in_a_file_one_is_named(home, program):
+    path = program(FLOW + 'other = Workflow("xyz.example.text.other@1")\n')
+    assert home.fails("workflow", "validate", path) == (2, "workflow_unclear")
+    assert home.json("workflow", "validate", f"{path}:flow")["valid"] is True
+    assert home.fails("workflow", "validate", f"{path}:nobody") == (2, "workflow_unclear")
+
+
+def test_a_mistake_in_python_is_told_with_its_line(home, program):
+    path = program(FLOW.replace("text=text)", "txet=text)"))
+    result = home.run("workflow", "validate", path, "--json")
+    line = FLOW[: FLOW.index("flow.output")].count("\n") + 1
+    assert result.code != 0
+    assert result.error["details"]["line"] == line
+
+
+def test_what_python_leaves_open_is_a_row_with_its_line(home, program):
+    path = program(FLOW + "flow.add(lower, text='nobody reads it')\n")
+    result = home.run("workflow", "validate", path, "--json")
+    line = FLOW.count("\n") + 1
+    places = [row["place"] for row in result.document["violations"]]
+    assert places == [f"{path}:{line - 1}", f"{path}:{line}"]  # neither is connected to the other
