@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nexus_tools import units
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import (
     MAX_TIMEOUT_MS,
@@ -234,7 +235,7 @@ class _Simulator:
     def _go_on(self, key: Run | Literal["deadline"], outcome: Outcome | None) -> None:
         """Let the semantics know what ended, and do what follows."""
         if isinstance(key, str):
-            self.stopped = f"the deadline came after {self.tool_calls.now_ms} ms"
+            self.stopped = f"the deadline came after {units.duration(self.tool_calls.now_ms)}"
             self._apply(TimedOut())
         elif outcome is None:
             self._waiting[key.vertex].append(key)
@@ -260,7 +261,7 @@ class _Simulator:
         waiting, most = self._waiting[name], self._vertices[name].parallel
         while waiting and sum(run.vertex == name for run in self._under_way) < most:
             if self._steps == self.max_steps and not self.stopped:
-                self.stopped = f"it was stopped after {self.max_steps} steps"
+                self.stopped = f"it took {self.max_steps} steps, and no more are allowed"
                 self._apply(Cancelled())
             run = waiting.popleft()
             self._execution.apply(Requested(run))

@@ -275,7 +275,7 @@ async def test_a_loop_without_end_is_stopped():
     found = await simulate(endless(), {"x": 1}, tools)
     assert len(found.calls) == 1_000
     assert found.status is Status.CANCELLED
-    assert list(found.reasons()) == ["it was stopped after 1000 steps"]
+    assert list(found.reasons()) == ["it took 1000 steps, and no more are allowed"]
 
 
 @pytest.mark.anyio
@@ -297,7 +297,7 @@ async def test_a_deadline_ends_it():
     tools = {"a": ECHO, "b": gives("again", x=1)}
     found = await simulate(endless(), {"x": 1}, tools, deadline_ms=3_500)
     assert found.status is Status.TIMED_OUT
-    assert list(found.reasons()) == ["the deadline came after 3500 ms"]
+    assert list(found.reasons()) == ["the deadline came after 3 s 500 ms"]
     assert found.time_ms == 4_000  # what was under way then
 
 

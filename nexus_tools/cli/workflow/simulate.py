@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub
 
 _SHOWN_CALLS = 100
-_SHOWN_CHARACTERS = 60
+_MOST_SHOWN, _LEAST_SHOWN = 60, 20
+_OTHER_COLUMNS = 40
 _COLUMNS = {
     "run": "Run",
     "began": "Began",
@@ -205,9 +207,14 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
     steps = "1 step" if len(done.calls) == 1 else f"{len(done.calls)} steps"
     cost = units.rounded_up(done.cost_mist)
     came_to = f"{steps} in {units.duration(done.time_ms)}, about {cost} SUI"
+    ends = {
+        Status.TERMINATED: "was terminated",
+        Status.CANCELLED: "was stopped",
+        Status.TIMED_OUT: "timed out",
+    }
     failed = None
-    if done.status not in (Status.COMPLETED, Status.COMPLETED_WITH_FAILURES):
-        message = f"{file} is {_word(done.status)} after {came_to}: {reasons.pop(0)}"
+    if done.status in ends:
+        message = f"{file} {ends[done.status]} after {came_to}: {reasons.pop(0)}"
         hint = "--max-steps allows more" if done.status is Status.CANCELLED else ""
         failed = NexusError("workflow_failed", message, hint=hint)
     if output.as_json:
@@ -216,16 +223,15 @@ def _report(output: Output, file: str, done: "Simulation") -> None:
         _print(output, done, reasons)
     if failed is not None:
         raise failed
-    output.done(f"{_word(done.status)}: {came_to}")
-
-
-def _word(status: str) -> str:
-    return status.replace("_", " ")
+    output.done(f"{done.status.replace('_', ' ')}: {came_to}")
 
 
 def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     calls = sorted(done.calls, key=lambda call: (call.began_ms, call.run))
-    rows = [_row(call) for call in calls[:_SHOWN_CALLS]]
+    # Inputs and outcomes share what room is left: 200 columns where it is not a terminal.
+    room = (get_terminal_size((200, 24)).columns - _OTHER_COLUMNS) // 2
+    width = max(_LEAST_SHOWN, min(_MOST_SHOWN, room))
+    rows = [_row(call, width) for call in calls[:_SHOWN_CALLS]]
     output.table(rows, _COLUMNS, empty="nothing was called")
     if len(done.calls) > len(rows):
         output.note(f"… and {len(done.calls) - len(rows)} more: --json has all")
@@ -249,7 +255,7 @@ def _labels(done: "Simulation") -> Mapping[str, Any]:
     }
 
 
-def _row(call: "SimulatedCall") -> dict[str, str]:
+def _row(call: "SimulatedCall", width: int) -> dict[str, str]:
     from nexus_tools.tool import Answer
 
     if isinstance(call.outcome, Answer):
@@ -261,8 +267,8 @@ def _row(call: "SimulatedCall") -> dict[str, str]:
         "run": f"{call.run}{again}",
         "began": units.duration(call.began_ms),
         "took": units.duration(call.ended_ms - call.began_ms),
-        "inputs": _cut(" ".join(_ports(call.inputs))),
-        "outcome": _cut(outcome),
+        "inputs": _cut(" ".join(_ports(call.inputs)), width),
+        "outcome": _cut(outcome, width),
     }
 
 
@@ -271,8 +277,8 @@ def _ports(ports: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}={json.dumps(value, ensure_ascii=False)}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _draw(document: "Document", done: "Simulation", path: Path) -> None:
