@@ -103,14 +103,22 @@ class Interpreter:
         return [edge for edge in self.document.edges if edge.source.vertex == name]
 
     def _is_brought_about(self, name, path):
+        """Whether something came for this iteration, and not only for all of them."""
+        regions = [
+            at for at, block in enumerate(self.around[name]) if self._kind(block) == "region"
+        ]
         here = [
             each
             for each in self.moved
-            if each.target.vertex == name and serves(each.pattern, path) and not each.is_list
+            if each.target.vertex == name
+            and serves(each.pattern, path)
+            and not each.is_list
+            and not (regions and each.pattern[regions[-1]] == "*")
         ]
         if any(not each.is_static for each in here):
             return True
-        return self._is_first(name, path) and (name in self.group or bool(here))
+        is_entry = name in self.group and not regions
+        return self._is_first(name, path) and (is_entry or bool(here))
 
     def _is_first(self, name, path):
         return not any(
@@ -240,7 +248,9 @@ class Interpreter:
             return True
         for edge in self.into[target.vertex]:
             shared = self._shared(edge)
-            enters = edge.target == target and shared <= depth and edge.kind is not EdgeKind.DO_WHILE
+            enters = (
+                edge.target == target and shared <= depth and edge.kind is not EdgeKind.DO_WHILE
+            )
             blocks = self.around[target.vertex]
             if is_region and enters and not self._is_static(edge):
                 rounds = [
@@ -261,8 +271,7 @@ class Interpreter:
                 depth = around.index(number)
                 for path in product(range(self.bound), repeat=depth):
                     inside = all(
-                        self._is_open(each, path[:at])
-                        and (each, path[:at]) not in self.closed
+                        self._is_open(each, path[:at]) and (each, path[:at]) not in self.closed
                         for at, each in enumerate(around[:depth])
                     )
                     key = (number, path)

@@ -77,7 +77,9 @@ class Grown:
         return OutputPort(name, "a" if chance.random() < 0.93 else "b", chance.choice("pq"))
 
     def _feed(self, target, scope, kind=EdgeKind.NORMAL):
-        source = self._output(self._chance.choice([each for each in scope if each != target.vertex]))
+        source = self._output(
+            self._chance.choice([each for each in scope if each != target.vertex])
+        )
         self._edges.append(Edge(source, target, kind))
 
     def _outer(self, scopes, target):

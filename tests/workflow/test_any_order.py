@@ -51,7 +51,9 @@ class Played:
             port: len(value) if isinstance(value, list) else None for port, value in ports.items()
         }
         failed = variant == FAILED
-        self.execution.apply(Closed(run, Failed("timed_out") if failed else Settled(variant, lengths)))
+        self.execution.apply(
+            Closed(run, Failed("timed_out") if failed else Settled(variant, lengths))
+        )
 
     def _resolved(self, value):
         if isinstance(value, Given):

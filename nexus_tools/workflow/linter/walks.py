@@ -74,33 +74,34 @@ class _Passage:
     """What happens in each scenario once a group is invoked: by place, the set of scenarios.
 
     `filled` are the ports that get a value, `raced` those that get two, `starved` the vertices that
-    get some of theirs only, though whoever feeds them did not starve.
+    get some of theirs and lack one for which nobody else has starved.
     """
 
     def __init__(self, course: Course, scenarios: Scenarios, members: set[str]) -> None:
         self.runs: dict[str, int] = {}
         self.filled: dict[InputPort, int] = {}
-        self.raced: dict[InputPort, int] = {}
+        self.raced: dict[InputPort, tuple[int, list[Link]]] = {}
         self.starved: dict[str, int] = {}
         self._course = course
         self._scenarios = scenarios
         self._members = members
         self._opened: dict[int, int] = {}
         self._lost: dict[str, int] = {}
+        self._unsure: dict[str, int] = {}
         for place in course.order:
             if isinstance(place, int):
                 self._open(place)
             else:
                 self._run(place)
+        for port, links in course.again.items():
+            self._meet(port, links)
 
     def race(self, port: InputPort) -> str:
         """From where the two values are, and in which variants other vertices end for it."""
-        raced = self.raced[port]
-        links = [
-            link
-            for link in self._course.into[port.vertex][port]
-            if self._brings(link) & raced & -raced
-        ]
+        raced, into = self.raced[port]
+        links = [link for link in into if self._sends(link) & raced & -raced]
+        if len(links) < 2:  # The other one is a list, perhaps an empty one.
+            links = [link for link in into if self._brings(link) & raced & -raced]
         sources = {link.edge.source.vertex for link in links}
         both = " and ".join(f"'{link.edge.source}'" for link in links[:2])
         return f", from {both}{self._condition(port.vertex, raced, but=sources)}"
@@ -114,7 +115,7 @@ class _Passage:
         lacks = next(
             port
             for port in self._course.needed_by(vertex)
-            if not self.filled.get(port, 0) & scenario
+            if not (self.filled[port] | self._lost_on_the_way(port)) & scenario
         )
         return lacks, (
             f"{self._condition(vertex, starved, among=self._scenarios.calm)}: "
@@ -131,50 +132,87 @@ class _Passage:
         for port in course.entries[vertex]:
             self.filled[port] = self._scenarios.everything if is_entered else 0
         for port, links in course.into[vertex].items():
-            self._fill(port, links)
+            self.filled[port] = self.filled.get(port, 0) | self._meet(port, links)
         runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
-        sources = {
-            link.edge.source.vertex for links in course.into[vertex].values() for link in links
-        }
-        lost = self._any(self._lost[source] for source in sources)
-        waits = self._any(self.filled[port] for port, links in course.into[vertex].items() if links)
-        starved = waits & ~runs & ~lost & self._scenarios.calm
+        waits = self._any(
+            self._waits(link) for links in course.into[vertex].values() for link in links
+        )
+        lost = self._any(self._lost_on_the_way(port) for port in course.into[vertex])
         self.runs[vertex] = runs
         self._lost[vertex] = (waits | lost) & ~runs
+        starved = self._scenarios.calm & waits & ~runs
+        starved &= self._any(
+            ~self.filled[port] & ~self._lost_on_the_way(port) for port in course.needed_by(vertex)
+        )
+        self._unsure[vertex] = self._any(self._doubts(link) for link in course.links(vertex))
+        starved &= ~self._unsure[vertex]
         if starved:
             self.starved[vertex] = starved
 
-    def _open(self, block: int) -> None:
-        needs = self._course.needs[block].values()
-        self._opened[block] = self._all(
-            self._any(self._brings(link) for link in links) for links in needs
-        )
+    def _waits(self, link: Link) -> int:
+        """The scenarios in which a value comes, and nothing begins that it would serve."""
+        scope = self._course.scopes.get(link.index)
+        opened = self._all(self._opened[block] for block in scope) if scope else 0
+        return self._brings(link) & ~opened
 
-    def _fill(self, port: InputPort, links: list[Link]) -> None:
-        filled = raced = 0
-        # What stays (static) and what comes (anything else) may meet: what comes goes first.
-        for stays in (True, False):
-            met = 0
-            for link in links:
-                if (link.kind is EdgeKind.STATIC) is stays:
-                    brings = self._brings(link)
-                    raced |= met & brings
-                    met |= brings
-            filled |= met
-        self.filled[port] = self.filled.get(port, 0) | filled
-        if raced:
-            self.raced[port] = raced
+    def _lost_on_the_way(self, port: InputPort) -> int:
+        """The scenarios in which somebody starves who might feed the port."""
+        links = self._course.into[port.vertex].get(port, ())
+        return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
+
+    def _doubts(self, link: Link) -> int:
+        """The scenarios of which it is not known whether an edge brings a value.
+
+        Where several vertices can end a loop and this one goes on, another may end it.
+        """
+        doubts = self._unsure.get(link.edge.source.vertex, 0)
+        if self._course.ends.get(link.edge.source.vertex, 1) > 1:
+            doubts |= self._any(self._scenarios.takes[each] for each in self._course.rounds(link))
+        return doubts
+
+    def _open(self, block: int) -> None:
+        needs = self._course.needs[block]
+        for port, links in needs.items():
+            self.filled[port] = self._any(self._brings(link) for link in links)
+        self._opened[block] = self._all(self.filled[port] for port in needs)
+
+    def _meet(self, port: InputPort, links: list[Link]) -> int:
+        """The scenarios in which some edge brings a value; when two do, they race.
+
+        They do if both come, or both stay: what comes goes before what stays. What the edges out of
+        one region bring is one list: there, two elements of one iteration race.
+        """
+        raced = 0
+        met = {False: 0, True: 0}
+        elements: dict[int, int] = {}
+        for link in links:
+            sends = self._sends(link)
+            region = self._course.collects.get(link.index)
+            if region is None:
+                stays = link.kind is EdgeKind.STATIC and link.index in self._course.scopes
+                raced |= met[stays] & sends
+                met[stays] |= sends
+            else:
+                raced |= elements.get(region, 0) & sends
+                elements[region] = elements.get(region, 0) | sends
+        for region in elements:
+            raced |= met[False] & self._opened[region]
+            met[False] |= self._opened[region]
+        raced &= ~self._any(self._doubts(link) for link in links)
+        if raced and port not in self.raced:
+            self.raced[port] = (raced, links)
+        return met[False] | met[True]
 
     def _brings(self, link: Link) -> int:
-        """The scenarios in which an edge brings a value, in some round of a loop."""
-        gathered = self._course.collects.get(link.index)
-        if gathered is not None:
-            return self._opened[gathered]
+        """The scenarios in which an edge brings a value: what is gathered always comes."""
+        region = self._course.collects.get(link.index)
+        return self._sends(link) if region is None else self._opened[region]
+
+    def _sends(self, link: Link) -> int:
+        """The scenarios in which the variant is taken that an edge leaves, in the last round."""
         takes = self._scenarios.takes
-        taken = reduce(
-            or_, (takes[other] for other in self._course.rounds(link)), takes[link.variant]
-        )
-        return self.runs.get(link.edge.source.vertex, 0) & taken
+        taken = self._any(takes[other] for other in self._course.rounds(link))
+        return self.runs.get(link.edge.source.vertex, 0) & (takes[link.variant] | taken)
 
     def _condition(
         self, vertex: str, met: int, *, among: int = -1, but: Container[str] = ()
