@@ -135,7 +135,7 @@ def lay_out(
         return Area(middle.x - width / 2, middle.y - height / 2, width, height)
 
     areas = [area(node) for node in found["nodes"]]
-    ways = [tuple(point(each) for each in edge["points"]) for edge in found["edges"]]
+    ways = [_squared([point(each) for each in edge["points"]]) for edge in found["edges"]]
     labels = areas[len(boxes) : len(boxes) + len(lines)]
     ends = spacing.ends
     return Layout(
@@ -152,6 +152,16 @@ def lay_out(
 def _lower(area: Area, gap: float) -> Area:
     """The area without that much above and below."""
     return Area(area.left, area.top + gap, area.width, area.height - 2 * gap)
+
+
+def _squared(way: Sequence[Point]) -> tuple[Point, ...]:
+    """The way in right angles; the library is out by a third of its units at times."""
+    found = [way[0]]
+    for point in way[1:]:
+        last = found[-1]
+        upright = abs(point.x - last.x) < abs(point.y - last.y)
+        found.append(Point(last.x, point.y) if upright else Point(point.x, last.y))
+    return tuple(found)
 
 
 def _longer(way: tuple[Point, ...], gap: float) -> tuple[Point, ...]:
@@ -228,4 +238,10 @@ def _options(spacing: Spacing) -> dict[str, Any]:
             "centre_ports": "off",
         },
         "coords": {"placement": "brandes_koepf", "branch_style": "symmetric"},
+        "tuning": {
+            # A line meets its label in the middle, and a box where it was led to.
+            "routing": {"port_relax_rounds": 0, "endpoint_snap": 0},
+            # What is first in the document is on the left, where no crossing speaks against it.
+            "order": {"balance_rounds": 0},
+        },
     }

@@ -99,7 +99,7 @@ class Grid:
 
     def rendered(self) -> Text:
         """All of it, without rows in which lines only go on, and without spaces at the ends."""
-        text = Text(no_wrap=True, overflow="ignore", end="")
+        text = Text(no_wrap=True, overflow="ignore")
         shapes = [*map(_shape, self._rows), None]
         last: str | None = None
         for row, shape, following in zip(self._rows, shapes, shapes[1:], strict=False):
@@ -111,6 +111,7 @@ class Grid:
             for style, group in groupby(row, key=lambda each: each[1]):
                 text.append("".join(character for character, _ in group), style or None)
             text.append("\n")
+        text.right_crop(1)
         return text
 
     def _put(self, column: int, row: int, character: str, style: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nexus_tools.workflow.document import ERR_EVAL, Document, Edge, EdgeKind, Vertex, VertexKind
+from nexus_tools.workflow.drawing.text import cells, head_of
 from nexus_tools.workflow.layout import Box, Layout, Line, Size, Spacing, lay_out
 from nexus_tools.workflow.structure import BlockKind, structure_of
 
@@ -96,9 +97,11 @@ class DrawnEdge:
         return f"{self.variant} · {self.kind.value.replace('_', ' ')}"
 
     def port_text(self, length: int) -> str:
-        """Which ports it connects, in a text of at most that length, or how many."""
+        """Which ports it connects, in a text of at most that many columns, or how many."""
         text = ", ".join(one if one == other else f"{one} → {other}" for one, other in self.ports)
-        return text if len(text) <= length else f"{len(self.ports)} ports"
+        if len(self.ports) == 1 or cells(text) <= length:
+            return head_of(text, length)
+        return f"{len(self.ports)} ports"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +163,11 @@ class Picture:
 def picture_of(document: Document, states: Mapping[str, VertexState] | None = None) -> Picture:
     """The picture of any document, whether it obeys the rules or not.
 
-    `states` are those of the vertices with runs, by name.
+    Blocks are in it where they nest and are left as they ought to be. `states` are those of the
+    vertices with runs, by name.
     """
     structure = structure_of(document)
-    nests = all(problem.rule != "blocks_cross" for problem in structure.problems)
+    nests = not structure.problems
     around = structure.around if nests else {}
     entries, results = _input_names(document), _results(document)
     numbers: dict[str, int] = {}

@@ -76,8 +76,9 @@ def draw_terminal(
         details.append(_Detail(_name_row, MAX_VARIANT))
     for detail in details:
         layout = picture.layout(detail.vertex_size, detail.label_size, SPACING)
-        if layout.size.width <= width:
-            return _drawn(picture, layout, detail)
+        text = _drawn(picture, layout, detail)
+        if all(cells(line) <= width for line in text.plain.split("\n")):
+            return text
     return _list(picture, width)
 
 
@@ -183,20 +184,21 @@ def _draw_line(
 
 def _list(picture: Picture, width: int) -> Text:
     """A line for each vertex, and below it one for each of its edges."""
-    text = Text(no_wrap=True, overflow="ignore", end="")
+    lines: list[Text] = []
     outgoing: dict[int, list[DrawnEdge]] = {}
     for edge in picture.edges:
         outgoing.setdefault(edge.source, []).append(edge)
     for number, vertex in enumerate(picture.vertices):
-        _add_line(text, [*_listed_vertex(picture, vertex)], width)
+        lines.append(Text.assemble(*_listed_vertex(picture, vertex)))
         edges = outgoing.get(number, [])
         for edge in edges:
             branch = "└─ " if edge is edges[-1] else "├─ "
             target = picture.vertices[edge.target].name
-            ports = edge.port_text(width)
-            parts = [(branch, "dim"), (edge.label, _edge_style(edge)), (f" → {target}", "")]
-            _add_line(text, [*parts, (f"  {ports}", "dim")], width)
-    return text
+            parts = ((branch, "dim"), (edge.label, _edge_style(edge)), f" → {target}")
+            lines.append(Text.assemble(*parts, (f"  {edge.port_text(width)}", "dim")))
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return Text("\n", no_wrap=True, overflow="ignore").join(lines)
 
 
 def _listed_vertex(picture: Picture, vertex: DrawnVertex) -> Iterator[tuple[str, str]]:
@@ -214,9 +216,3 @@ def _listed_vertex(picture: Picture, vertex: DrawnVertex) -> Iterator[tuple[str,
         yield f"  {picture.blocks[block].title}", "magenta"
         block = picture.blocks[block].parent
     yield f"  {vertex.fqn}" if vertex.is_declared else "  not in the document", "dim"
-
-
-def _add_line(text: Text, parts: list[tuple[str, str]], width: int) -> None:
-    line = Text.assemble(*parts)
-    line.truncate(width, overflow="ellipsis")
-    text.append_text(line).append("\n")

@@ -30,5 +30,5 @@ def tail_of(text: str, width: int) -> str:
         start += 1
     dot = text.find(".", start)
     if dot != -1 and 2 * cell_len(text[dot:]) >= width:
-        start = dot
+        start = dot + 1
     return f"…{text[start:]}"

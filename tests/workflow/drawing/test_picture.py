@@ -1,0 +1,78 @@
+from nexus_tools.workflow import Document, Input, InputPort, Phase, Vertex, VertexState
+from nexus_tools.workflow.drawing.picture import picture_of, printable
+from tests.workflow.drawing.conftest import edge, flow, read
+
+
+def test_edges_of_a_variant_to_the_same_vertex_are_one_line():
+    (drawn,) = picture_of(flow("a.ok.sum -> b.x", "a.ok.rest -> b.rest")).edges
+    assert drawn.ports == (("sum", "x"), ("rest", "rest"))
+    assert drawn.port_text(30) == "sum → x, rest"
+    assert drawn.port_text(12) == "2 ports"
+
+
+def test_variants_and_kinds_have_lines_of_their_own():
+    edges = picture_of(flow("a.ok.x -> b.x", "a.no.x -> b.x", "a.ok.key static b.key")).edges
+    assert [each.label for each in edges] == ["ok", "no", "ok · static"]
+
+
+def test_the_ports_of_a_single_edge_are_cut():
+    (drawn,) = picture_of(flow("a.ok.sum -> b.x")).edges
+    assert drawn.port_text(6) == "sum →…"
+
+
+def test_a_vertex_that_only_edges_name_is_drawn_as_such():
+    document = Document((Vertex("a", "xyz.example.any@1"),), (edge("a.ok.x -> nobody.x"),))
+    assert [(each.name, each.is_declared) for each in picture_of(document).vertices] == [
+        ("a", True),
+        ("nobody", False),
+    ]
+
+
+def test_blocks_have_their_vertices_and_the_blocks_inside():
+    picture = picture_of(read("nested"))
+    assert [(block.title, block.parent) for block in picture.blocks] == [
+        ("for each", None),
+        ("loop", 0),
+    ]
+    assert {vertex.name: vertex.block for vertex in picture.vertices} == {
+        "split": None,
+        "fetch": 0,
+        "try": 1,
+        "check": 1,
+        "store": 0,
+        "collect": None,
+    }
+
+
+def test_blocks_that_edges_leave_as_they_may_not_are_left_out():
+    document = flow("a.ok.list for_each b.x", "b.ok.x -> c.x", "c.ok.x -> b.y")
+    assert picture_of(document).blocks == ()
+
+
+def test_entry_ports_have_the_names_of_inputs_that_feed_them():
+    document = Document(
+        (Vertex("a", "xyz.example.any@1", entry_ports=("x", "y")),),
+        (),
+        inputs=(Input("topic", (InputPort("a", "x"),)), Input("y", (InputPort("a", "y"),))),
+    )
+    assert picture_of(document).vertices[0].entries == ("x as topic", "y")
+
+
+def test_what_matters_most_of_a_vertex_is_a_failure():
+    assert VertexState(waiting=1, running=2, settled=3, failed=4).phase is Phase.FAILED
+    assert VertexState(waiting=1, running=2, settled=3).phase is Phase.RUNNING
+    assert VertexState(waiting=1, settled=3).phase is Phase.WAITING
+    assert VertexState(settled=3).phase is Phase.SETTLED
+    assert VertexState().phase is None
+
+
+def test_the_sentences_say_what_is_drawn():
+    states = {"ask": VertexState(settled=1)}
+    said = list(picture_of(read("approval"), states).sentences())
+    assert said[0] == "A workflow of 7 vertices"
+    assert "ask xyz.example.chain.ask@1, on chain, 1 settled" in said
+    assert "order to refund: _err_eval" in said
+
+
+def test_what_controls_a_terminal_and_what_turns_text_around_is_not_printed():
+    assert printable("a\x1b[0m\n\u202e\ud800中") == "a�[0m���中"

@@ -1,0 +1,210 @@
+import re
+from itertools import combinations
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+
+from nexus_tools.workflow import Document, Vertex, VertexState, draw_svg
+from tests.workflow.drawing.conftest import HOSTILE, documents, edge, flow, ladder, read, states
+
+SVG = "{http://www.w3.org/2000/svg}"
+TAGS = {"svg", "title", "desc", "style", "g", "rect", "path", "text"}
+ATTRIBUTES = {
+    *("class", "viewBox", "width", "height", "role", "transform", "x", "y", "rx", "d"),
+    *("text-anchor", "data-vertex"),
+}
+
+
+def parsed(svg):
+    return ET.fromstring(svg.encode())
+
+
+def groups(svg, kind):
+    """The groups of vertices or edges."""
+    return [each for each in parsed(svg).iter(f"{SVG}g") if kind in each.get("class", "").split()]
+
+
+def texts(element):
+    return [each.text or "" for each in element.iter(f"{SVG}text")]
+
+
+def test_each_vertex_and_each_edge_is_in_the_picture(document):
+    svg = draw_svg(document)
+    assert [each.get("data-vertex") for each in groups(svg, "vertex")] == [
+        vertex.name for vertex in document.vertices
+    ]
+    said = [each.find(f"{SVG}title").text for each in groups(svg, "edge")]
+    for each in document.edges:
+        assert any(
+            title.startswith(f"{each.source.vertex} → {each.target.vertex}: {each.source.variant}")
+            and f"{each.source.port} → {each.target.port}" in title
+            for title in said
+        )
+
+
+def test_a_vertex_shows_its_name_its_tool_its_entry_ports_and_where_it_runs():
+    by_name = {
+        each.get("data-vertex"): each for each in groups(draw_svg(read("approval")), "vertex")
+    }
+    assert texts(by_name["quote"]) == [
+        "quote",
+        "xyz.example.shop.quote@1",
+        "→ item as article, amount",
+    ]
+    assert texts(by_name["ask"]) == ["ask", "on chain", "xyz.example.chain.ask@1"]
+    assert texts(by_name["confirm"])[-1] == "ok.id as message →"
+
+
+def test_an_edge_shows_its_variant_its_kind_and_its_ports():
+    shown = [texts(each) for each in groups(draw_svg(read("papers")), "edge")]
+    assert ["ok · for each", "papers → paper"] in shown
+    assert ["good · collect", "text → notes"] in shown
+    assert ["_err_eval", "reason → text, detail"] in shown
+
+
+def test_kinds_differ_in_their_lines_and_not_in_color_alone():
+    kinds = ("->", "for_each", "collect", "do_while", "break", "static")
+    document = flow(*(f"a{kind}.ok.x {kind} b{kind}.x" for kind in kinds), "a->._err_eval.x -> e.x")
+    without_colors = re.sub(r"(fill|stroke): (#\w+|var\(.*?\))(; )?", "", draw_svg(document))
+    rules = dict(re.findall(r"\.workflow (\S+(?: \.line)?) \{ (.*?) \}", without_colors))
+    looks = set()
+    for group in groups(draw_svg(document), "edge"):
+        kind = group.get("class").removeprefix("edge ").split()
+        dashes = tuple(rules.get(f".{each} .line", "") for each in kind)
+        lines = tuple(
+            path.get("class") for path in group.iter(f"{SVG}path") if path.get("class") != "head"
+        )
+        looks.add((dashes[-1], lines))
+    assert len(looks) == 7
+
+
+def test_blocks_are_boxes_around_their_vertices():
+    svg = parsed(draw_svg(read("nested")))
+    frames = [area(each) for each in svg.iter(f"{SVG}rect") if each.get("class") == "frame"]
+    boxes = {
+        group.get("data-vertex"): area(group.find(f"{SVG}rect"))
+        for group in svg.iter(f"{SVG}g")
+        if group.get("data-vertex")
+    }
+    assert {name for name, box in boxes.items() if within(box, frames[0])} == {
+        "fetch",
+        "try",
+        "check",
+        "store",
+    }
+    assert {name for name, box in boxes.items() if within(box, frames[1])} == {"try", "check"}
+    assert within(frames[1], frames[0])
+
+
+def area(rectangle):
+    left, top, width, height = (
+        float(rectangle.get(each)) for each in ("x", "y", "width", "height")
+    )
+    return left, top, left + width, top + height
+
+
+def within(inner, outer):
+    return (
+        inner[0] > outer[0] and inner[1] > outer[1] and inner[2] < outer[2] and inner[3] < outer[3]
+    )
+
+
+def test_texts_of_vertices_stay_in_their_boxes_and_boxes_apart(document):
+    boxes = []
+    for group in groups(draw_svg(document), "vertex"):
+        left, top, right, bottom = area(group.find(f"{SVG}rect"))
+        boxes.append((left, top, right, bottom))
+        for text in group.iter(f"{SVG}text"):
+            # Characters of the widest common fonts for mono and for the name.
+            width = len(text.text) * (6.7 if "mono" in text.get("class") else 8)
+            x, y = float(text.get("x")), float(text.get("y"))
+            assert top < y < bottom
+            assert left < x < right
+            if not text.get("text-anchor"):
+                assert x + width <= right
+    for one, other in combinations(boxes, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_states_are_shown_by_class_symbol_and_count():
+    states = {"quote": VertexState(settled=1), "ask": VertexState(2, 1, 0, 3)}
+    svg = draw_svg(read("approval"), states)
+    by_name = {each.get("data-vertex"): each for each in groups(svg, "vertex")}
+    assert by_name["quote"].get("class") == "vertex settled"
+    assert texts(by_name["quote"])[-1] == "✓ 1"
+    assert by_name["ask"].get("class") == "vertex chain failed"
+    assert texts(by_name["ask"])[-3:] == ["✗ 3", "▸ 1", "○ 2"]
+    assert by_name["decline"].get("class") == "vertex idle"
+
+
+def test_without_states_nothing_is_idle(document):
+    assert groups(draw_svg(document), "idle") == []
+
+
+@given(document=documents, states=states)
+def test_any_document_gives_well_formed_xml_without_scripts_ids_and_references(document, states):
+    for element in parsed(draw_svg(document, states)).iter():
+        assert element.tag.removeprefix(SVG) in TAGS
+        assert set(element.attrib) <= ATTRIBUTES
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_gets_into_the_rules_for_colors(name):
+    hostile = Document((Vertex(name, name, entry_ports=(name,)),), ())
+    style = parsed(draw_svg(hostile)).find(f"{SVG}style").text
+    assert style == parsed(draw_svg(Document((), ()))).find(f"{SVG}style").text
+
+
+@given(document=documents, states=states)
+def test_the_same_is_drawn_in_the_same_bytes(document, states):
+    assert draw_svg(document, states) == draw_svg(document, states)
+
+
+def test_those_who_do_not_see_it_hear_what_it_shows():
+    svg = parsed(draw_svg(read("revision")))
+    assert svg.get("role") == "img"
+    assert svg.find(f"{SVG}title").text == "A workflow of 4 vertices"
+    assert "judge to improve: poor · do while" in svg.find(f"{SVG}desc").text
+
+
+def test_colors_are_there_for_light_and_for_dark_and_a_page_can_set_others():
+    style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
+    light, dark = re.findall(r":where\(\.workflow\) \{ (.*?) \}", style)
+    assert [each.split(": ")[0] for each in light.split("; ")] == [
+        each.split(": ")[0] for each in dark.split("; ")
+    ]
+    used = set(re.findall(r"var\((--[\w-]+)\)", style))
+    assert used == {each.split(": ")[0] for each in light.split("; ")}
+
+
+def test_all_rules_are_for_the_picture_alone():
+    style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
+    for line in style.splitlines():
+        for selector in line.split(" {")[0].split(", "):
+            assert selector.startswith((".workflow ", ":where(.workflow)", "@media "))
+
+
+def test_a_workflow_of_two_thousand_vertices_is_drawn_whole():
+    svg = draw_svg(ladder(500))
+    assert len(groups(svg, "vertex")) == 2001
+    assert len(groups(svg, "edge")) == 3000
+
+
+def test_a_document_without_anything_is_a_picture_without_anything():
+    assert groups(draw_svg(Document((), ())), "vertex") == []
+
+
+def test_a_loop_of_one_vertex_is_drawn():
+    document = flow("a.ok.x -> try.x", "try.bad.x do_while try.x", "try.good.x break b.x")
+    assert len(groups(draw_svg(document), "do_while")) == 1
+
+
+def test_circles_that_no_rule_allows_are_drawn():
+    document = flow("a.ok.x -> b.x", "b.ok.x -> a.x", "c.ok.x -> c.y")
+    assert len(groups(draw_svg(document), "edge")) == 3
+
+
+def test_two_vertices_of_a_name_are_drawn_both():
+    vertices = (Vertex("a", "xyz.example.one@1"), Vertex("a", "xyz.example.two@1"))
+    assert len(groups(draw_svg(Document(vertices, (edge("a.ok.x -> a.y"),))), "vertex")) == 2

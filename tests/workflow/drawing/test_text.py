@@ -1,0 +1,33 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
+
+
+@given(text=st.text(), width=st.integers(1, 30))
+def test_a_text_that_is_cut_is_no_wider_than_it_may_be(text, width):
+    assert cells(head_of(text, width)) <= width
+    assert cells(tail_of(text, width)) <= width
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "cut"),
+    [
+        ("xyz.example.shop.order@1", 24, "xyz.example.shop.order@1"),
+        ("xyz.example.shop.order@1", 23, "…example.shop.order@1"),
+        ("xyz.example.shop.order@1", 14, "…shop.order@1"),
+        ("an_extraordinarily_long_name@1", 10, "…ng_name@1"),
+        ("中文字符", 5, "…字符"),
+    ],
+)
+def test_of_an_fqn_the_end_is_left(text, width, cut):
+    assert tail_of(text, width) == cut
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "cut"),
+    [("summarise", 9, "summarise"), ("summarise", 5, "summ…"), ("中文字符", 6, "中文…")],
+)
+def test_of_other_texts_the_beginning_is_left(text, width, cut):
+    assert head_of(text, width) == cut
