@@ -194,12 +194,24 @@ class Records:
         return self.scoped(need, path, static=True) is not None
 
     def begins(self, vertex: PlannedVertex, run: Run) -> bool:
-        """Whether a run starts to which alone no edge brought anything."""
-        return (self.group is not None and run.vertex in self.group) or any(
+        """Whether a run starts to which alone no edge brought anything.
+
+        It does by the entry group, or by what came for all rounds or iterations below the region
+        around it: what came for the region as a whole begins no iteration.
+        """
+        if vertex.region is None and self.group is not None and run.vertex in self.group:
+            return True
+        outside = -1 if vertex.region is None else self.plan.blocks[vertex.region].depth
+        brought = (
             self.scoped(InputPort(run.vertex, port), run.path, static=static)
             for port in vertex.into
             for static in (False, True)
         )
+        return any(each and self._is_inside(each.edge, outside) for each in brought)
+
+    def _is_inside(self, edge: PlannedEdge, outside: int) -> bool:
+        assert edge.scope is not None
+        return edge.element is not None or self.plan.blocks[edge.scope].depth > outside
 
     # --- Iterations
 

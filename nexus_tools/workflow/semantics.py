@@ -25,7 +25,7 @@ values come from outside is a *cursor*: it counts up to the length of its shorte
 iteration is a number until it is requested. `parallel` of them are ready or under way at once.
 
 **A run starts** when its ports are served, all blocks around it are open, and something brought it
-about: an edge, or the entry group.
+about: the entry group, or a value that did not come for the whole region around it.
 
 **A region closes** when nothing in it is `live`: ready or under way, still to come from a cursor,
 or an open region directly inside. A run counts off after all that its outcome brings about has

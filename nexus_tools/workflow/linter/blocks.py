@@ -1,6 +1,7 @@
 """What is wrong with regions and loops, which the dialect lets nest, and with what enters them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from nexus_tools.workflow.document import Document, EdgeKind
 from nexus_tools.workflow.linter.graph import input_text, output_text
@@ -19,7 +20,7 @@ def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
         if problem.rule not in _SAID_BY_RULES:
-            yield Violation(problem.rule, problem.message, f"/edges/{problem.edge}", severity)
+            yield replace(problem, severity=severity)
     if not structure.problems:
         yield from _later_rounds(document, structure)
         yield from _outputs(document, structure)

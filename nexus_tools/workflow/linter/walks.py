@@ -8,7 +8,7 @@ alarm; where all scenarios can be listed, nothing is missed. An execution is one
 region here, and the last round of each loop.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import reduce
 from itertools import accumulate
 from operator import and_, or_
@@ -74,7 +74,7 @@ class _Passage:
     """What happens in each scenario once a group is invoked: by place, the set of scenarios.
 
     `filled` are the ports that get a value, `raced` those that get two, `starved` the vertices that
-    get some of theirs only, though whoever feeds them did not starve.
+    get some of theirs and lack one for which nobody else has starved.
     """
 
     def __init__(self, course: Course, scenarios: Scenarios, members: set[str]) -> None:
@@ -94,12 +94,16 @@ class _Passage:
                 self._run(place)
 
     def race(self, port: InputPort) -> str:
-        """From which vertices the two values are, and in which variants others end for it."""
+        """From where the two values are, and in which variants other vertices end for it."""
         raced = self.raced[port]
-        scenario = raced & -raced
-        links = self._course.into[port.vertex][port]
-        sources = [f"'{link.edge.source}'" for link in links if self._brings(link) & scenario]
-        return f", from {' and '.join(sources[:2])}{self._condition(port.vertex, raced)}"
+        links = [
+            link
+            for link in self._course.into[port.vertex][port]
+            if self._brings(link) & raced & -raced
+        ]
+        sources = {link.edge.source.vertex for link in links}
+        both = " and ".join(f"'{link.edge.source}'" for link in links[:2])
+        return f", from {both}{self._condition(port.vertex, raced, but=sources)}"
 
     def lack(self, vertex: str) -> tuple[InputPort, str]:
         """A port that lacks a value, and which one has one, and in which variants others end."""
@@ -110,10 +114,10 @@ class _Passage:
         lacks = next(
             port
             for port in self._course.needed_by(vertex)
-            if not self.filled.get(port, 0) & scenario
+            if not (self.filled[port] | self._lost_on_the_way(port)) & scenario
         )
         return lacks, (
-            f"{self._condition(vertex, starved, self._scenarios.calm)}: "
+            f"{self._condition(vertex, starved, among=self._scenarios.calm)}: "
             f"'{input_text(has)}' gets a value and '{input_text(lacks)}' gets none"
         )
 
@@ -129,22 +133,27 @@ class _Passage:
         for port, links in course.into[vertex].items():
             self._fill(port, links)
         runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
-        sources = {
-            link.edge.source.vertex for links in course.into[vertex].values() for link in links
-        }
-        lost = self._any(self._lost[source] for source in sources)
         waits = self._any(self.filled[port] for port, links in course.into[vertex].items() if links)
-        starved = waits & ~runs & ~lost & self._scenarios.calm
+        lost = self._any(self._lost_on_the_way(port) for port in course.into[vertex])
         self.runs[vertex] = runs
         self._lost[vertex] = (waits | lost) & ~runs
+        starved = self._scenarios.calm & waits & ~runs
+        starved &= self._any(
+            ~self.filled[port] & ~self._lost_on_the_way(port) for port in course.needed_by(vertex)
+        )
         if starved:
             self.starved[vertex] = starved
 
+    def _lost_on_the_way(self, port: InputPort) -> int:
+        """The scenarios in which somebody starves who might feed the port."""
+        links = self._course.into[port.vertex].get(port, ())
+        return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
+
     def _open(self, block: int) -> None:
-        needs = self._course.needs[block].values()
-        self._opened[block] = self._all(
-            self._any(self._brings(link) for link in links) for links in needs
-        )
+        needs = self._course.needs[block]
+        for port, links in needs.items():
+            self.filled[port] = self._any(self._brings(link) for link in links)
+        self._opened[block] = self._all(self.filled[port] for port in needs)
 
     def _fill(self, port: InputPort, links: list[Link]) -> None:
         filled = raced = 0
@@ -157,7 +166,7 @@ class _Passage:
                     raced |= met & brings
                     met |= brings
             filled |= met
-        self.filled[port] = filled
+        self.filled[port] = self.filled.get(port, 0) | filled
         if raced:
             self.raced[port] = raced
 
@@ -172,7 +181,9 @@ class _Passage:
         )
         return self.runs.get(link.edge.source.vertex, 0) & taken
 
-    def _condition(self, vertex: str, met: int, among: int = -1) -> str:
+    def _condition(
+        self, vertex: str, met: int, *, among: int = -1, but: Container[str] = ()
+    ) -> str:
         """What has to be chosen so that a scenario is one of those that were met.
 
         It begins with one of them, and leaves out whatever makes no difference.
@@ -185,14 +196,15 @@ class _Passage:
             if part & scenario and self._course.leads(name, vertex)
         ]
         others = list(accumulate((part for *_, part in reversed(chosen)), and_, initial=among))
-        kept = -1
+        kept = self._scenarios.everything
         texts = []
         for (name, text, part), rest in zip(chosen, reversed(others[:-1]), strict=True):
-            if kept & rest & self._scenarios.everything & ~met:
+            if kept & rest & ~met:
                 kept &= part
-                texts.append(f"'{name}' ends in {text}")
-        more = [f"{len(texts) - _MAX_NAMED} more choose so"] if len(texts) > _MAX_NAMED else []
-        return f" and {', '.join([*texts[:_MAX_NAMED], *more])}" if texts else ""
+                if name not in but:
+                    texts.append(f"'{name}' ends in {text}")
+        more = [f"{len(texts) - _MAX_NAMED} more do so"] if len(texts) > _MAX_NAMED else []
+        return f", if {' and '.join([*texts[:_MAX_NAMED], *more])}" if texts else ""
 
     def _all(self, parts: Iterable[int]) -> int:
         return reduce(and_, parts, self._scenarios.everything)

@@ -1,0 +1,95 @@
+"""What holds for all rules together."""
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.workflow import (
+    Default,
+    Document,
+    Edge,
+    EdgeKind,
+    EntryGroup,
+    Input,
+    InputPort,
+    Output,
+    OutputPort,
+    Severity,
+    Vertex,
+    lint,
+    read_document,
+)
+from tests.workflow.notation import flow, found
+
+NAMES = st.sampled_from(["a", "b", "c", "d", "a-do-while", ""])
+OUTPUTS = st.builds(OutputPort, NAMES, st.sampled_from(["m", "n", "err"]), st.sampled_from("pqrs"))
+INPUTS = st.builds(InputPort, NAMES, st.sampled_from(["x", "y", "_after"]))
+VERTICES = st.builds(
+    Vertex,
+    NAMES,
+    st.just("xyz.example.any@1"),
+    entry_ports=st.lists(st.sampled_from("xz"), max_size=2).map(tuple),
+)
+EDGES = st.builds(Edge, OUTPUTS, INPUTS, st.sampled_from(EdgeKind))
+
+
+def some(values, most):
+    return st.lists(values, max_size=most).map(tuple)
+
+
+DOCUMENTS = st.builds(
+    Document,
+    vertices=some(VERTICES, 5),
+    edges=some(EDGES, 8),
+    defaults=some(st.builds(Default, INPUTS, st.just(7)), 2),
+    entry_groups=some(st.builds(EntryGroup, st.sampled_from("gh"), some(NAMES, 3)), 2),
+    inputs=some(st.builds(Input, st.sampled_from("ij"), some(INPUTS, 2)), 2),
+    outputs=some(st.builds(Output, OUTPUTS), 2),
+    dialect=st.sampled_from(["", "nexus_tools/1"]),
+)
+
+
+def test_a_document_in_order_has_no_violations():
+    assert found(flow("> a.x", "a.ok.sum -> b.x", "b.y = 7", "b.ok.sum >"), strict=True) == []
+
+
+def test_the_rules_of_the_reference_come_first_and_in_its_order():
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.x", "b.ok.list collect c.x"),
+        *("a.x = 7", "> e.x", "group g: a", "group g: nobody"),
+    )
+    # Rule 9 for the default of a.x, 18 and 19 behind those of the declarations, names at the end.
+    rules = [each.rule for each in found(document)]
+    assert rules == [1, 5, 9, 19, 19, 21, "duplicate"]
+
+
+def test_strict_makes_errors_of_warnings():
+    document = flow("> a.x", "b.y = 7", "b.y = 8", "a.ok.p -> b.x")
+    assert [each.severity for each in found(document)] == [Severity.WARNING]
+    assert [each.severity for each in found(document, strict=True)] == [Severity.ERROR]
+
+
+@given(DOCUMENTS)
+def test_every_document_is_linted(document):
+    for violation in lint(document):
+        value = document.as_json() | {"dialect": "", "inputs": document.as_json().get("inputs", [])}
+        for step in violation.pointer.split("/")[1:-1]:
+            value = value[int(step) if isinstance(value, list) else step]
+
+
+@given(DOCUMENTS, st.randoms(use_true_random=False))
+def test_the_order_of_vertices_and_edges_makes_no_difference(document, random):
+    def shuffled(values):
+        return tuple(random.sample(values, len(values)))
+
+    other = replace(document, vertices=shuffled(document.vertices), edges=shuffled(document.edges))
+    rules = [{(each.rule, each.severity) for each in lint(each)} for each in (document, other)]
+    assert rules[0] == rules[1]
+
+
+@given(DOCUMENTS)
+def test_what_is_linted_is_what_is_read(document):
+    read, _ = read_document(json.dumps(replace(document, dialect="nexus_tools/1").as_json()))
+    assert lint(read) == lint(replace(document, dialect="nexus_tools/1"))

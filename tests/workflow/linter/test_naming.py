@@ -1,0 +1,96 @@
+"""What names nothing, and what is said twice."""
+
+import pytest
+
+from nexus_tools.workflow import Document, Output, OutputPort, Vertex, lint
+from tests.workflow.notation import errors, flow, warnings
+
+CHAIN = ("> add.x", "add.ok.sum -> b.x")
+DIALECT = {"dialect": "nexus_tools/1"}
+
+
+def undeclared(document, name):
+    """The document without the declaration of a vertex."""
+    vertices = [each for each in document["vertices"] if each["name"] != name]
+    return document | {"vertices": vertices}
+
+
+@pytest.mark.parametrize(
+    ("line", "pointer"),
+    [
+        ("ad.ok.sum -> b.y", "/edges/1/from/vertex"),
+        ("b.ok.sum -> ad.y", "/edges/1/to/vertex"),
+        ("ad.y = 7", "/default_values/0/vertex"),
+        ("ad.ok.sum >", "/outputs/0/vertex"),
+    ],
+)
+def test_a_vertex_that_is_not_there_is_named_with_one_that_is(line, pointer):
+    document = undeclared(flow(*CHAIN, line), "ad")
+    message = "There is no vertex 'ad'. Did you mean add?"
+    assert ("names_nothing", message, pointer) in warnings(document)
+
+
+def test_a_group_without_vertices_names_nothing():
+    assert warnings(flow(*CHAIN, "group g: add", "group h:")) == [
+        ("names_nothing", "The entry group 'h' has no vertices.", "/entry_groups/1")
+    ]
+
+
+def test_only_the_first_unknown_names_are_compared_with_known_ones():
+    lines = [f"add{at}.y = 7" for at in range(21)]
+    document = flow(*CHAIN, *lines)
+    document["vertices"] = document["vertices"][:2]
+    messages = [message for _, message, _ in warnings(document)]
+    assert messages[19] == "There is no vertex 'add19'. Did you mean add?"
+    assert messages[20] == "There is no vertex 'add20'."
+
+
+def test_what_is_said_twice_is_a_warning():
+    document = flow(
+        *CHAIN,
+        *("b.y = 7", "b.y = 8", "b.ok.sum >", "b.ok.sum >"),
+        *("group g: add add", "group g: add"),
+    )
+    assert warnings(document) == [
+        ("duplicate", "b.y has two default values.", "/default_values/1"),
+        ("duplicate", "Two entry groups have the name 'g'.", "/entry_groups/1/name"),
+        ("duplicate", "The entry group 'g' has 'add' twice.", "/entry_groups/0/vertices/1"),
+        ("duplicate", "b.ok.sum is an output twice.", "/outputs/1"),
+    ]
+
+
+def entry(name, *ports):
+    return {
+        "name": name,
+        "to": [dict(zip(("vertex", "input_port"), port.split("."), strict=True)) for port in ports],
+    }
+
+
+def test_an_input_goes_to_entry_ports_and_a_port_has_one():
+    inputs = [entry("x", "add.x", "b.x"), entry("y"), entry("x", "add.x")]
+    assert errors(flow(*CHAIN, inputs=inputs, **DIALECT)) == [
+        ("names_nothing", "The input 'y' goes to no port.", "/inputs/1/to"),
+        ("names_nothing", "There is no entry port b.x.", "/inputs/0/to/1"),
+        ("duplicate", "add.x has two inputs.", "/inputs/2/to/0"),
+        ("duplicate", "Two inputs have the name 'x'.", "/inputs/2/name"),
+    ]
+
+
+def test_several_outputs_may_have_one_name():
+    # Of two branches, one of which is taken.
+    document = flow("> a.x", "a.one.p -> b.x", "a.two.p -> c.x", "b.ok.p >", "c.ok.p >", **DIALECT)
+    for output in document["outputs"]:
+        output["name"] = "text"
+    assert errors(document) == warnings(document) == []
+
+
+def test_a_document_that_was_not_read_is_told_of_fields_that_its_readers_would_drop():
+    document = Document(
+        vertices=(Vertex("a", "xyz.example.add@1", entry_ports=("x",), attempts=3),),
+        edges=(),
+        outputs=(Output(OutputPort("a", "ok", "sum"), "sum"),),
+    )
+    assert [(each.rule, each.pointer) for each in lint(document)] == [
+        ("unknown_field", "/outputs/0/name"),
+        ("unknown_field", "/vertices/0/attempts"),
+    ]

@@ -1,0 +1,242 @@
+"""What starves, races or never runs, though rules 18 and 19 say nothing of it."""
+
+import json
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.workflow import lint, read_document
+from nexus_tools.workflow.linter.graph import Graph
+from nexus_tools.workflow.linter.walks import walks
+from nexus_tools.workflow.structure import structure_of
+from tests.workflow.notation import errors, flow, warnings
+
+DIALECT = {"dialect": "nexus_tools/1"}
+GROUP = "when invoking group '_default_group'"
+
+
+def test_a_race_that_the_count_of_walks_misses_is_found():
+    # p brings one value to y.z or y.w, which starves: the count takes q and r for it.
+    document = flow(
+        *("> p.in", "> q.in", "> r.in"),
+        *("p.one.o -> y.x", "p.two.o -> y.z", "p.three.o -> y.w"),
+        *("y.ok.o -> x.in", "q.ok.o -> x.in", "r.ok.o -> x.in"),
+    )
+    assert errors(document) == []
+    race, never = warnings(document)
+    assert race == (
+        "races",
+        f"'Input port: x.in' gets two values {GROUP}, from 'q.ok.o' and 'r.ok.o'.",
+        "/edges/3/to",
+    )
+    assert never == (
+        "never_runs",
+        "'Vertex: y' never runs: its ports never have a value all at once.",
+        "/vertices/3",
+    )
+
+
+def test_a_join_starves_where_a_branch_leads_past_it():
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
+        *("b.good.p -> c.y", "b.poor.p -> d.x"),
+    )
+    assert errors(document) == []
+    [(rule, message, pointer)] = warnings(document)
+    assert (rule, pointer) == ("starves", "/edges/2/to")
+    assert message == (
+        f"'Vertex: c' starves {GROUP}, if 'b' ends in 'poor': 'Input port: c.x' gets a value and "
+        "'Input port: c.y' gets none."
+    )
+
+
+def test_who_waits_for_one_that_starves_is_not_told_again():
+    lines = ["> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x", "b.good.p -> c.y", "b.poor.p -> d.x"]
+    after = ["a.ok.r -> e.x", "c.ok.p -> e.y", "e.ok.p -> f.x"]
+    assert [message.split()[1] for _, message, _ in warnings(flow(*lines, *after))] == ["c'"]
+
+
+@pytest.mark.parametrize("variant", ["_err_eval", "err", "err_full"])
+def test_a_failure_that_is_handled_starves_nobody(variant):
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
+        *("b.ok.p -> c.y", f"b.{variant}.reason -> d.x"),
+    )
+    assert warnings(document) == []
+
+
+def test_an_end_in_a_variant_without_edges_starves_nobody():
+    document = flow("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x", "b.good.p -> c.y")
+    assert warnings(document) == []
+    assert warnings(flow(*LINES_WITH_OUTPUT, **DIALECT)) == []
+
+
+LINES_WITH_OUTPUT = (
+    *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
+    *("b.good.p -> c.y", "b.poor.p >"),
+)
+
+
+def test_of_many_choices_those_are_named_that_matter():
+    # Only e and f meet, at the far end, and f runs in one branch alone.
+    document = flow(
+        *("> a.x", "a.one.p -> b.x", "a.two.p -> b.x"),
+        *("b.ok.p -> e.x", "b.ok.q -> d.x", "d.one.p -> f.x", "d.two.p -> f.x", "d.no.p -> h.x"),
+        *("e.one.p -> g.x", "e.two.p -> h.y", "f.one.p -> g.x", "f.two.p -> i.x"),
+        **DIALECT,
+    )
+    [(rule, message, pointer)] = errors(document)
+    assert (rule, pointer) == ("races", "/edges/7/to")
+    assert message == (
+        f"'Input port: g.x' gets two values {GROUP}, from 'e.one.p' and 'f.one.p', if 'd' ends in "
+        "'one'."
+    )
+
+
+def test_in_the_dialect_a_group_may_leave_vertices_out():
+    document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> d.x", "group g: a", "group h: b")
+    assert [rule for rule, *_ in errors(document)] == [18, 18]
+    assert errors(document | DIALECT) == []
+    del document["entry_groups"][1]
+    assert errors(document | DIALECT) == [
+        (
+            "never_runs",
+            "'Vertex: b' never runs: 'Input port: b.x' never gets a value.",
+            "/vertices/1",
+        )
+    ]
+
+
+def test_a_port_that_is_fed_by_the_next_round_alone_never_gets_its_first_value():
+    document = flow("> a.x", "a.more.y do_while a.y", "a.done.y break b.x")
+    assert warnings(document)[-1] == (
+        "never_runs",
+        "'Vertex: a' never runs: 'Input port: a.y' never gets a value.",
+        "/vertices/0",
+    )
+
+
+def test_a_compensation_that_the_count_takes_for_a_race_is_none():
+    # b.x and b.y come from a, or from h that stands in for it: to c.x lead a (1 more), h (1 more)
+    # and b, less h.x, b.x, b.y and c.x: 5 - 4.
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "a.ok.q -> b.y", "a._err_eval.reason -> h.x"),
+        *("h.ok.p -> b.x", "h.ok.q -> b.y", "b.ok.p -> c.x"),
+    )
+    assert [rule for rule, *_ in errors(document)] == [19]
+    assert lint(read_document(json.dumps(document | DIALECT))[0]) == []
+
+
+def test_the_end_of_a_loop_comes_whatever_the_first_round_ends_in():
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "a.ok.q -> c.x"),
+        *("b.more.p do_while b.x", "b.done.p break c.y"),
+    )
+    assert warnings(document) == []
+
+
+def test_a_list_is_collected_whatever_the_iterations_end_in():
+    document = flow(
+        *("> a.x", "a.ok.list for_each b.x"),
+        *("b.good.p collect c.good", "b.poor.p collect c.poor"),
+        **DIALECT,
+    )
+    assert lint(read_document(json.dumps(document))[0]) == []
+
+
+def test_a_region_that_waits_for_what_it_gives_never_opens():
+    document = flow(
+        *("> a.x", "a.ok.list for_each b.x", "a.ok.more for_each c.x", "b.ok.p -> c.z"),
+        *("b.ok.q collect d.x", "d.ok.p -> c.y", "c.ok.p collect e.x"),
+        **DIALECT,
+    )
+    assert ("never_runs", "/vertices/1") in [(rule, at) for rule, _, at in errors(document)]
+
+
+@pytest.mark.parametrize("forks", [14, 15, 200])
+def test_a_race_behind_many_branches_is_found(forks):
+    # Up to 14 branches all 2^14 scenarios are looked at, else some of them.
+    lines = [
+        line
+        for at in range(forks)
+        for line in (f"> v{at}.x", f"v{at}.one.p -> w{at}.x", f"v{at}.two.p -> w{at}.x")
+    ]
+    race = (f"v{forks - 1}.two.q -> z.x", f"v{forks - 2}.two.q -> z.x")
+    [(rule, message, _)] = errors(flow(*lines, *race, **DIALECT))
+    assert rule == "races"
+    assert message.endswith(f"from 'v{forks - 1}.two.q' and 'v{forks - 2}.two.q'.")
+
+
+@st.composite
+def graphs(draw):
+    """Documents without cycles and blocks; the first vertices have entry ports."""
+    ends = st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] < pair[1])
+    lines = [f"> v{at}.e" for at in range(draw(st.integers(1, 3)))]
+    for number, (source, target) in enumerate(draw(st.lists(ends, min_size=1, max_size=10))):
+        variant, port = draw(st.sampled_from("mn")), draw(st.sampled_from("xy"))
+        lines.append(f"v{source}.{variant}.p{number} -> v{target}.{port}")
+    return flow(*lines, **DIALECT)
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_what_is_found_is_what_happens_in_some_execution(value, random):
+    document = read_document(json.dumps(value))[0]
+    violations = list(walks(document, Graph(document), structure_of(document)))
+    races, starved, ran = executed(document, random)
+    place = {f"/vertices/{at}": each.name for at, each in enumerate(document.vertices)}
+    found = {"races": set(), "starves": set(), "never_runs": set()}
+    for each in violations:
+        where = place.get(each.pointer)
+        if where is None:
+            target = document.edges[int(each.pointer.split("/")[2])].target
+            where = target if each.rule == "races" else target.vertex
+        found[each.rule].add(where)
+    assert found["races"] == races
+    assert found["starves"] == starved & ran
+    # Who waits for somebody who never runs is not told.
+    assert found["never_runs"] <= set(place.values()) - ran
+    assert bool(found["never_runs"]) == (set(place.values()) > ran)
+
+
+def executed(document, random):
+    """Every choice of variants, values delivered one by one in random order."""
+    variants = {each.name: set() for each in document.vertices}
+    for edge in document.edges:
+        variants[edge.source.vertex].add(edge.source.variant)
+    races, starved, ran = set(), set(), set()
+    for choice in product(*(sorted(each) or [""] for each in variants.values())):
+        taken = dict(zip(variants, choice, strict=True))
+        lacks = {
+            each.name: {edge.target for edge in document.edges if edge.target.vertex == each.name}
+            for each in document.vertices
+        }
+        missing = {name: set(ports) for name, ports in lacks.items()}
+        todo = [
+            each.name for each in document.vertices if each.entry_ports and not lacks[each.name]
+        ]
+        while todo:
+            name = todo.pop(random.randrange(len(todo)))
+            ran.add(name)
+            for edge in document.edges:
+                if (edge.source.vertex, edge.source.variant) != (name, taken[name]):
+                    continue
+                port = edge.target
+                if port not in missing[port.vertex]:
+                    races.add(port)
+                elif missing[port.vertex] == {port}:
+                    todo.append(port.vertex)
+                missing[port.vertex] -= {port}
+        lost = set()
+        for name in sorted(missing):  # Edges lead from lower to higher names.
+            lacking = [
+                {edge.source.vertex for edge in document.edges if edge.target == port} & lost
+                for port in missing[name]
+            ]
+            waits = missing[name] and missing[name] < lacks[name]
+            if waits and not all(lacking):
+                starved.add(name)
+            if waits or any(lacking):
+                lost.add(name)
+    return races, starved, ran

@@ -1,0 +1,124 @@
+"""Which runs there are, and what they take, does not depend on the order of events."""
+
+import random
+from functools import cache
+
+import pytest
+
+from nexus_tools.workflow import (
+    DEFAULT_GROUP,
+    Begun,
+    Closed,
+    Collected,
+    Execution,
+    Failed,
+    Given,
+    Requested,
+    Settled,
+    Status,
+    plan_of,
+    structure_of,
+)
+from tests.workflow.naive_interpreter import FAILED, Interpreter
+from tests.workflow.random_documents import BOUND, Grown, outcome_of
+
+
+class Played:
+    """An execution in a random order of events, with the values that runs would have taken."""
+
+    def __init__(self, plan, outcome, order):
+        self.execution, self._outcome = Execution(plan), outcome
+        self._values = {}
+        self.runs = {}
+        chance = random.Random(order)
+        self.execution.apply(Begun(DEFAULT_GROUP))
+        while self.execution.status is Status.RUNNING:
+            ready, under_way = list(self.execution.ready()), list(self.execution.under_way())
+            run = chance.choice(ready + under_way)
+            if run in ready:
+                self.execution.apply(Requested(run))
+            else:
+                self._close(run)
+
+    def _close(self, run):
+        inputs = self.execution.inputs(run)
+        self.runs[run.vertex, run.path] = {
+            port: self._resolved(value) for port, value in inputs.items()
+        }
+        variant, ports = self._outcome(run.vertex, run.path, self.execution.attempt(run))
+        self._values[run] = ports
+        lengths = {
+            port: len(value) if isinstance(value, list) else None for port, value in ports.items()
+        }
+        failed = variant == FAILED
+        self.execution.apply(
+            Closed(run, Failed("timed_out") if failed else Settled(variant, lengths))
+        )
+
+    def _resolved(self, value):
+        if isinstance(value, Given):
+            return "given"
+        if isinstance(value, Collected):
+            return [self._resolved(each) for each in self.execution.collected(value)]
+        ports = self._values[value.run] or {"reason": "reason", "detail": "detail"}
+        found = ports[value.port]
+        return found if value.element is None else found[value.element]
+
+    @property
+    def raced(self):
+        return any(failure.reason == "raced" for failure in self.execution.failures)
+
+    @property
+    def failed(self):
+        return {(failure.run, failure.reason) for failure in self.execution.failures}
+
+
+@cache
+def grown(seeds):
+    """The documents whose blocks nest, by their seed: most of them."""
+    documents = {seed: Grown(seed).document() for seed in seeds}
+    return {
+        seed: (document, structure_of(document), plan_of(document), outcome_of(document, seed))
+        for seed, document in documents.items()
+        if not structure_of(document).problems
+    }
+
+
+def last_attempt(document, outcome):
+    """What a run comes to in the end, after all attempts."""
+    attempts = {vertex.name: vertex.attempts for vertex in document.vertices}
+
+    def last(vertex, path):
+        tried = (outcome(vertex, path, each + 1) for each in range(attempts[vertex]))
+        return next((each for each in tried if each[0] != FAILED), (FAILED, {}))
+
+    return last
+
+
+SEEDS = [range(start, start + 50) for start in range(0, 300, 50)]
+by_seeds = pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
+
+
+@by_seeds
+def test_runs_and_their_values_are_those_of_a_naive_interpreter(seeds):
+    for seed, (document, structure, plan, outcome) in grown(seeds).items():
+        last = last_attempt(document, outcome)
+        naive = Interpreter(document, structure, DEFAULT_GROUP, last, bound=BOUND).run()
+        played = Played(plan, outcome, seed)
+        assert played.raced == naive.races, seed
+        if not naive.races:
+            assert played.runs == naive.runs, seed
+            assert {(run.vertex, run.path) for run, _ in played.failed} == naive.failed, seed
+
+
+@by_seeds
+def test_the_order_of_events_decides_nothing(seeds):
+    for seed, (_, _, plan, outcome) in grown(seeds).items():
+        first, *others = (Played(plan, outcome, f"{seed} {order}") for order in range(4))
+        for other in others:
+            assert other.raced == first.raced, seed
+            if not first.raced:
+                assert other.runs == first.runs, seed
+                assert other.failed == first.failed, seed
+                assert other.execution.results() == first.execution.results(), seed
+                assert set(other.execution.waiting()) == set(first.execution.waiting()), seed
