@@ -958,10 +958,12 @@ def test_a_warning_names_the_line():
     [warning] = written("""
         one = flow.add(judge, text=topic)
         other = flow.add(judge, text=topic)
+        flow.add(post, text=one.good.text)
+        flow.add(post, text=other.good.text)
         flow.add(improve, text=one.poor.text, hints=other.poor.hints, topic=topic)
     """)["flow"].check()
     assert warning.rule == "starves"
-    assert warning.message.startswith("report.py:3: ")
+    assert warning.message.startswith("report.py:5: ")
 
 
 def test_what_was_probably_meant_is_in_the_hint():
