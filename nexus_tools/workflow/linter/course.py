@@ -15,7 +15,8 @@ class Course:
     `into` has the ports of a vertex that edges lead to, with the links; a port that only `do_while`
     edges lead to has none, since nothing comes in the first round. `needs` has the same of a block:
     the ports of a region that get something from outside, of a loop those with `static` edges.
-    `collects` has, by the number of a `collect` edge, the region that it gathers.
+    By the number of an edge, `collects` has the region that it gathers, and `stays` is for edges
+    that bring a value for all rounds or iterations.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -32,6 +33,8 @@ class Course:
         self.into: dict[str, dict[InputPort, list[Link]]] = {name: {} for name in self.declared}
         self.needs: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
         self.collects: dict[int, int] = {}
+        self.stays: set[int] = set()
+        self._leaves_loop: set[int] = set()
         self._again: dict[int, list[int]] = {}
         waits: TopologicalSorter[str | int] = TopologicalSorter()
         for name in self.declared:
@@ -56,7 +59,7 @@ class Course:
 
         `judge` ends in `poor` until it ends in `good`: what leaves `judge.good` comes in the end.
         """
-        return self._again.get(link.variant, [])
+        return self._again.get(link.variant, []) if link.index in self._leaves_loop else []
 
     def leads(self, vertex: str, other: str) -> bool:
         """Whether there is a way from one vertex to another."""
@@ -93,6 +96,10 @@ class Course:
         links.append(link)
         waits.add(target, source)
         shared = shared_length(self.around[source], self.around[target])
+        if link.kind is EdgeKind.STATIC and self.around[target][shared:]:
+            self.stays.add(link.index)
+        if link.kind is EdgeKind.BREAK and self.around[source][shared:]:
+            self._leaves_loop.add(link.index)
         origin: str | int = source
         if link.kind is EdgeKind.COLLECT:
             origin = self.collects[link.index] = self.around[source][shared]

@@ -65,7 +65,7 @@ def _vertices(document: Document, graph: Graph) -> Iterator[Violation]:
     met = set()
     for at, vertex in enumerate(document.vertices):
         text = vertex_text(vertex.name)
-        if vertex.name not in graph.vertices:
+        if not document.has_dialect and vertex.name not in graph.vertices:
             yield Violation(5, f"'{text}' is not connected to the DAG.", f"/vertices/{at}")
         if vertex.name in met:
             yield Violation(6, f"'{text}' is defined multiple times.", f"/vertices/{at}")

@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import accumulate
 from operator import and_, or_
 
-from nexus_tools.workflow.document import Document, EdgeKind, InputPort
+from nexus_tools.workflow.document import Document, InputPort
 from nexus_tools.workflow.linter.course import Course
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text, vertex_text
 from nexus_tools.workflow.linter.scenarios import Scenarios, scenarios_of
@@ -96,11 +96,10 @@ class _Passage:
     def race(self, port: InputPort) -> str:
         """From where the two values are, and in which variants other vertices end for it."""
         raced = self.raced[port]
-        links = [
-            link
-            for link in self._course.into[port.vertex][port]
-            if self._brings(link) & raced & -raced
-        ]
+        into = self._course.into[port.vertex][port]
+        links = [link for link in into if self._sends(link) & raced & -raced]
+        if len(links) < 2:  # The other one is a list, perhaps an empty one.
+            links = [link for link in into if self._brings(link) & raced & -raced]
         sources = {link.edge.source.vertex for link in links}
         both = " and ".join(f"'{link.edge.source}'" for link in links[:2])
         return f", from {both}{self._condition(port.vertex, raced, but=sources)}"
@@ -156,30 +155,40 @@ class _Passage:
         self._opened[block] = self._all(self.filled[port] for port in needs)
 
     def _fill(self, port: InputPort, links: list[Link]) -> None:
-        filled = raced = 0
-        # What stays (static) and what comes (anything else) may meet: what comes goes first.
-        for stays in (True, False):
-            met = 0
-            for link in links:
-                if (link.kind is EdgeKind.STATIC) is stays:
-                    brings = self._brings(link)
-                    raced |= met & brings
-                    met |= brings
-            filled |= met
-        self.filled[port] = self.filled.get(port, 0) | filled
+        """Two values race if both come, or both stay: what comes goes before what stays.
+
+        What the edges out of one region bring is one list: there, two elements of an iteration do.
+        """
+        raced = 0
+        met = {False: 0, True: 0}
+        elements: dict[int, int] = {}
+        for link in links:
+            sends = self._sends(link)
+            region = self._course.collects.get(link.index)
+            if region is None:
+                stays = link.index in self._course.stays
+                raced |= met[stays] & sends
+                met[stays] |= sends
+            else:
+                raced |= elements.get(region, 0) & sends
+                elements[region] = elements.get(region, 0) | sends
+        for region in elements:
+            raced |= met[False] & self._opened[region]
+            met[False] |= self._opened[region]
+        self.filled[port] = self.filled.get(port, 0) | met[False] | met[True]
         if raced:
             self.raced[port] = raced
 
     def _brings(self, link: Link) -> int:
-        """The scenarios in which an edge brings a value, in some round of a loop."""
-        gathered = self._course.collects.get(link.index)
-        if gathered is not None:
-            return self._opened[gathered]
+        """The scenarios in which an edge brings a value: what is gathered always comes."""
+        region = self._course.collects.get(link.index)
+        return self._sends(link) if region is None else self._opened[region]
+
+    def _sends(self, link: Link) -> int:
+        """The scenarios in which the variant is taken that an edge leaves, in the last round."""
         takes = self._scenarios.takes
-        taken = reduce(
-            or_, (takes[other] for other in self._course.rounds(link)), takes[link.variant]
-        )
-        return self.runs.get(link.edge.source.vertex, 0) & taken
+        taken = self._any(takes[other] for other in self._course.rounds(link))
+        return self.runs.get(link.edge.source.vertex, 0) & (takes[link.variant] | taken)
 
     def _condition(
         self, vertex: str, met: int, *, among: int = -1, but: Container[str] = ()

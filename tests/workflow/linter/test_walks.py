@@ -146,6 +146,35 @@ def test_a_list_is_collected_whatever_the_iterations_end_in():
     assert lint(read_document(json.dumps(document))[0]) == []
 
 
+def test_what_is_collected_from_two_branches_is_one_list():
+    lines = ("> a.x", "a.ok.list for_each b.x", "b.good.p collect c.x", "b.poor.p collect c.x")
+    assert errors(flow(*lines, **DIALECT)) == []
+    # Both come in one iteration.
+    [(rule, message, _)] = errors(flow(*lines, "b.poor.q collect c.x", **DIALECT))
+    assert rule == "races"
+    assert message == f"'Input port: c.x' gets two values {GROUP}, from 'b.poor.p' and 'b.poor.q'."
+
+
+def test_a_list_races_with_a_value_even_if_it_is_empty():
+    document = flow(
+        *("> a.x", "a.ok.list for_each b.x", "a.ok.p -> d.x"),
+        *("b.good.p collect c.x", "b.poor.p -> e.x", "d.ok.p -> c.x"),
+        **DIALECT,
+    )
+    [(rule, message, _)] = errors(document)
+    assert rule == "races"
+    assert message.endswith("from 'b.good.p' and 'd.ok.p'.")
+
+
+def test_what_stays_stands_back_for_what_comes():
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "a.ok.q static b.y", "b.more.p do_while b.x"),
+        *("b.more.q do_while b.y", "b.done.p break c.x"),
+        **DIALECT,
+    )
+    assert errors(document) == []
+
+
 def test_a_region_that_waits_for_what_it_gives_never_opens():
     document = flow(
         *("> a.x", "a.ok.list for_each b.x", "a.ok.more for_each c.x", "b.ok.p -> c.z"),
