@@ -5,8 +5,9 @@ import textwrap
 import pytest
 
 from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.package.move.definition import Definition
 from nexus_tools.sui.address import Address
-from nexus_tools.tool import ToolDefinition
+from nexus_tools.tool import ToolDefinition, canonical_json
 from nexus_tools.toolkit import Variant, tool
 from nexus_tools.workflow import (
     DIALECT,
@@ -330,6 +331,36 @@ def test_a_tool_on_chain_makes_a_vertex_on_chain():
     assert flow.document().vertices[0].kind is VertexKind.ON_CHAIN
 
 
+def test_a_tool_may_be_given_as_the_registry_has_it():
+    given = post.definition("https://tools.example.com/post")
+    definition = Definition(
+        fqn=str(given.fqn),
+        tool_type="offchain",
+        url=given.url,
+        description="",
+        input_schema=canonical_json(given.input_schema),
+        output_schema=canonical_json(given.output_schema),
+        timeout_ms=given.timeout_ms,
+    )
+    step = Workflow("xyz.example.report@1").add(definition, text="x")
+    assert dir(step.err_network) == ["reason"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "port", "shape"),
+    [
+        ("{'type': 'integer'}", "text", "integer"),
+        ("list[int]", "text", "array"),
+        ("str | None", "words", "null | string"),
+        ("Address", "words", "string"),
+    ],
+)
+def test_inputs_have_types_of_python_or_schemas(kind, port, shape):
+    given = {"text": "flow.add(post, text=n)", "words": "flow.add(summarise, paper='', words=n)"}
+    error = refused(f"[n] = flow.inputs(n={kind})\n{given[port]}")
+    assert error.message.endswith(f": it is {shape}")
+
+
 def test_of_a_tool_that_is_known_by_its_fqn_alone_nothing_is_checked():
     assert edges_of("""
         one = flow.add("xyz.example.other@2", whatever=topic)
@@ -557,7 +588,7 @@ def assert_refused(program, code, line, message):
             "value_mismatches",
             (
                 "'many' does not go into the port 'words' of summarise: the value is not of type "
-                '"integer" (at /words)'
+                '"integer"'
             ),
         ),
         (
