@@ -10,6 +10,7 @@ from typing import Any
 
 from nexus_tools.spelling import with_suggestion
 from nexus_tools.tool import ToolDefinition, ToolType
+from nexus_tools.units import sui
 from nexus_tools.workflow.document import (
     MAX_RETRY_AFTER_MS,
     Document,
@@ -51,15 +52,17 @@ def lint_interfaces(
     document: Document,
     tools: Mapping[str, ToolFacts],
     leaders: Sequence[str] = (),
+    caps_mist: Mapping[str, int] | None = None,
     *,
     strict: bool = False,
 ) -> list[Violation]:
     """What is wrong between a document and the tools that it names, by FQN; none if nothing is.
 
     `leaders` are those that are to be named for an execution; without any it is looked whether
-    there are any that can be. `strict` makes errors of warnings.
+    there are any that can be. `caps_mist` is what a run of a tool may cost, by FQN. `strict` makes
+    errors of warnings.
     """
-    found = list(_Interfaces(document, tools).violations(leaders))
+    found = list(_Interfaces(document, tools, caps_mist or {}).violations(leaders))
     if strict:
         return [replace(violation, severity=Severity.ERROR) for violation in found]
     return found
@@ -68,9 +71,12 @@ def lint_interfaces(
 class _Interfaces:
     """A document, and of each vertex what its tool takes and gives."""
 
-    def __init__(self, document: Document, tools: Mapping[str, ToolFacts]) -> None:
+    def __init__(
+        self, document: Document, tools: Mapping[str, ToolFacts], caps_mist: Mapping[str, int]
+    ) -> None:
         self._document = document
         self._tools = tools
+        self._caps_mist = caps_mist
         fqns = {vertex.fqn for vertex in document.vertices} & tools.keys()
         ports = {fqn: ToolPorts(tools[fqn].definition) for fqn in fqns}
         self._fed: dict[str, set[str]] = {}
@@ -85,7 +91,8 @@ class _Interfaces:
         for at, vertex in enumerate(self._document.vertices):
             pointer = f"/vertices/{at}"
             if vertex.fqn in self._tools:
-                yield from _vertex(vertex, self._tools[vertex.fqn], pointer)
+                cap_mist = self._caps_mist.get(vertex.fqn)
+                yield from _vertex(vertex, self._tools[vertex.fqn], cap_mist, pointer)
                 yield from self._vertex_ports(vertex, pointer)
             else:
                 message = f"No tool is registered as {vertex.fqn}."
@@ -189,7 +196,9 @@ class _Interfaces:
             yield Violation("no_leader", message, "")
 
 
-def _vertex(vertex: Vertex, tool: ToolFacts, pointer: str) -> Iterator[Violation]:
+def _vertex(
+    vertex: Vertex, tool: ToolFacts, cap_mist: int | None, pointer: str
+) -> Iterator[Violation]:
     """What is wrong with the tool of a vertex as a whole."""
     place = f"{pointer}/kind/tool_fqn"
     if not tool.is_active:
@@ -197,6 +206,10 @@ def _vertex(vertex: Vertex, tool: ToolFacts, pointer: str) -> Iterator[Violation
     if not tool.is_proven:
         message = f"The domain of {vertex.fqn} does not say that it knows the tool's owner."
         yield Violation("unproven", message, place, Severity.WARNING)
+    if cap_mist is not None and tool.price_mist > cap_mist:
+        price, cap = sui(tool.price_mist), sui(cap_mist)
+        message = f"{vertex.fqn} costs {price} a run, and the cap is {cap}."
+        yield Violation("too_dear", message, place)
     if vertex.kind is not _KINDS[tool.definition.type]:
         message = f"{vertex.fqn} is not {vertex.kind.value}: it is {tool.definition.type.value}."
         yield Violation("kind", message, f"{pointer}/kind/variant")

@@ -89,7 +89,8 @@ class ToolPorts:
             self._validator.check_input({port: value})
         except ValidationError as error:
             first = error.details["failures"][0]
-            return f"{first['message']} (at {first['pointer']})"
+            inside = first["pointer"].removeprefix(pointer_of((port,)))
+            return f"{first['message']} (at {inside})" if inside else str(first["message"])
         return ""
 
     @cached_property

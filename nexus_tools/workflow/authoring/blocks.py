@@ -100,7 +100,7 @@ def _checked_parallel(parallel: int | None, otherwise: int) -> int:
     if not 1 <= parallel <= MAX_PARALLEL:
         raise UsageError(
             "parallel_invalid",
-            f"{parallel} runs at once are none",
+            f"{parallel} runs at once are not possible",
             hint=f"write 1 to {MAX_PARALLEL}",
         )
     return parallel

@@ -15,6 +15,9 @@ from nexus_tools.workflow.shape import ANY, Shape
 from nexus_tools.workflow.tool_ports import ToolPorts
 
 
+_MAX_SHOWN = 80
+
+
 class BlockKind(Enum):
     """What is done with the steps of a block."""
 
@@ -124,7 +127,7 @@ class Constant(Value):
     data: Any
 
     def __str__(self) -> str:
-        return repr(self.data)
+        return repr(self.data)[:_MAX_SHOWN]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

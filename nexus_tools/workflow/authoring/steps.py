@@ -76,7 +76,7 @@ class Step:
             raise authors_line().of(
                 UsageError(
                     "retry_invalid",
-                    f"{times} retries, {after} seconds apart, are none",
+                    f"{times} retries, {after} seconds apart, are not possible",
                     hint=f"retry 0 to {MAX_ATTEMPTS - 1} times, within 90 days each",
                 )
             )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any, overload
 
 from nexus_tools.errors import NexusError, UsageError, ValidationError
@@ -26,7 +27,7 @@ from nexus_tools.workflow.authoring.sketch import (
     first_of,
 )
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
-from nexus_tools.workflow.authoring.used_tool import UsedTool, known_tool
+from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
 from nexus_tools.workflow.document import Document
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.shape import Shape
@@ -101,9 +102,9 @@ class Workflow:
         fed = {**(ports or {}), **more_ports}
         try:
             known = known_tool(tool)
-            named = self._name(name or known.fqn.name, is_given=bool(name))
+            _check_name_is_meant(known, fed, name)
+            named = self._name(name, known.fqn.name)
             draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
-            _check_name_is_meant(draft, fed, name)
         except NexusError as error:
             raise line.of(error) from None
         for port, given in fed.items():
@@ -112,15 +113,13 @@ class Workflow:
         self._sketch.drafts.append(draft)
         return Step(self._sketch, draft)
 
-    def _name(self, name: str, *, is_given: bool) -> str:
+    def _name(self, given: str, otherwise: str) -> str:
         taken = {draft.name for draft in self._sketch.drafts}
-        if is_given:
-            _check_name(name, taken, "a step")
-            return name
-        number = 1
-        while (numbered := name if number == 1 else f"{name}_{number}") in taken:
-            number += 1
-        return numbered
+        if given != "":
+            _check_name(given, taken, "a step")
+            return given
+        numbered = (f"{otherwise}_{number}" for number in count(2))
+        return next(name for name in chain((otherwise,), numbered) if name not in taken)
 
     @overload
     def for_each(self, items: Value, /, *, parallel: int | None = None) -> ForEach: ...
@@ -226,13 +225,21 @@ class Workflow:
         return self._checked(strict=False)[0]
 
     def _checked(self, *, strict: bool) -> tuple[Document, list[Violation]]:
+        if self._sketch.block is not self._sketch.root:
+            raise authors_line().of(
+                UsageError(
+                    "block_open",
+                    f"{self._sketch.block} has not ended",
+                    hint="ask for the document behind all `with` blocks",
+                )
+            )
         result = assembled(self._sketch)
-        found = [(Violation(error.code, str(error), ""), line) for error, line in result.errors]
-        if not found:
-            found = [
-                (violation, result.line_of(violation.pointer) or self._sketch.root.line)
-                for violation in lint(result.document, strict=strict)
-            ]
+        if result.errors:
+            raise _refusal(result.errors)
+        found = [
+            (violation, result.line_of(violation.pointer) or self._sketch.root.line)
+            for violation in lint(result.document, strict=strict)
+        ]
         errors = [(violation, line) for violation, line in found if violation.is_error]
         if errors:
             raise _error_of(errors)
@@ -240,6 +247,16 @@ class Workflow:
             replace(violation, message=f"{line}: {violation.message}") for violation, line in found
         ]
         return result.document, warnings
+
+
+def _refusal(errors: list[tuple[UsageError, Line]]) -> UsageError:
+    """The first error, with all of them in its details."""
+    listed = [
+        Violation(error.code, str(error), "").as_json() | line.as_json() for error, line in errors
+    ]
+    first, line = errors[0]
+    first.details["violations"] = listed
+    return line.of(first)
 
 
 def _error_of(found: list[tuple[Violation, Line]]) -> ValidationError:
@@ -264,11 +281,12 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
         )
 
 
-def _check_name_is_meant(draft: Draft, fed: Mapping[str, Any], name: str) -> None:
-    if name and draft.ports and "name" in draft.ports.inputs.named and "name" not in fed:
+def _check_name_is_meant(tool: KnownTool, fed: Mapping[str, Any], name: str) -> None:
+    """A tool may have a port that is called as the name of a step is."""
+    if name != "" and tool.ports and tool.ports.inputs.get("name") and "name" not in fed:
         raise UsageError(
             "name_unclear",
-            f"the tool {draft.fqn} has a port that is called name, too",
+            f"the tool {tool.fqn} has a port that is called name, too",
             hint='feed it by the mapping: flow.add(tool, {"name": value}, name="greeter")',
         )
 
