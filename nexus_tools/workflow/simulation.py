@@ -216,7 +216,9 @@ class _Simulator:
         self._validators: dict[str, InterfaceValidator] = {}
         self._waiting: dict[str, deque[Run]] = {name: deque() for name in self._vertices}
         self._under_way: dict[Run, tuple[int, dict[str, Any]]] = {}
+        self._busy = Counter[str]()
         self._steps = 0
+        self._is_over = False
 
     async def run(self, group: str, deadline_ms: int | None) -> Simulation:
         if deadline_ms is not None:
@@ -247,6 +249,10 @@ class _Simulator:
     def _apply(self, event: Event) -> None:
         self.events.append((self.tool_calls.now_ms, event))
         step = self._execution.apply(event)
+        vertices = self._execution.plan.vertices
+        self._is_over |= isinstance(event, Cancelled | TimedOut) or any(
+            vertices[failure.run.vertex].terminates for failure in step.failures
+        )
         for run in step.ready:
             delay_ms = self._vertices[run.vertex].retry_after_ms
             if delay_ms and self._execution.attempt(run) > 1:
@@ -259,18 +265,17 @@ class _Simulator:
     def _request(self, name: str) -> None:
         """Call the tool of a vertex for as many ready runs as it may have at once."""
         waiting, most = self._waiting[name], self._vertices[name].parallel
-        while waiting and sum(run.vertex == name for run in self._under_way) < most:
-            if self._steps == self.max_steps and not self.stopped:
+        while waiting and self._busy[name] < most and not self._is_over:
+            if self._steps == self.max_steps:
                 self.stopped = f"it took {self.max_steps} steps, and no more are allowed"
                 self._apply(Cancelled())
-            run = waiting.popleft()
-            self._execution.apply(Requested(run))
-            if run in self._execution.under_way():  # nothing is, once the execution ends
-                self.events.append((self.tool_calls.now_ms, Requested(run)))
-                self._steps += 1
-                self._call(run)
+                return
+            self._steps += 1
+            self._busy[name] += 1
+            self._call(waiting.popleft())
 
     def _call(self, run: Run) -> None:
+        self._apply(Requested(run))
         values = self._execution.inputs(run)
         ports = {port: self._value(value) for port, value in values.items()}
         self._under_way[run] = (self.tool_calls.now_ms, ports)
@@ -293,6 +298,7 @@ class _Simulator:
             except ValidationError as error:
                 outcome = Failure(FailureReason.OUTPUT_INVALID, _with_place(error))
         began_ms, ports = self._under_way.pop(run)
+        self._busy[run.vertex] -= 1
         fqn = self._vertices[run.vertex].fqn
         cost = self.costs.of(fqn, ports, outcome)
         attempt, now_ms = self._execution.attempt(run), self.tool_calls.now_ms

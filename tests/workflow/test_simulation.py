@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,8 +32,10 @@ from nexus_tools.workflow import (
     read_document,
     read_stubs,
     simulate,
+    structure_of,
     tool_calls,
 )
+from tests.workflow.random_documents import Grown
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "workflows"
 
@@ -457,3 +460,71 @@ async def test_events_are_those_that_the_semantics_were_told():
     found = await simulate(document, {"x": 1}, {"a": ECHO})
     names = [(at_ms, type(event).__name__) for at_ms, event in found.events]
     assert names == [(0, "Begun"), (0, "Requested"), (1_000, "Closed")]
+
+
+# --- Any workflow
+
+
+SEEDS = [seed for seed in range(150) if not structure_of(Grown(seed).document()).problems]
+
+
+def chance_of(*parts):
+    return random.Random(json.dumps(parts, sort_keys=True))
+
+
+def random_stubs(document, seed, takes_ms):
+    """Stubs whose outcomes follow from their inputs, which are others in each round."""
+    lists = {edge.source for edge in document.edges if edge.kind is EdgeKind.FOR_EACH}
+    ends = {edge.source.vertex for edge in document.edges if edge.kind is EdgeKind.BREAK}
+
+    def stub(name):
+        def outcome(given):
+            chance = chance_of(seed, name, given)
+            if chance.random() < 0.03:
+                return Failure(FailureReason.UNREACHABLE, "no route to host")
+            variant = "done" if name in ends and chance.random() < 0.6 else chance.choice("aaab")
+            length, mark = chance.randint(0, 3), chance.randint(0, 10**9)
+            values = {
+                port: [f"{mark}.{each}" for each in range(length)]
+                if OutputPort(name, variant, port) in lists
+                else f"{mark}.{port}"
+                for port in "pq"
+            }
+            return Answer(variant, values)
+
+        return StubFunction(outcome, takes_ms(name))
+
+    return {each.name: stub(each.name) for each in document.vertices}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.anyio
+async def test_what_runs_and_what_it_takes_does_not_depend_on_how_long_it_takes(seed):
+    document = Grown(seed).document()
+    inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
+    found = []
+    for takes_ms in (
+        lambda _: 1_000,
+        lambda name: chance_of(name).randint(0, 5_000),
+        lambda name: chance_of(name, "again").choice((0, 1, 60_000)),
+    ):
+        stubs = random_stubs(document, seed, takes_ms)
+        done = await simulate(document, inputs, stubs, max_steps=3_000)
+        raced = any(failure.reason == "raced" for failure in done.failures)
+        found.append((raced or done.stopped, sorted(map(called, done.calls))))
+    if not any(unclear for unclear, _ in found):
+        assert found[0] == found[1] == found[2]
+
+
+def called(call):
+    return str(call.run), call.attempt, json.dumps(call.inputs, sort_keys=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:50])
+@pytest.mark.anyio
+async def test_any_workflow_can_be_tried_without_stubs(seed):
+    document = Grown(seed).document()
+    inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
+    done = await simulate(document, inputs)
+    assert not {failure.reason for failure in done.failures} - {"raced"}
+    assert json.loads(json.dumps(done.as_json()))["status"] == done.status.value

@@ -33,6 +33,7 @@ def test_people_see_a_row_for_each_call_the_result_and_what_failed(home, workflo
     result = home.run(
         *("workflow", "simulate", workflows / "count.json", "--input", "text=x"),
         *("--stubs", workflows / "count.stubs.json"),
+        COLUMNS="200",
     )
     assert result.code == 0
     assert "count[1]" in result.stdout
@@ -41,6 +42,13 @@ def test_people_see_a_row_for_each_call_the_result_and_what_failed(home, workflo
     assert "! count[1] failed, input_invalid: an empty line" in result.stderr
     # By hand: 5 fees, 4 of them for answers, and their bytes are 0.0163 SUI.
     assert "✓ completed with failures: 5 steps in 3 s, about 0.017 SUI" in result.stderr
+
+
+def test_what_has_no_room_is_cut(home, workflows):
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", f"text={'x' * 99}")
+    narrow = home.run(*arguments, COLUMNS="80").stdout
+    assert f'text="{"x" * 13}…' in narrow
+    assert "x" * 50 in home.run(*arguments, COLUMNS="200").stdout
 
 
 def test_tools_of_python_files_do_the_work(simulate, workflows, examples):
