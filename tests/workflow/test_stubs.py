@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, Failure, FailureReason
@@ -103,3 +105,33 @@ def test_stubs_are_an_object(text):
     with pytest.raises(ValidationError) as refused:
         read_stubs(text)
     assert refused.value.code == "stubs_invalid"
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["ok", "give", "fail", "when", "times", "takes_ms", "detail", ""]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_whatever_is_written_is_stubs_or_is_refused_in_words(document):
+    try:
+        stubs = read_stubs(json.dumps(document))
+    except ValidationError as error:
+        if error.code not in ("stubs_invalid", "json_invalid"):
+            raise
+        return
+    for found in stubs.values():
+        taken = StubCalls(found).take({})
+        assert taken is None or taken.takes_ms >= 0

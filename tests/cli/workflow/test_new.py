@@ -23,6 +23,27 @@ def test_a_file_is_a_document_that_breaks_no_rule(home, tmp_path):
     assert [*warnings, *lint(document, strict=True)] == []
 
 
+def test_a_program_makes_the_same_workflow(home, tmp_path):
+    path = tmp_path / "greetings_program.py"
+    home.json("workflow", "new", path)
+    assert home.run("workflow", "validate", path, "--strict").code == 0
+    folder = tmp_path / "greetings"
+    home.json("workflow", "new", folder)
+    given = ("--input", "names=Ada, ,Grace", "--tools", folder / "tools.py")
+    for workflow in (path, folder / "workflow.json"):
+        document = home.json("workflow", "simulate", workflow, *given)
+        assert [each["value"] for each in document["results"]] == ["Hello, Ada! Hello, Grace!"]
+
+
+def test_the_stubs_of_a_project_are_for_its_workflow(home, tmp_path):
+    folder = tmp_path / "greetings"
+    home.json("workflow", "new", folder)
+    given = ("--input", "names=x", "--stubs", folder / "stubs.json")
+    document = home.json("workflow", "simulate", folder / "workflow.json", *given)
+    assert [each["value"] for each in document["results"]] == ["Hello, Ada! Hello, Grace!"]
+    assert document["made_up"] == []
+
+
 def test_the_next_command_is_named(home, tmp_path):
     result = home.run("workflow", "new", tmp_path / "flow.json")
     expected = f"nexus-tools workflow simulate {tmp_path / 'flow.json'} --input names=Ada,Grace"
