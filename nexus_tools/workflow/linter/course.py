@@ -17,11 +17,14 @@ class Course:
     the ports of a region that get something from outside, of a loop those with `static` edges.
     `again` has the ports that `do_while` edges lead to, `ends` how many vertices can end the loop
     that a vertex can. By the number of an edge, `collects` has the region that it gathers, and
-    `scopes` the blocks that wait for what it brings.
+    `scopes` the outermost block that waits for what it brings.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
         self._graph = graph
+        self.has_several_heads = any(
+            block.kind is BlockKind.LOOP and len(block.heads) > 1 for block in structure.blocks
+        )
         self.around = structure.around
         self.declared = {each.name: f"/vertices/{at}" for at, each in enumerate(document.vertices)}
         self.entries = {
@@ -35,7 +38,7 @@ class Course:
         self.needs: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
         self.again: dict[InputPort, list[Link]] = {}
         self.collects: dict[int, int] = {}
-        self.scopes: dict[int, list[int]] = {}
+        self.scopes: dict[int, int] = {}
         self.ends: dict[str, int] = {}
         self._leaves_loop: set[int] = set()
         self._rounds: dict[int, list[int]] = {}
@@ -77,7 +80,7 @@ class Course:
 
     def pointer(self, port: InputPort) -> str:
         """Where a port stands: at the first edge to it, or at its vertex."""
-        links = self.into[port.vertex].get(port)
+        links = self.into[port.vertex].get(port) or self.again.get(port)
         return links[0].pointer("/to") if links else self.declared[port.vertex]
 
     def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
@@ -114,7 +117,7 @@ class Course:
         for block in self.around[target][shared:]:
             if structure.blocks[block].kind is BlockKind.REGION or link.kind is EdgeKind.STATIC:
                 self.needs[block].setdefault(link.port, []).append(link)
-                self.scopes.setdefault(link.index, []).append(block)
+                self.scopes.setdefault(link.index, block)
                 waits.add(block, origin)
 
     def _add_rounds(self, graph: Graph) -> None:
