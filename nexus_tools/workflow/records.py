@@ -176,22 +176,11 @@ class Records:
         return all(self.has(block, path, need) for need in self.plan.blocks[block].needs)
 
     def has(self, block: int, path: Path, need: InputPort) -> bool:
-        """Whether an instance of a block has what it needs for a port.
-
-        A `static` value is enough where no other edge can bring one into the block.
-        """
-        loop = self.plan.blocks[block].kind is BlockKind.LOOP
-        if not loop and self.scoped(need, path, static=False):
+        """Whether an instance of a block has what it needs for a port."""
+        if self.scoped(need, path, static=True):
             return True
-        moving = (
-            edge
-            for edge in self.plan.vertices[need.vertex].into[need.port]
-            if edge.kind is not EdgeKind.STATIC and edge.scope is not None
-            if edge.keeps <= self.plan.blocks[block].depth and edge.reaches(path)
-        )
-        if not loop and any(moving):
-            return False
-        return self.scoped(need, path, static=True) is not None
+        is_region = self.plan.blocks[block].kind is BlockKind.REGION
+        return is_region and self.scoped(need, path, static=False) is not None
 
     def begins(self, vertex: PlannedVertex, run: Run) -> bool:
         """Whether a run starts to which alone no edge brought anything.

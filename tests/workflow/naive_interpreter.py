@@ -244,22 +244,6 @@ class Interpreter:
             and serves(each.pattern[:depth], path)
             and not (each.is_static is False and not is_region)
         ]
-        if any(not each.is_static for each in from_outside):
-            return True
-        for edge in self.into[target.vertex]:
-            shared = self._shared(edge)
-            enters = (
-                edge.target == target and shared <= depth and edge.kind is not EdgeKind.DO_WHILE
-            )
-            blocks = self.around[target.vertex]
-            if is_region and enters and not self._is_static(edge):
-                rounds = [
-                    path[at]
-                    for at in range(shared, depth)
-                    if self._kind(blocks[at]) is BlockKind.LOOP
-                ]
-                if not any(rounds):
-                    return False
         return bool(from_outside)
 
     def _close_all(self):

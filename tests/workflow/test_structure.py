@@ -157,6 +157,12 @@ def test_a_do_while_to_a_vertex_behind_it_is_a_problem():
     assert ("repeats_nothing", "/edges/1") in found
 
 
+def test_a_port_takes_static_values_from_outside_or_others_but_not_both():
+    found = problems(*REPEATED, "> a.x", "a.ok.u static c.y", "a.bad.u -> c.y")
+    assert found == [("static_and_others", "/edges/5")]
+    assert problems(*REPEATED, "> a.x", "a.ok.u static c.y", "b.ok.u -> c.y") == []
+
+
 def test_a_cycle_is_a_problem_and_no_endless_search():
     assert problems("> a.y", "a.ok.t -> b.x", "b.ok.t -> a.x") == [
         ("cycle", "/edges/0"),
