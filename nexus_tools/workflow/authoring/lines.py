@@ -3,7 +3,7 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from nexus_tools.errors import NexusError
 
@@ -14,17 +14,26 @@ _HERE = str(Path(__file__).parent)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a file, counted from 1."""
+    """A line of a file, counted from 1; errors that leave its `with` block name it."""
 
     file: str
     number: int
 
     def of(self, error: _Error) -> _Error:
-        """The error with this line in its message and its details."""
-        error.message = f"{self}: {error.message}"
-        error.args = (error.message,)
-        error.details |= self.as_json()
+        """The error with this line in its message and its details, if it has none yet."""
+        if "line" not in error.details:
+            error.message = f"{self}: {error.message}"
+            error.args = (error.message,)
+            error.details |= self.as_json()
         return error
+
+    def __enter__(self) -> Self:
+        """The line itself."""
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, NexusError):
+            self.of(error)
 
     def as_json(self) -> dict[str, Any]:
         """As it stands in the details of an error."""

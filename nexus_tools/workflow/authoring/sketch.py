@@ -14,7 +14,6 @@ from nexus_tools.workflow.document import AFTER, DEFAULT_PARALLEL, PostFailureAc
 from nexus_tools.workflow.shape import ANY, Shape
 from nexus_tools.workflow.tool_ports import ToolPorts
 
-
 _MAX_SHOWN = 80
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal, Self, get_args
 
-from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.tool import is_error_variant
 from nexus_tools.workflow.authoring.feeding import feed
@@ -42,6 +42,11 @@ def failure_action(action: str) -> PostFailureAction:
 
 class UnknownNameError(ValidationError, AttributeError):
     """A variant or a port that a tool has not: an attribute that is not there, as Python says."""
+
+    @classmethod
+    def of(cls, error: ValidationError) -> Self:
+        """The same error, as Python expects it of an attribute, with the author's line."""
+        return authors_line().of(cls(error.code, error.message, hint=error.hint))
 
 
 class Step:
@@ -98,13 +103,10 @@ class Step:
         A step is waited for in each of its variants that is no error; a branch or a value says
         which. Raises `UsageError` with code `order_unclear` where there is no port to wait for.
         """
-        line = authors_line()
-        for other in others:
-            try:
-                awaited = _awaited(other)
-            except NexusError as error:
-                raise line.of(error) from None
-            feed(self._sketch, self._draft, order_port(self._draft.feeds), awaited, line)
+        with authors_line() as line:
+            for other in others:
+                port = order_port(self._draft.feeds)
+                feed(self._sketch, self._draft, port, _awaited(other), line)
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
@@ -112,8 +114,8 @@ class Step:
             raise AttributeError(variant)
         ports = self._draft.ports
         if ports is not None and ports.variant(variant) is None:
-            raise authors_line().of(
-                UnknownNameError(
+            raise UnknownNameError.of(
+                ValidationError(
                     "variant_unknown",
                     f"the tool {self._draft.fqn} has no variant {variant!r}",
                     hint=suggestion(
@@ -180,8 +182,8 @@ class Branch:
             raise AttributeError(port)
         known = self._ports.get(port)
         if known is None:
-            raise authors_line().of(
-                UnknownNameError(
+            raise UnknownNameError.of(
+                ValidationError(
                     "port_unknown",
                     f"{self} of {self._draft.fqn} gives no port {port!r}",
                     hint=suggestion(
