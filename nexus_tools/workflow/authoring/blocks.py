@@ -6,7 +6,7 @@ from typing import Self
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.workflow.authoring.feeding import as_value, check_types
-from nexus_tools.workflow.authoring.lines import authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
     BlockKind,
@@ -16,7 +16,6 @@ from nexus_tools.workflow.authoring.sketch import (
     State,
     Value,
 )
-from nexus_tools.workflow.authoring.steps import UnknownNameError
 from nexus_tools.workflow.authoring.ways import check_ways_to_begin
 from nexus_tools.workflow.document import MAX_PARALLEL
 from nexus_tools.workflow.shape import LIST

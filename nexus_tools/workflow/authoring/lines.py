@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, ValidationError
 
 _Error = TypeVar("_Error", bound=NexusError)
 
-_HERE = str(Path(__file__).parent)
+_HERE = str(Path(__file__).parent / "_").removesuffix("_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,15 @@ class Line:
 
     def __str__(self) -> str:
         return f"{Path(self.file).name}:{self.number}"
+
+
+class UnknownNameError(ValidationError, AttributeError):
+    """A name that something has not: an attribute that is not there, as Python expects it."""
+
+    @classmethod
+    def of(cls, error: ValidationError) -> Self:
+        """The same error, with the author's line."""
+        return authors_line().of(cls(error.code, error.message, hint=error.hint))
 
 
 def authors_line() -> Line:

@@ -6,7 +6,7 @@ from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.tool import is_error_variant
 from nexus_tools.workflow.authoring.feeding import feed
-from nexus_tools.workflow.authoring.lines import authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Draft,
     GivenInput,
@@ -21,6 +21,8 @@ from nexus_tools.workflow.document import (
     MAX_ATTEMPTS,
     MAX_RETRY_AFTER_MS,
     PostFailureAction,
+    Verifier,
+    VertexKind,
 )
 from nexus_tools.workflow.tool_ports import Ports
 
@@ -38,15 +40,6 @@ def failure_action(action: str) -> PostFailureAction:
             )
         )
     return PostFailureAction(action)
-
-
-class UnknownNameError(ValidationError, AttributeError):
-    """A variant or a port that a tool has not: an attribute that is not there, as Python says."""
-
-    @classmethod
-    def of(cls, error: ValidationError) -> Self:
-        """The same error, as Python expects it of an attribute, with the author's line."""
-        return authors_line().of(cls(error.code, error.message, hint=error.hint))
 
 
 class Step:
@@ -97,6 +90,22 @@ class Step:
         self._draft.post_failure_action = failure_action(action)
         return self
 
+    def signed(self) -> Self:
+        """Take only answers that the tool has signed with its registered key.
+
+        Raises `UsageError` with code `signature_impossible` for a tool on chain.
+        """
+        if self._draft.kind is VertexKind.ON_CHAIN:
+            raise authors_line().of(
+                UsageError(
+                    "signature_impossible",
+                    f"{self._draft.fqn} runs on chain, where nothing has to be signed",
+                    hint="leave .signed() out",
+                )
+            )
+        self._draft.verifier = Verifier.REGISTERED_KEY
+        return self
+
     def after(self, *others: "Step | Branch | Value") -> Self:
         """Have the step wait for others without taking anything of them.
 
@@ -143,7 +152,7 @@ class Step:
 
     def __dir__(self) -> list[str]:
         variants = self._draft.ports.variants if self._draft.ports else ()
-        return ["after", "failed", "on_failure", "retry", *variants]
+        return ["after", "failed", "on_failure", "retry", "signed", *variants]
 
     def __repr__(self) -> str:
         return f"<step {self._draft.name}: {self._draft.fqn}>"

@@ -52,6 +52,7 @@ class Workflow:
                 raise ValidationError("description_too_long", message)
         self.description = description
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
+        self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
 
     def inputs(self, /, **types: InputType) -> tuple[Value, ...]:
         """What an execution begins with, by name: values in the order of the types.
@@ -90,7 +91,7 @@ class Workflow:
         """
         fed = {**(ports or {}), **more_ports}
         with authors_line() as line:
-            known = known_tool(tool)
+            known = self._known(tool)
             _check_name_is_meant(known, fed, name)
             named = self._name(name, known.fqn.name)
             draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
@@ -99,6 +100,12 @@ class Workflow:
             _check_nothing_is_missing(draft)
         self._sketch.drafts.append(draft)
         return Step(self._sketch, draft)
+
+    def _known(self, tool: UsedTool) -> KnownTool:
+        # The tool is kept, too: as long as it is there, nothing else has its id.
+        if id(tool) not in self._tools:
+            self._tools[id(tool)] = (tool, known_tool(tool))
+        return self._tools[id(tool)][1]
 
     def _name(self, given: str, otherwise: str) -> str:
         taken = {draft.name for draft in self._sketch.drafts}
