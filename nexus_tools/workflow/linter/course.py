@@ -15,8 +15,9 @@ class Course:
     `into` has the ports of a vertex that edges lead to, with the links; a port that only `do_while`
     edges lead to has none, since nothing comes in the first round. `needs` has the same of a block:
     the ports of a region that get something from outside, of a loop those with `static` edges.
-    By the number of an edge, `collects` has the region that it gathers, and `stays` is for edges
-    that bring a value for all rounds or iterations.
+    `again` has the ports that `do_while` edges lead to, `ends` how many vertices can end the loop
+    that a vertex can. By the number of an edge, `collects` has the region that it gathers, and
+    `scopes` the outermost block that waits for what it brings.
     """
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
@@ -32,16 +33,18 @@ class Course:
             self.constants[default.target.vertex].append(default.target)
         self.into: dict[str, dict[InputPort, list[Link]]] = {name: {} for name in self.declared}
         self.needs: list[dict[InputPort, list[Link]]] = [{} for _ in structure.blocks]
+        self.again: dict[InputPort, list[Link]] = {}
         self.collects: dict[int, int] = {}
-        self.stays: set[int] = set()
+        self.scopes: dict[int, int] = {}
+        self.ends: dict[str, int] = {}
         self._leaves_loop: set[int] = set()
-        self._again: dict[int, list[int]] = {}
+        self._rounds: dict[int, list[int]] = {}
         waits: TopologicalSorter[str | int] = TopologicalSorter()
         for name in self.declared:
             waits.add(name, *self.around[name])
         for link in graph.links:
             self._add(link, structure, waits)
-        self._add_last_rounds(graph)
+        self._add_rounds(graph)
         self.order = _order(waits)
 
     def ports(self, vertex: str) -> list[InputPort]:
@@ -54,12 +57,17 @@ class Course:
             port for block in self.around[vertex] for port in self.needs[block]
         ]
 
+    def links(self, vertex: str) -> list[Link]:
+        """The edges that bring what the vertex and the blocks around it wait for."""
+        ports = [self.into[vertex], *(self.needs[block] for block in self.around[vertex])]
+        return [link for each in ports for links in each.values() for link in links]
+
     def rounds(self, link: Link) -> list[int]:
         """The variants that do not take a link at once, but lead to the last round, which does.
 
         `judge` ends in `poor` until it ends in `good`: what leaves `judge.good` comes in the end.
         """
-        return self._again.get(link.variant, []) if link.index in self._leaves_loop else []
+        return self._rounds.get(link.variant, []) if link.index in self._leaves_loop else []
 
     def leads(self, vertex: str, other: str) -> bool:
         """Whether there is a way from one vertex to another."""
@@ -69,7 +77,7 @@ class Course:
 
     def pointer(self, port: InputPort) -> str:
         """Where a port stands: at the first edge to it, or at its vertex."""
-        links = self.into[port.vertex].get(port)
+        links = self.into[port.vertex].get(port) or self.again.get(port)
         return links[0].pointer("/to") if links else self.declared[port.vertex]
 
     def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
@@ -92,12 +100,11 @@ class Course:
         source, target = link.edge.source.vertex, link.edge.target.vertex
         links = self.into[target].setdefault(link.edge.target, [])
         if link.kind is EdgeKind.DO_WHILE:
+            self.again.setdefault(link.edge.target, []).append(link)
             return
         links.append(link)
         waits.add(target, source)
         shared = shared_length(self.around[source], self.around[target])
-        if link.kind is EdgeKind.STATIC and self.around[target][shared:]:
-            self.stays.add(link.index)
         if link.kind is EdgeKind.BREAK and self.around[source][shared:]:
             self._leaves_loop.add(link.index)
         origin: str | int = source
@@ -107,13 +114,18 @@ class Course:
         for block in self.around[target][shared:]:
             if structure.blocks[block].kind is BlockKind.REGION or link.kind is EdgeKind.STATIC:
                 self.needs[block].setdefault(link.port, []).append(link)
+                self.scopes.setdefault(link.index, block)
                 waits.add(block, origin)
 
-    def _add_last_rounds(self, graph: Graph) -> None:
+    def _add_rounds(self, graph: Graph) -> None:
         last = {link.source: link.variant for link in graph.links if link.kind is EdgeKind.BREAK}
+        loops: dict[int, set[str]] = {}
         for link in graph.links:
-            if link.kind is EdgeKind.DO_WHILE and link.source in last:
-                self._again.setdefault(last[link.source], []).append(link.variant)
+            if link.kind is EdgeKind.DO_WHILE:
+                self._rounds.setdefault(last.get(link.source, -1), []).append(link.variant)
+                name = link.edge.source.vertex
+                loops.setdefault(self.around[name][-1], set()).add(name)
+        self.ends = {name: len(ends) for ends in loops.values() for name in ends}
 
 
 def _order(waits: TopologicalSorter[str | int]) -> dict[str | int, None]:

@@ -13,7 +13,7 @@ from functools import reduce
 from itertools import accumulate
 from operator import and_, or_
 
-from nexus_tools.workflow.document import Document, InputPort
+from nexus_tools.workflow.document import Document, EdgeKind, InputPort
 from nexus_tools.workflow.linter.course import Course
 from nexus_tools.workflow.linter.graph import Graph, Link, input_text, vertex_text
 from nexus_tools.workflow.linter.scenarios import Scenarios, scenarios_of
@@ -80,23 +80,25 @@ class _Passage:
     def __init__(self, course: Course, scenarios: Scenarios, members: set[str]) -> None:
         self.runs: dict[str, int] = {}
         self.filled: dict[InputPort, int] = {}
-        self.raced: dict[InputPort, int] = {}
+        self.raced: dict[InputPort, tuple[int, list[Link]]] = {}
         self.starved: dict[str, int] = {}
         self._course = course
         self._scenarios = scenarios
         self._members = members
         self._opened: dict[int, int] = {}
         self._lost: dict[str, int] = {}
+        self._unsure: dict[str, int] = {}
         for place in course.order:
             if isinstance(place, int):
                 self._open(place)
             else:
                 self._run(place)
+        for port, links in course.again.items():
+            self._meet(port, links)
 
     def race(self, port: InputPort) -> str:
         """From where the two values are, and in which variants other vertices end for it."""
-        raced = self.raced[port]
-        into = self._course.into[port.vertex][port]
+        raced, into = self.raced[port]
         links = [link for link in into if self._sends(link) & raced & -raced]
         if len(links) < 2:  # The other one is a list, perhaps an empty one.
             links = [link for link in into if self._brings(link) & raced & -raced]
@@ -130,9 +132,11 @@ class _Passage:
         for port in course.entries[vertex]:
             self.filled[port] = self._scenarios.everything if is_entered else 0
         for port, links in course.into[vertex].items():
-            self._fill(port, links)
+            self.filled[port] = self.filled.get(port, 0) | self._meet(port, links)
         runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
-        waits = self._any(self.filled[port] for port, links in course.into[vertex].items() if links)
+        waits = self._any(
+            self._waits(link) for links in course.into[vertex].values() for link in links
+        )
         lost = self._any(self._lost_on_the_way(port) for port in course.into[vertex])
         self.runs[vertex] = runs
         self._lost[vertex] = (waits | lost) & ~runs
@@ -140,13 +144,35 @@ class _Passage:
         starved &= self._any(
             ~self.filled[port] & ~self._lost_on_the_way(port) for port in course.needed_by(vertex)
         )
+        self._unsure[vertex] = self._any(self._doubts(link) for link in course.links(vertex))
+        starved &= ~self._unsure[vertex]
         if starved:
             self.starved[vertex] = starved
+
+    def _waits(self, link: Link) -> int:
+        """The scenarios in which a value comes for a run, or for a region that does not open.
+
+        What stays serves whatever begins, if anything does.
+        """
+        scope = self._course.scopes.get(link.index)
+        if scope is None:
+            return self._brings(link)
+        return 0 if link.kind is EdgeKind.STATIC else self._brings(link) & ~self._opened[scope]
 
     def _lost_on_the_way(self, port: InputPort) -> int:
         """The scenarios in which somebody starves who might feed the port."""
         links = self._course.into[port.vertex].get(port, ())
         return self._any(self._lost.get(link.edge.source.vertex, 0) for link in links)
+
+    def _doubts(self, link: Link) -> int:
+        """The scenarios of which it is not known whether an edge brings a value.
+
+        Where several vertices can end a loop and this one goes on, another may end it.
+        """
+        doubts = self._unsure.get(link.edge.source.vertex, 0)
+        if self._course.ends.get(link.edge.source.vertex, 1) > 1:
+            doubts |= self._any(self._scenarios.takes[each] for each in self._course.rounds(link))
+        return doubts
 
     def _open(self, block: int) -> None:
         needs = self._course.needs[block]
@@ -154,10 +180,11 @@ class _Passage:
             self.filled[port] = self._any(self._brings(link) for link in links)
         self._opened[block] = self._all(self.filled[port] for port in needs)
 
-    def _fill(self, port: InputPort, links: list[Link]) -> None:
-        """Two values race if both come, or both stay: what comes goes before what stays.
+    def _meet(self, port: InputPort, links: list[Link]) -> int:
+        """The scenarios in which some edge brings a value; when two do, they race.
 
-        What the edges out of one region bring is one list: there, two elements of an iteration do.
+        They do if both come, or both stay: what comes goes before what stays. What the edges out of
+        one region bring is one list: there, two elements of one iteration race.
         """
         raced = 0
         met = {False: 0, True: 0}
@@ -166,7 +193,7 @@ class _Passage:
             sends = self._sends(link)
             region = self._course.collects.get(link.index)
             if region is None:
-                stays = link.index in self._course.stays
+                stays = link.kind is EdgeKind.STATIC and link.index in self._course.scopes
                 raced |= met[stays] & sends
                 met[stays] |= sends
             else:
@@ -175,9 +202,10 @@ class _Passage:
         for region in elements:
             raced |= met[False] & self._opened[region]
             met[False] |= self._opened[region]
-        self.filled[port] = self.filled.get(port, 0) | met[False] | met[True]
-        if raced:
-            self.raced[port] = raced
+        raced &= ~self._any(self._doubts(link) for link in links)
+        if raced and port not in self.raced:
+            self.raced[port] = (raced, links)
+        return met[False] | met[True]
 
     def _brings(self, link: Link) -> int:
         """The scenarios in which an edge brings a value: what is gathered always comes."""
