@@ -256,14 +256,20 @@ class _Planner:
 
     def _cursors(self, region: int) -> Iterator[str]:
         """The heads of which each iteration starts as soon as the region is open."""
+        entering = self._entering[region]
+        brought = {edge.target for edge in entering}
+        moved = {edge.target for edge in entering if edge.kind is not EdgeKind.STATIC}
         for name in self._blocks[region].heads:
             around = self._around[name]
             loops = around[around.index(region) + 1 :]
-            brought = {edge.target for edge in self._entering[region]}
-            forward = (edge for edge in self._into[name] if edge.kind is not EdgeKind.DO_WHILE)
-            if all(edge in self._entering[region] for edge in forward) and brought.issuperset(
-                port for loop in loops for port in self._needs(loop)
-            ):
+            needs = {port for loop in loops for port in self._needs(loop)}
+            inner = {
+                edge.target
+                for edge in self._into[name]
+                if edge.kind is not EdgeKind.DO_WHILE and edge not in entering
+            }
+            # A static value waits for what may come from inside; with others that is a race.
+            if inner <= moved and needs <= brought:
                 yield name
 
     def _starts(self, loop: int) -> Iterator[str | int]:

@@ -176,22 +176,11 @@ class Records:
         return all(self.has(block, path, need) for need in self.plan.blocks[block].needs)
 
     def has(self, block: int, path: Path, need: InputPort) -> bool:
-        """Whether an instance of a block has what it needs for a port.
-
-        A `static` value is enough where no other edge can bring one into the block.
-        """
-        loop = self.plan.blocks[block].kind is BlockKind.LOOP
-        if not loop and self.scoped(need, path, static=False):
+        """Whether an instance of a block has what it needs for a port."""
+        if self.scoped(need, path, static=True):
             return True
-        moving = (
-            edge
-            for edge in self.plan.vertices[need.vertex].into[need.port]
-            if edge.kind is not EdgeKind.STATIC and edge.scope is not None
-            if edge.keeps <= self.plan.blocks[block].depth and edge.reaches(path)
-        )
-        if not loop and any(moving):
-            return False
-        return self.scoped(need, path, static=True) is not None
+        is_region = self.plan.blocks[block].kind is BlockKind.REGION
+        return is_region and self.scoped(need, path, static=False) is not None
 
     def begins(self, vertex: PlannedVertex, run: Run) -> bool:
         """Whether a run starts to which alone no edge brought anything.
@@ -288,19 +277,32 @@ class Records:
 
     def waiting(self) -> Iterator[Waiting]:
         """What waits for values; at the end, what starved, and of what."""
-        for (block, path), instance in self.instances.items():
-            if not instance.is_open:
-                missing: dict[str, list[str]] = {}
-                for need in self.plan.blocks[block].needs:
-                    if not self.has(block, path, need):
-                        missing.setdefault(need.vertex, []).append(need.port)
-                for name, ports in missing.items():
-                    yield Waiting(Run(name, path), tuple(ports))
+        for block, path in self._closed_blocks():
+            missing: dict[str, list[str]] = {}
+            for need in self.plan.blocks[block].needs:
+                if not self.has(block, path, need):
+                    missing.setdefault(need.vertex, []).append(need.port)
+            for name, ports in missing.items():
+                yield Waiting(Run(name, path), tuple(ports))
+        for run, vertex in self._waiting_runs():
+            lacking = (port for port in vertex.into if self.served(vertex, run, port) is None)
+            yield Waiting(run, tuple(lacking))
+
+    def _waiting_runs(self) -> Iterator[tuple[Run, PlannedVertex]]:
         for run, record in self.runs.items():
             if record.phase is Phase.WAITING:
-                vertex = self.plan.vertices[run.vertex]
-                lacking = (port for port in vertex.into if not self.served(vertex, run, port))
-                yield Waiting(run, tuple(lacking))
+                yield run, self.plan.vertices[run.vertex]
+
+    def _closed_blocks(self) -> Iterator[Instance]:
+        """The instances that have values, or runs that do, and are not open."""
+        places = [
+            ((*self.plan.blocks[block].around, block), path) for block, path in self.instances
+        ]
+        places += [(vertex.blocks, run.path) for run, vertex in self._waiting_runs()]
+        around = (
+            (block, path[:depth]) for blocks, path in places for depth, block in enumerate(blocks)
+        )
+        yield from (each for each in dict.fromkeys(around) if not self.is_open(*each))
 
 
 def _element(brought: Brought, path: Path) -> Value | None:

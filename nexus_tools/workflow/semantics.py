@@ -155,7 +155,7 @@ class Execution:
                     yield self._records.iteration(head, path, iteration)
 
     def under_way(self) -> Iterator[Run]:
-        """The runs that were requested and have no outcome."""
+        """The runs that were requested and are not closed."""
         yield from self._under_way
 
     def attempt(self, run: Run) -> int:

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nexus_tools.workflow.document import Document, Edge, EdgeKind
+from nexus_tools.workflow.document import Document, Edge, EdgeKind, InputPort
 from nexus_tools.workflow.violation import Violation
 
 
@@ -300,6 +300,19 @@ def _check_edges(
                 _complain_of_leaving(graph, number, edge)
         elif left:
             _complain_of_leaving(graph, number, edge)
+    _check_static(graph, around)
+
+
+def _check_static(graph: _Graph, around: Mapping[str, tuple[int, ...]]) -> None:
+    """What enters a block for one port stays there in all rounds, or nothing of it does."""
+    entered: dict[tuple[InputPort, bool], set[int]] = defaultdict(set)
+    for number, edge in graph.edges:
+        source, target = around[edge.source.vertex], around[edge.target.vertex]
+        blocks, static = target[shared_length(source, target) :], edge.kind is EdgeKind.STATIC
+        entered[edge.target, static].update(blocks)
+        if entered[edge.target, not static] & set(blocks):
+            message = f"'{edge.target}' has static edges from outside its block, and others"
+            graph.complain("static_and_others", number, message)
 
 
 def _check_collect(

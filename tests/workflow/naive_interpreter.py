@@ -1,9 +1,9 @@
 """What a workflow does, by brute force: another way to the same runs, for comparison.
 
-There are no records, cursors, counts or references here. A value that moves is written down with the
-pattern of the paths that it serves (`*` for any number); then every vertex is tried with every path
-below a bound, again and again, until nothing starts any more. Only then do regions close, innermost
-first, and it goes on.
+There are no records, cursors, counts or references here. A value that moves is written down with
+the pattern of the paths that it serves (`*` for any number); then every vertex is tried with every
+path below a bound, again and again, until nothing starts any more. Only then do regions close,
+innermost first, and it goes on.
 """
 
 from dataclasses import dataclass
@@ -142,9 +142,9 @@ class Interpreter:
             if each.target.vertex == name and each.pattern == path
         }
         for edge in self.into[name]:
-            if edge.target.port == port and self._may_reach(edge, path):
-                if self._origin(edge) not in brought:
-                    return None
+            may_come = edge.target.port == port and self._may_reach(edge, path)
+            if may_come and self._origin(edge) not in brought:
+                return None
         return self._fallback(name, port, here)
 
     def _fallback(self, name, port, here):
@@ -230,9 +230,9 @@ class Interpreter:
         for edge in self.document.edges:
             around = self.around[edge.target.vertex]
             enters = block in around[self._shared(edge) :]
-            if enters and (region or self._is_static(edge)):
-                if not self._is_there(edge.target, path, depth, is_region=region):
-                    return False
+            needed = enters and (region or self._is_static(edge))
+            if needed and not self._is_there(edge.target, path, depth, is_region=region):
+                return False
         return True
 
     def _is_there(self, target, path, depth, *, is_region):
@@ -244,22 +244,6 @@ class Interpreter:
             and serves(each.pattern[:depth], path)
             and not (each.is_static is False and not is_region)
         ]
-        if any(not each.is_static for each in from_outside):
-            return True
-        for edge in self.into[target.vertex]:
-            shared = self._shared(edge)
-            enters = (
-                edge.target == target and shared <= depth and edge.kind is not EdgeKind.DO_WHILE
-            )
-            blocks = self.around[target.vertex]
-            if is_region and enters and not self._is_static(edge):
-                rounds = [
-                    path[at]
-                    for at in range(shared, depth)
-                    if self._kind(blocks[at]) is BlockKind.LOOP
-                ]
-                if not any(rounds):
-                    return False
         return bool(from_outside)
 
     def _close_all(self):
