@@ -18,7 +18,7 @@ from nexus_tools.workflow.authoring.sketch import (
 )
 from nexus_tools.workflow.authoring.ways import check_ways_to_begin
 from nexus_tools.workflow.document import MAX_PARALLEL
-from nexus_tools.workflow.shape import LIST
+from nexus_tools.workflow.interfaces import LIST
 
 
 class _With:

@@ -7,7 +7,7 @@ from nexus_tools.workflow.authoring.lines import Line
 from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Sketch, Value
 from nexus_tools.workflow.authoring.ways import check_ways
 from nexus_tools.workflow.document import InputPort
-from nexus_tools.workflow.tool_ports import ToolPorts
+from nexus_tools.workflow.interfaces import ToolPorts
 
 
 def as_value(sketch: Sketch, given: object) -> Value:

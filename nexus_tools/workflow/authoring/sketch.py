@@ -17,8 +17,7 @@ from nexus_tools.workflow.document import (
     Verifier,
     VertexKind,
 )
-from nexus_tools.workflow.shape import ANY, Shape
-from nexus_tools.workflow.tool_ports import ToolPorts
+from nexus_tools.workflow.interfaces import ANY, Shape, ToolPorts
 
 _MAX_SHOWN = 80
 

@@ -24,7 +24,7 @@ from nexus_tools.workflow.document import (
     Verifier,
     VertexKind,
 )
-from nexus_tools.workflow.tool_ports import Ports
+from nexus_tools.workflow.interfaces import Ports
 
 OnFailure = Literal["continue", "terminate"]
 

@@ -11,7 +11,6 @@ from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow.authoring.assembly import assembled
 from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop
 from nexus_tools.workflow.authoring.feeding import as_value, feed
-from nexus_tools.workflow.authoring.input_types import InputType, shape_of_type
 from nexus_tools.workflow.authoring.lines import Line, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
@@ -29,8 +28,8 @@ from nexus_tools.workflow.authoring.sketch import (
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
 from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.interfaces import Shape, shape_of_type
 from nexus_tools.workflow.linter import lint
-from nexus_tools.workflow.shape import Shape
 from nexus_tools.workflow.violation import Violation, violations_error
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
@@ -54,7 +53,7 @@ class Workflow:
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
         self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
 
-    def inputs(self, /, **types: InputType) -> tuple[Value, ...]:
+    def inputs(self, /, **types: Any) -> tuple[Value, ...]:
         """What an execution begins with, by name: values in the order of the types.
 
         A type is what pydantic makes a JSON schema of (`str`, `list[int]`, a model), a JSON schema,
