@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.errors import NexusError, UsageError, ValidationError
 from nexus_tools.package.move.definition import Definition
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolDefinition, canonical_json
@@ -21,6 +21,7 @@ from nexus_tools.workflow import (
     Output,
     OutputPort,
     PostFailureAction,
+    Verifier,
     Vertex,
     VertexKind,
     Workflow,
@@ -322,13 +323,31 @@ def test_who_waits_for_what_is_collected_waits_for_all_iterations():
     """)[1:] == ["collect summarise.ok.text greet._after"]
 
 
-def test_a_tool_on_chain_makes_a_vertex_on_chain():
+@pytest.fixture
+def on_chain():
+    """A step of a tool on chain, and its workflow."""
     definition = post.definition("http://localhost").as_json()
     definition |= {"type": "onchain", "url": "0x2::board::post"}
     flow = Workflow("xyz.example.report@1")
     [text] = flow.inputs(text=str)
-    flow.add(ToolDefinition.parse(definition), text=text)
+    return flow.add(ToolDefinition.parse(definition), text=text), flow
+
+
+def test_a_tool_on_chain_makes_a_vertex_on_chain(on_chain):
+    _, flow = on_chain
     assert flow.document().vertices[0].kind is VertexKind.ON_CHAIN
+
+
+def test_a_step_may_ask_for_answers_that_are_signed():
+    document = document_of("flow.add(post, text=topic).signed()")
+    assert document.vertices[0].verifier is Verifier.REGISTERED_KEY
+
+
+def test_a_tool_on_chain_signs_nothing(on_chain):
+    step, _ = on_chain
+    with pytest.raises(UsageError) as caught:
+        step.signed()
+    assert caught.value.code == "signature_impossible"
 
 
 def test_a_tool_may_be_given_as_the_registry_has_it():
@@ -685,6 +704,11 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "the elements of search.ok.papers are known only when the workflow runs",
         ),
         (
+            "found.ok.papers.title",
+            "value_unknown_yet",
+            "search.ok.papers has no parts before the workflow runs",
+        ),
+        (
             "found.ok.papers[0]",
             "value_unknown_yet",
             "search.ok.papers has no parts before the workflow runs",
@@ -1008,7 +1032,7 @@ def test_what_was_probably_meant_is_in_the_hint():
 
 def test_variants_and_ports_are_listed_for_completion():
     found = written(FOUND)["found"]
-    assert dir(found) == ["after", "failed", "ok", "on_failure", "retry"]
+    assert dir(found) == ["after", "failed", "ok", "on_failure", "retry", "signed"]
     assert dir(found.ok) == ["authors", "papers"]
 
 

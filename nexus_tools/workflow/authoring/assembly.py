@@ -209,6 +209,7 @@ def _vertex(draft: Draft, led: dict[str, list[Way]]) -> Vertex:
         kind=draft.kind,
         entry_ports=entry_ports,
         post_failure_action=draft.post_failure_action,
+        verifier=draft.verifier,
         attempts=draft.attempts,
         retry_after_ms=draft.retry_after_ms,
         parallel=draft.block.parallel,

@@ -1,12 +1,12 @@
 """The `with` blocks of a workflow: what runs for each element, and what in rounds."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Self
 
-from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.workflow.authoring.feeding import as_value, check_types
-from nexus_tools.workflow.authoring.lines import Line, authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
     BlockKind,
@@ -16,10 +16,9 @@ from nexus_tools.workflow.authoring.sketch import (
     State,
     Value,
 )
-from nexus_tools.workflow.authoring.steps import UnknownNameError
 from nexus_tools.workflow.authoring.ways import check_ways_to_begin
 from nexus_tools.workflow.document import MAX_PARALLEL
-from nexus_tools.workflow.shape import LIST
+from nexus_tools.workflow.interfaces import LIST
 
 
 class _With:
@@ -54,11 +53,9 @@ class _ForEach(_With):
 
     def __init__(self, sketch: Sketch, lists: tuple[Value, ...], parallel: int | None) -> None:
         super().__init__(sketch, BlockKind.FOR_EACH)
-        try:
+        with self._block.line:
             elements = [self._element_of(items) for items in lists]
             self._block.parallel = _checked_parallel(parallel, self._block.parallel)
-        except NexusError as error:
-            raise self._block.line.of(error) from None
         self._block.entered_by.extend(elements)
         self._elements = tuple(elements)
 
@@ -114,16 +111,14 @@ class Loop(_With):
 
     def __init__(self, sketch: Sketch, state: Mapping[str, object]) -> None:
         super().__init__(sketch, BlockKind.LOOP)
-        self._states = {name: self._state(name, given) for name, given in state.items()}
+        with self._block.line:
+            self._states = {name: self._state(name, given) for name, given in state.items()}
         self._block.entered_by.extend(self._states.values())
-        self._agains: list[tuple[frozenset[str], Line]] = []
+        self._named: frozenset[str] = frozenset()
 
     def _state(self, name: str, given: object) -> State:
-        try:
-            initial = as_value(self._sketch, given)
-            check_ways_to_begin(initial, self._block)
-        except NexusError as error:
-            raise self._block.line.of(error) from None
+        initial = as_value(self._sketch, given)
+        check_ways_to_begin(initial, self._block)
         return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
 
     def __enter__(self) -> Self:
@@ -139,22 +134,19 @@ class Loop(_With):
         calls name the same values, each of another variant. Raises `UsageError` (`again_invalid`,
         `again_differs`), and `ValidationError` (`value_mismatches`).
         """
-        line = authors_line()
-        try:
-            ports = {name: self._later(name, value) for name, value in state.items()}
-            ports = {name: port for name, port in ports.items() if port is not self._states[name]}
-            self._check_one_branch(list(ports.values()))
+        with authors_line():
+            given = {name: self._later(name, value) for name, value in state.items()}
+            ports = {name: port for name, port in given.items() if port is not None}
+            self._check_one_branch(ports.values())
             self._check_same_names(frozenset(ports))
             for name, port in ports.items():
                 self._check_takers(self._states[name], port)
-        except NexusError as error:
-            raise line.of(error) from None
         for name, port in ports.items():
-            assert isinstance(port, PortValue)
             self._states[name].later.append(port)
-        self._agains.append((frozenset(ports), line))
+        self._named = frozenset(ports)
 
-    def _later(self, name: str, value: object) -> Value:
+    def _later(self, name: str, value: object) -> PortValue | None:
+        """The port that a later round takes; None if it is to stay as it was."""
         if name not in self._states:
             raise UsageError(
                 "again_invalid",
@@ -163,7 +155,7 @@ class Loop(_With):
             )
         given = as_value(self._sketch, value)
         if given is self._states[name]:
-            return given
+            return None
         if not isinstance(given, PortValue) or given.draft.block is not self._block:
             raise UsageError(
                 "again_invalid",
@@ -172,8 +164,8 @@ class Loop(_With):
             )
         return given
 
-    def _check_one_branch(self, ports: list[Value]) -> None:
-        branches = {(port.draft, port.variant) for port in ports if isinstance(port, PortValue)}
+    def _check_one_branch(self, ports: Collection[PortValue]) -> None:
+        branches = {(port.draft, port.variant) for port in ports}
         before = {
             (port.draft, port.variant) for state in self._states.values() for port in state.later
         }
@@ -185,32 +177,30 @@ class Loop(_With):
             )
 
     def _check_same_names(self, names: frozenset[str]) -> None:
-        if self._agains and self._agains[0][0] != names:
-            differ = ", ".join(sorted(self._agains[0][0] ^ names))
+        if self._named and self._named != names:
+            differ = ", ".join(sorted(self._named ^ names))
             raise UsageError(
                 "again_differs",
                 f"one again names {differ} and another does not",
                 hint="name the same values in each",
             )
 
-    def _check_takers(self, state: State, port: Value) -> None:
+    def _check_takers(self, state: State, port: PortValue) -> None:
         for draft in self._sketch.drafts:
             for name, feed in draft.feeds.items():
                 if feed.value is state:
                     check_types(draft, name, port)
 
     def _check_complete(self) -> None:
-        try:
+        with self._block.line:
             _ = self._block.changing
-        except UsageError as error:
-            raise self._block.line.of(error) from None
 
     def __getattr__(self, name: str) -> Value:
         if name.startswith("_"):
             raise AttributeError(name)
         if name not in self._states:
-            raise authors_line().of(
-                UnknownNameError(
+            raise UnknownNameError.of(
+                ValidationError(
                     "state_unknown",
                     f"the loop does not begin with {name!r}",
                     hint=suggestion(

@@ -1,13 +1,13 @@
 """What goes into a port is checked where the author says it."""
 
-from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.tool import measure
 from nexus_tools.workflow.authoring.lines import Line
 from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Sketch, Value
 from nexus_tools.workflow.authoring.ways import check_ways
 from nexus_tools.workflow.document import InputPort
-from nexus_tools.workflow.tool_ports import ToolPorts
+from nexus_tools.workflow.interfaces import ToolPorts
 
 
 def as_value(sketch: Sketch, given: object) -> Value:
@@ -52,12 +52,9 @@ def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> 
     Raises what `as_value` and `ways` do, and `ValidationError`: `port_unknown`,
     `value_mismatches`.
     """
-    try:
-        value = as_value(sketch, given)
-        check_types(draft, port, value)
-        check_ways(value, draft.block)
-    except NexusError as error:
-        raise line.of(error) from None
+    value = as_value(sketch, given)
+    check_types(draft, port, value)
+    check_ways(value, draft.block)
     draft.feeds[port] = Feed(value, line)
 
 
@@ -73,13 +70,10 @@ def check_types(draft: Draft, port: str, value: Value) -> None:
             hint=suggestion(port, draft.ports.inputs.named, otherwise=_listed(draft.ports)),
         )
     for leaf in value.leaves():
-        problem = (
-            draft.ports.mismatch(port, leaf.data)
-            if isinstance(leaf, Constant)
-            else ""
-            if leaf.shape.may_be(known.shape)
-            else f"it is {leaf.shape}"
-        )
+        if isinstance(leaf, Constant):
+            problem = draft.ports.mismatch(port, leaf.data)
+        else:
+            problem = "" if leaf.shape.may_be(known.shape) else f"it is {leaf.shape}"
         if problem:
             raise ValidationError(
                 "value_mismatches",

@@ -5,15 +5,19 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import reduce
 from operator import or_
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool import ToolFqn
-from nexus_tools.workflow.authoring.lines import Line, authors_line
-from nexus_tools.workflow.document import AFTER, DEFAULT_PARALLEL, PostFailureAction, VertexKind
-from nexus_tools.workflow.shape import ANY, Shape
-from nexus_tools.workflow.tool_ports import ToolPorts
-
+from nexus_tools.workflow.authoring.lines import Line, UnknownNameError, authors_line
+from nexus_tools.workflow.document import (
+    AFTER,
+    DEFAULT_PARALLEL,
+    PostFailureAction,
+    Verifier,
+    VertexKind,
+)
+from nexus_tools.workflow.interfaces import ANY, Shape, ToolPorts
 
 _MAX_SHOWN = 80
 
@@ -108,13 +112,21 @@ class Value:
         )
 
     def __getitem__(self, key: object) -> NoReturn:
-        raise authors_line().of(
-            UsageError(
+        raise UnknownNameError.of(
+            ValidationError(
                 "value_unknown_yet",
                 f"{self} has no parts before the workflow runs",
                 hint="have a step take it apart, and use that step's ports",
             )
         )
+
+    # Type checkers say it better: there is no such attribute.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("__"):  # Python itself asks for these, and has to hear no
+                raise AttributeError(name)
+            self[name]
 
     def __repr__(self) -> str:
         return f"<value {self}>"
@@ -227,6 +239,7 @@ class Draft:
     attempts: int = 1
     retry_after_ms: int = 0
     post_failure_action: PostFailureAction | None = None
+    verifier: Verifier = Verifier.NONE
 
 
 @dataclass(eq=False)

@@ -2,11 +2,11 @@
 
 from typing import Literal, Self, get_args
 
-from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.spelling import suggestion
 from nexus_tools.tool import is_error_variant
 from nexus_tools.workflow.authoring.feeding import feed
-from nexus_tools.workflow.authoring.lines import authors_line
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Draft,
     GivenInput,
@@ -21,8 +21,10 @@ from nexus_tools.workflow.document import (
     MAX_ATTEMPTS,
     MAX_RETRY_AFTER_MS,
     PostFailureAction,
+    Verifier,
+    VertexKind,
 )
-from nexus_tools.workflow.tool_ports import Ports
+from nexus_tools.workflow.interfaces import Ports
 
 OnFailure = Literal["continue", "terminate"]
 
@@ -38,10 +40,6 @@ def failure_action(action: str) -> PostFailureAction:
             )
         )
     return PostFailureAction(action)
-
-
-class UnknownNameError(ValidationError, AttributeError):
-    """A variant or a port that a tool has not: an attribute that is not there, as Python says."""
 
 
 class Step:
@@ -92,19 +90,32 @@ class Step:
         self._draft.post_failure_action = failure_action(action)
         return self
 
+    def signed(self) -> Self:
+        """Take only answers that the tool has signed with its registered key.
+
+        Raises `UsageError` with code `signature_impossible` for a tool on chain.
+        """
+        if self._draft.kind is VertexKind.ON_CHAIN:
+            raise authors_line().of(
+                UsageError(
+                    "signature_impossible",
+                    f"{self._draft.fqn} runs on chain, where nothing has to be signed",
+                    hint="leave .signed() out",
+                )
+            )
+        self._draft.verifier = Verifier.REGISTERED_KEY
+        return self
+
     def after(self, *others: "Step | Branch | Value") -> Self:
         """Have the step wait for others without taking anything of them.
 
         A step is waited for in each of its variants that is no error; a branch or a value says
         which. Raises `UsageError` with code `order_unclear` where there is no port to wait for.
         """
-        line = authors_line()
-        for other in others:
-            try:
-                awaited = _awaited(other)
-            except NexusError as error:
-                raise line.of(error) from None
-            feed(self._sketch, self._draft, order_port(self._draft.feeds), awaited, line)
+        with authors_line() as line:
+            for other in others:
+                port = order_port(self._draft.feeds)
+                feed(self._sketch, self._draft, port, _awaited(other), line)
         return self
 
     def __getattr__(self, variant: str) -> "Branch":
@@ -112,8 +123,8 @@ class Step:
             raise AttributeError(variant)
         ports = self._draft.ports
         if ports is not None and ports.variant(variant) is None:
-            raise authors_line().of(
-                UnknownNameError(
+            raise UnknownNameError.of(
+                ValidationError(
                     "variant_unknown",
                     f"the tool {self._draft.fqn} has no variant {variant!r}",
                     hint=suggestion(
@@ -141,7 +152,7 @@ class Step:
 
     def __dir__(self) -> list[str]:
         variants = self._draft.ports.variants if self._draft.ports else ()
-        return ["after", "failed", "on_failure", "retry", *variants]
+        return ["after", "failed", "on_failure", "retry", "signed", *variants]
 
     def __repr__(self) -> str:
         return f"<step {self._draft.name}: {self._draft.fqn}>"
@@ -180,8 +191,8 @@ class Branch:
             raise AttributeError(port)
         known = self._ports.get(port)
         if known is None:
-            raise authors_line().of(
-                UnknownNameError(
+            raise UnknownNameError.of(
+                ValidationError(
                     "port_unknown",
                     f"{self} of {self._draft.fqn} gives no port {port!r}",
                     hint=suggestion(

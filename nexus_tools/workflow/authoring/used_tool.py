@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from nexus_tools.errors import UsageError
 from nexus_tools.tool import HasSchemas, ToolFqn, ToolType
 from nexus_tools.workflow.document import VertexKind
-from nexus_tools.workflow.tool_ports import ToolPorts
+from nexus_tools.workflow.interfaces import ToolPorts
 
 
 class NamedInterface(HasSchemas, Protocol):

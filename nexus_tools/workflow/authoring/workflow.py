@@ -6,12 +6,11 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import Any, overload
 
-from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
 from nexus_tools.workflow.authoring.assembly import assembled
 from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop
 from nexus_tools.workflow.authoring.feeding import as_value, feed
-from nexus_tools.workflow.authoring.input_types import InputType, shape_of_type
 from nexus_tools.workflow.authoring.lines import Line, authors_line
 from nexus_tools.workflow.authoring.sketch import (
     Block,
@@ -29,8 +28,8 @@ from nexus_tools.workflow.authoring.sketch import (
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
 from nexus_tools.workflow.document import Document
+from nexus_tools.workflow.interfaces import Shape, shape_of_type
 from nexus_tools.workflow.linter import lint
-from nexus_tools.workflow.shape import Shape
 from nexus_tools.workflow.violation import Violation, violations_error
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]*", re.ASCII)
@@ -45,22 +44,16 @@ class Workflow:
     """
 
     def __init__(self, fqn: str | ToolFqn, description: str = "") -> None:
-        line = authors_line()
-        try:
+        with authors_line() as line:
             self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
-        except ValidationError as error:
-            raise line.of(error) from None
-        if len(description.encode()) > MAX_DESCRIPTION_BYTES:
-            raise line.of(
-                ValidationError(
-                    "description_too_long",
-                    f"a description has {MAX_DESCRIPTION_BYTES} bytes at most",
-                )
-            )
+            if len(description.encode()) > MAX_DESCRIPTION_BYTES:
+                message = f"a description has {MAX_DESCRIPTION_BYTES} bytes at most"
+                raise ValidationError("description_too_long", message)
         self.description = description
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
+        self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
 
-    def inputs(self, /, **types: InputType) -> tuple[Value, ...]:
+    def inputs(self, /, **types: Any) -> tuple[Value, ...]:
         """What an execution begins with, by name: values in the order of the types.
 
         A type is what pydantic makes a JSON schema of (`str`, `list[int]`, a model), a JSON schema,
@@ -68,11 +61,8 @@ class Workflow:
         `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_taken`,
         `input_type_unknown`; `ValidationError`: `schema_invalid`.
         """
-        line = authors_line()
-        try:
+        with authors_line() as line:
             return tuple(self._input(name, kind, line) for name, kind in types.items())
-        except NexusError as error:
-            raise line.of(error) from None
 
     def _input(self, name: str, kind: InputType, line: Line) -> Value:
         _check_name(name, self._sketch.inputs, "an input")
@@ -98,20 +88,23 @@ class Workflow:
         `port_missing`, `value_mismatches`, …; `UsageError`: `not_a_tool`, `name_taken`, and where
         a value cannot go.
         """
-        line = authors_line()
         fed = {**(ports or {}), **more_ports}
-        try:
-            known = known_tool(tool)
+        with authors_line() as line:
+            known = self._known(tool)
             _check_name_is_meant(known, fed, name)
             named = self._name(name, known.fqn.name)
             draft = Draft(named, known.fqn, known.kind, known.ports, self._sketch.block, line)
-        except NexusError as error:
-            raise line.of(error) from None
-        for port, given in fed.items():
-            feed(self._sketch, draft, port, given, line)
-        _check_nothing_is_missing(draft)
+            for port, given in fed.items():
+                feed(self._sketch, draft, port, given, line)
+            _check_nothing_is_missing(draft)
         self._sketch.drafts.append(draft)
         return Step(self._sketch, draft)
+
+    def _known(self, tool: UsedTool) -> KnownTool:
+        # The tool is kept, too: as long as it is there, nothing else has its id.
+        if id(tool) not in self._tools:
+            self._tools[id(tool)] = (tool, known_tool(tool))
+        return self._tools[id(tool)][1]
 
     def _name(self, given: str, otherwise: str) -> str:
         taken = {draft.name for draft in self._sketch.drafts}
@@ -126,19 +119,22 @@ class Workflow:
 
     @overload
     def for_each(
-        self, items: Value, others: Value, /, *more: Value, parallel: int | None = None
+        self, items: Value, other: Value, /, *others: Value, parallel: int | None = None
     ) -> ForEachTogether: ...
 
-    def for_each(self, *lists: Value, parallel: int | None = None) -> ForEach | ForEachTogether:
+    def for_each(
+        self, items: Value, /, *others: Value, parallel: int | None = None
+    ) -> ForEach | ForEachTogether:
         """The steps in the `with` block run once for each element of a list: it gives the element.
 
         Several lists are walked together: `for_each(names, ages) as (name, age)` ends with the
         shortest. Of each step `parallel` runs are under way at once (32). Raises `UsageError`:
-        `list_out_of_place`, `parallel_invalid`; `ValidationError`: `not_a_list`.
+        `list_out_of_place`, `parallel_invalid`; `ValidationError`: `not_a_list`. The steps wait
+        until all is there that any of them takes from outside.
         """
-        if len(lists) == 1:
-            return ForEach(self._sketch, lists, parallel)
-        return ForEachTogether(self._sketch, lists, parallel)
+        if others:
+            return ForEachTogether(self._sketch, (items, *others), parallel)
+        return ForEach(self._sketch, (items,), parallel)
 
     def collect(self, value: Value) -> Value:
         """The list of what a value was in each iteration of a `for_each` that has ended, in order.
@@ -146,26 +142,20 @@ class Workflow:
         An iteration that did not give it is left out. Raises `UsageError` with code
         `collect_invalid`.
         """
-        line = authors_line()
-        try:
+        with authors_line():
             given = as_value(self._sketch, value)
-            return self._collected(given)
-        except NexusError as error:
-            raise line.of(error) from None
-
-    def _collected(self, value: Value) -> Collected:
-        block = value.block
-        if (
-            not isinstance(value, PortValue | First)
-            or block.kind is not BlockKind.FOR_EACH
-            or block.parent is not self._sketch.block
-        ):
-            raise UsageError(
-                "collect_invalid",
-                f"{value} is not what a step gave in a for_each that ended in this block",
-                hint="collect behind the `with` block of the for_each, at the same depth",
-            )
-        return Collected(self._sketch, block.parent, Shape.list_of(value.shape), value)
+            block = given.block
+            if (
+                not isinstance(given, PortValue | First)
+                or block.kind is not BlockKind.FOR_EACH
+                or block.parent is not self._sketch.block
+            ):
+                raise UsageError(
+                    "collect_invalid",
+                    f"{given} is not what a step gave in a for_each that ended in this block",
+                    hint="collect behind the `with` block of the for_each, at the same depth",
+                )
+        return Collected(self._sketch, block.parent, Shape.list_of(given.shape), given)
 
     def loop(self, /, **state: Any) -> Loop:
         """The steps in the `with` block run in rounds: `state` is what the first one begins with.
@@ -181,18 +171,15 @@ class Workflow:
 
         Raises `UsageError` with code `alternatives_invalid`.
         """
-        try:
+        with authors_line():
             return first_of(self._sketch, [as_value(self._sketch, value) for value in values])
-        except NexusError as error:
-            raise authors_line().of(error) from None
 
     def output(self, name: str, value: Value) -> None:
         """A part of the result, by name: what a step gave that is in no block.
 
         Raises `UsageError`: `name_taken`, `output_out_of_place`.
         """
-        line = authors_line()
-        try:
+        with authors_line() as line:
             _check_name(name, self._sketch.outputs, "an output")
             given = as_value(self._sketch, value)
             if any(
@@ -204,8 +191,6 @@ class Workflow:
                     f"{given} is not what a step gave that is in no block",
                     hint="hand it to a step behind all blocks, and name what that gives",
                 )
-        except NexusError as error:
-            raise line.of(error) from None
         self._sketch.outputs[name] = Feed(given, line)
 
     def on_failure(self, action: OnFailure) -> None:
@@ -272,8 +257,7 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
         raise UsageError(
             "name_invalid",
             f"{name!r} is no name of {what}",
-            hint="a name is a letter, then letters, digits, - and _; a port called name goes "
-            'into the mapping: flow.add(tool, {"name": value})',
+            hint="a name is a letter, then letters, digits, - and _",
         )
     if name in taken:
         raise UsageError(
@@ -295,10 +279,8 @@ def _check_nothing_is_missing(draft: Draft) -> None:
     required = draft.ports.inputs.required if draft.ports else ()
     missing = [port for port in required if port not in draft.feeds]
     if missing:
-        raise draft.line.of(
-            ValidationError(
-                "port_missing",
-                f"the tool {draft.fqn} needs a value for {', '.join(missing)}",
-                hint="give it a constant, an input, or a port of another step",
-            )
+        raise ValidationError(
+            "port_missing",
+            f"the tool {draft.fqn} needs a value for {', '.join(missing)}",
+            hint="give it a constant, an input, or a port of another step",
         )

@@ -1,9 +1,10 @@
 """Which JSON types a schema lets through, as far as that is certain."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nexus_tools.errors import UsageError
 from nexus_tools.tool import SchemaDocument
 
 _ALL = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
@@ -100,3 +101,26 @@ def _items(document: SchemaDocument, pointer: str, schema: Any) -> Shape:
         if len(lists) == 1:
             return lists[0].element
     return ANY
+
+
+def shape_of_type(kind: Any) -> Shape:
+    """What is known of the JSON of values of a Python type, or of a JSON schema.
+
+    A type is what pydantic makes a schema of, or a class with `parse`, whose JSON is text. Raises
+    `UsageError` (`input_type_unknown`), or `ValidationError` (`schema_invalid`).
+    """
+    if isinstance(kind, Mapping):
+        return Shape.of(SchemaDocument.parse(dict(kind)))
+    from pydantic import TypeAdapter  # noqa: PLC0415 - slow, and needed for types alone
+    from pydantic.errors import PydanticUserError  # noqa: PLC0415 - as above
+
+    try:
+        return Shape.of(SchemaDocument.parse(TypeAdapter(kind).json_schema()))
+    except PydanticUserError as error:
+        if isinstance(kind, type) and callable(getattr(kind, "parse", None)):
+            return TEXT
+        raise UsageError(
+            "input_type_unknown",
+            f"{kind!r} is no type that JSON has",
+            hint="give a type such as str or list[int], or a JSON schema",
+        ) from error

@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.tool import ToolDefinition
-from nexus_tools.workflow.tool_ports import ToolPorts
+from nexus_tools.workflow.interfaces import ToolPorts
 
 PORTS = {
     "text": {"type": "string"},

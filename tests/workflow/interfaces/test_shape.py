@@ -1,7 +1,7 @@
 import pytest
 
 from nexus_tools.tool import SchemaDocument
-from nexus_tools.workflow.shape import ANY, TEXT, Shape
+from nexus_tools.workflow.interfaces import ANY, TEXT, Shape
 
 
 def shape(schema):

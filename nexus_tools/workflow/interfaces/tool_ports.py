@@ -14,7 +14,7 @@ from nexus_tools.tool import (
     pointer_of,
 )
 from nexus_tools.workflow.document import ERR_EVAL
-from nexus_tools.workflow.shape import ANY, TEXT, Shape
+from nexus_tools.workflow.interfaces.shape import ANY, TEXT, Shape
 
 # What a schema says of single ports, and where it keeps what they refer to.
 _ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")

@@ -23,8 +23,8 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
-from nexus_tools.workflow.shape import ANY, LIST, Shape
-from nexus_tools.workflow.tool_ports import Port, ToolPorts
+from nexus_tools.workflow.interfaces.shape import ANY, LIST, Shape
+from nexus_tools.workflow.interfaces.tool_ports import Port, ToolPorts
 from nexus_tools.workflow.violation import Severity, Violation
 
 MAX_EXECUTION_MS = MAX_RETRY_AFTER_MS
