@@ -64,7 +64,7 @@ class Workflow:
         with authors_line() as line:
             return tuple(self._input(name, kind, line) for name, kind in types.items())
 
-    def _input(self, name: str, kind: InputType, line: Line) -> Value:
+    def _input(self, name: str, kind: Any, line: Line) -> Value:
         _check_name(name, self._sketch.inputs, "an input")
         value = GivenInput(self._sketch, self._sketch.root, shape_of_type(kind), name)
         self._sketch.inputs[name] = Feed(value, line)
