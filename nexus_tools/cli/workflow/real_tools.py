@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.tool.served_definitions import open_http, served_definitions
-from nexus_tools.cli.workflow.tool_sources import FoundTools
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import (
     Failure,
@@ -35,10 +34,11 @@ _REST_S = 2.0
 @asynccontextmanager
 async def real_tools(
     targets: Sequence[str], urls: Sequence[str], ca_file: Path | None
-) -> AsyncIterator[FoundTools]:
+) -> AsyncIterator[tuple[dict[str, ToolDefinition], dict[str, ToolFunction]]]:
     """The time in which the tools of Python `targets` are served, and those at `urls` are known.
 
-    A URL is that of a server or of a tool. Raises as `load` and `served_definitions` do.
+    By FQN, what they declare, and functions that call them. A URL is that of a server or of a tool.
+    Raises as `load` and `served_definitions` do.
     """
     async with _ServedHere(targets) as own, open_http(ca_file) as http:
         found: dict[str, ToolDefinition] = {}
@@ -49,7 +49,7 @@ async def real_tools(
             str(definition.fqn): _function(url, definition, http)
             for url, definition in found.items()
         }
-        yield FoundTools(definitions, functions)
+        yield definitions, functions
 
 
 async def _definitions(http: "httpx.AsyncClient", url: str) -> dict[str, ToolDefinition]:

@@ -101,16 +101,16 @@ async def command(
 
     costs = StepCosts(dict(map(_price, prices)))
     with session.output.progress(f"simulating {file}"):
-        async with sources.open() as tools:
-            document = valid_workflow(session.output, file, tools.definitions)
+        async with sources.open() as (definitions, functions):
+            document = valid_workflow(session.output, file, definitions)
             stubbed = _stubs(session.output, document, stubs)
             try:
                 done = await simulate(
                     document,
                     given,
-                    {**tools.functions, **stubbed},
+                    {**functions, **stubbed},
                     group=group,
-                    definitions=tools.definitions,
+                    definitions=definitions,
                     costs=costs,
                     max_steps=max_steps,
                     deadline_ms=deadline,

@@ -30,14 +30,6 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class FoundTools:
-    """Tools by FQN: what they declare, and functions that call them."""
-
-    definitions: "Mapping[str, ToolDefinition]"
-    functions: "Mapping[str, ToolFunction]"
-
-
-@dataclass(frozen=True, slots=True)
 class ToolSources:
     """The Python targets and the URLs that were named."""
 
@@ -46,13 +38,15 @@ class ToolSources:
     ca_file: Path | None
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[FoundTools]:
-        """The time in which the tools can be called; who names none does without what calls them.
+    async def open(
+        self,
+    ) -> "AsyncIterator[tuple[Mapping[str, ToolDefinition], Mapping[str, ToolFunction]]]":
+        """The time in which the tools can be called: definitions, and functions, by FQN.
 
-        Raises as `load` and `served_definitions` do.
+        Who names none does without what calls them. Raises as `load` and `served_definitions` do.
         """
         if not (self.targets or self.urls):
-            yield FoundTools({}, {})
+            yield {}, {}
             return
         from nexus_tools.cli.workflow.real_tools import real_tools
 

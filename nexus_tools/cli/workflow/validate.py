@@ -21,8 +21,8 @@ async def command(session: Session, file: str, *, strict: bool, sources: ToolSou
     that the document uses. The exit code is 7 if there is an error.
     """
     with session.output.progress(f"checking {file}"):
-        async with sources.open() as tools:
-            found = read_workflow(file, tools.definitions, strict=strict)
+        async with sources.open() as (definitions, _):
+            found = read_workflow(file, definitions, strict=strict)
     found.print_violations(session.output)
     if session.output.as_json:
         session.output.document({"file": file, "valid": not found.errors, "violations": found.rows})
