@@ -39,7 +39,7 @@ from nexus_tools.workflow.runs import (
 )
 from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.step_costs import StepCosts
-from nexus_tools.workflow.stubs import StubFunction
+from nexus_tools.workflow.stubs import StubFunction, stubbed_json
 from nexus_tools.workflow.tool_calls import SimulatedTool, ToolCalls
 
 DEFAULT_MAX_STEPS = 1_000
@@ -135,6 +135,17 @@ class Simulation:
         for each in self.waiting:
             ports = ", ".join(str(InputPort(each.run.vertex, port)) for port in each.missing)
             yield f"{each.run} did not start: nothing came for {ports}"
+
+    def stubs(self) -> dict[str, list[dict[str, Any]]]:
+        """The document of stubs with which the same comes of the same inputs."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for call in sorted(self.calls, key=lambda call: call.began_ms):
+            takes_ms = call.ended_ms - call.began_ms
+            found.setdefault(call.run.vertex, []).append(
+                {"when": dict(call.inputs), "times": 1, "takes_ms": takes_ms}
+                | stubbed_json(call.outcome)
+            )
+        return found
 
     def as_json(self) -> dict[str, Any]:
         """The whole of it as a document, without the events."""

@@ -122,6 +122,13 @@ def read_stubs(text: bytes | str) -> dict[str, Stub]:
     return stubs
 
 
+def stubbed_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as documents of stubs have it."""
+    if isinstance(outcome, Answer):
+        return {"give": outcome.as_json()}
+    return {"fail": outcome.reason.value, "detail": outcome.detail}
+
+
 class _Reader:
     """Reads stubs, and notes whatever is wrong with them."""
 

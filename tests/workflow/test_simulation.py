@@ -462,6 +462,16 @@ async def test_events_are_those_that_the_semantics_were_told():
     assert names == [(0, "Begun"), (0, "Requested"), (1_000, "Closed")]
 
 
+@pytest.mark.parametrize("name", ["count", "write"])
+@pytest.mark.anyio
+async def test_stubs_that_are_made_of_a_simulation_give_the_same(name):
+    document, stubs = example(name)
+    inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
+    found = await simulate(document, inputs, stubs)
+    recorded = read_stubs(json.dumps(found.stubs()))
+    assert await simulate(document, inputs, recorded) == found
+
+
 # --- Any workflow
 
 

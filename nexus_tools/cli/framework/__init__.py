@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
-    from nexus_tools.cli.framework.output import Output, plain, print_drawn, print_tree
+    from nexus_tools.cli.framework.output import Output, json_text, plain, print_drawn, print_tree
     from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
         AMOUNT,
@@ -70,6 +70,7 @@ __all__ = [
     "event_document",
     "event_line",
     "filled_in",
+    "json_text",
     "local",
     "own_command",
     "picks",
@@ -111,7 +112,7 @@ __getattr__ = late_names(
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "own_process": ("own_command",),
-        "output": ("Output", "plain", "print_drawn", "print_tree"),
+        "output": ("Output", "json_text", "plain", "print_drawn", "print_tree"),
         "parameters": (
             "AMOUNT",
             "CA_FILE",

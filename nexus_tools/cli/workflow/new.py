@@ -12,6 +12,7 @@ from nexus_tools.cli.framework import (
     local,
     write_template,
 )
+from nexus_tools.cli.workflow.workflow_file import DOCUMENT
 from nexus_tools.errors import UsageError
 
 
@@ -25,7 +26,7 @@ def command(session: Session, place: Path) -> None:
     it is.
     """
     template = files("nexus_tools.cli.workflow") / "template"
-    alone = {".json": template / "project" / "workflow.json.template"}
+    alone = {".json": template / "project" / f"{DOCUMENT}.template"}
     alone[".py"] = template / "workflow.py.template"
     if place.suffix in alone:
         if place.exists():
@@ -37,7 +38,7 @@ def command(session: Session, place: Path) -> None:
         check_empty(place, hint="name another folder, or a file that ends with .json or .py")
         values = {"project": place.resolve().name}
         written = write_template(template / "project", place, values)
-        workflow, tools = place / "workflow.json", f" --tools {place / 'tools.py'}"
+        workflow, tools = place / DOCUMENT, f" --tools {place / 'tools.py'}"
     session.output.done(f"wrote the workflow {workflow}")
     if session.output.as_json:
         paths = [str(path) for path in written]

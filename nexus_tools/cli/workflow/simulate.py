@@ -17,6 +17,7 @@ from nexus_tools.cli.framework import (
     Output,
     Session,
     complete_files,
+    json_text,
     local,
     plain,
     read_bytes,
@@ -76,6 +77,11 @@ _COLUMNS = {
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a picture of what came of each vertex here.",
 )
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write stubs here that give the same again.",
+)
 @local
 async def command(
     session: Session,
@@ -89,6 +95,7 @@ async def command(
     max_steps: int,
     deadline: int | None,
     svg: Path | None,
+    record: Path | None,
 ) -> None:
     """Execute the workflow in FILE here: nothing is sent to a chain, and nothing paid.
 
@@ -119,6 +126,8 @@ async def command(
                 raise _explained(error) from error
     if svg is not None:
         _draw(document, done, svg)
+    if record is not None:
+        _record(done, record)
     _report(session.output, file, done)
 
 
@@ -294,3 +303,7 @@ def _draw(document: "Document", done: "Simulation", path: Path) -> None:
         counts[each.run.vertex]["waiting"] += 1
     states = {name: VertexState(**count) for name, count in counts.items()}
     path.write_text(draw_svg(document, states), encoding="utf-8")
+
+
+def _record(done: "Simulation", path: Path) -> None:
+    path.write_text(f"{json_text(done.stubs())}\n", encoding="utf-8")

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nexus_tools.cli.framework import Output, read_bytes
-from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.errors import NexusError, UsageError, ValidationError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from nexus_tools.tool import ToolDefinition
     from nexus_tools.workflow import Document, Violation, Workflow
+
+DOCUMENT = "workflow.json"
+"""The name of the document in a project."""
 
 _COLUMNS = {
     "place": "Place",
@@ -60,13 +63,16 @@ def read_workflow(
 ) -> WorkflowFile:
     """The workflow in a file, with all its violations; with `strict` warnings are errors.
 
-    It is a JSON document, on stdin for `-`, or a `Workflow` in a Python file, which knows its tools
-    by itself; else `definitions` are those that are known, by FQN. Raises `file_unreadable` or
-    `json_invalid`, or as `load_module` and the author's own lines do.
+    It is a JSON document, on stdin for `-`, in a folder `workflow.json`, which is held against the
+    `definitions` that are known, by FQN; or a `Workflow` in a Python file, which knows its tools by
+    itself. Raises `file_unreadable` or `json_invalid`, or as `load_module` and the author's own
+    lines do.
     """
     place, _, attribute = name.partition(":")
     if place.endswith(".py"):
         return _from_python(name, place, attribute, strict=strict)
+    if Path(name).is_dir():
+        name = str(Path(name) / DOCUMENT)
     return _from_json(name, definitions or {}, strict=strict)
 
 
@@ -114,8 +120,8 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
     try:
         document = flow.document()
         found = [_with_line(violation) for violation in flow.check()]
-    except ValidationError as error:
-        if error.code != "workflow_invalid":
+    except NexusError as error:
+        if "violations" not in error.details:
             raise
         found = error.details["violations"]
     for each in found:

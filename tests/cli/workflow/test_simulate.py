@@ -203,6 +203,15 @@ def test_what_came_of_it_is_drawn(simulate, workflows, tmp_path):
     assert "settled" in classes["sum"]
 
 
+def test_what_was_recorded_comes_again(simulate, workflows, examples, tmp_path):
+    tools = ("--tools", workflows / "tools.py", "--tools", examples / "tools.py")
+    recorded = ("--input", f"text={TEXT}", "--record", tmp_path / "stubs.json")
+    real = simulate(*recorded, *tools)
+    again = simulate(*recorded, "--stubs", tmp_path / "stubs.json")
+    assert again == real
+    assert results(again) == [10]
+
+
 def test_a_tool_that_blocks_everything_blocks_no_simulation(home, workflows, tmp_path):
     tools = tmp_path / "blocking.py"
     tools.write_text(BLOCKING)

@@ -93,6 +93,13 @@ def test_a_file_that_holds_no_workflow_is_said_so(home, tmp_path, text, code):
     assert str(path) in result.error["message"]
 
 
+def test_of_a_project_it_is_its_document(home, tmp_path):
+    home.json("workflow", "new", tmp_path / "greetings")
+    assert home.json("workflow", "validate", tmp_path / "greetings")["valid"] is True
+    (tmp_path / "greetings" / "workflow.json").unlink()
+    assert home.fails("workflow", "validate", tmp_path / "greetings") == (2, "file_unreadable")
+
+
 def test_a_workflow_may_come_by_stdin(home, workflows):
     text = (workflows / "count.json").read_text()
     assert home.run("workflow", "validate", "-", stdin=text).code == 0
@@ -190,9 +197,38 @@ def test_a_mistake_in_python_is_told_with_its_line(home, program):
     assert result.error["details"]["line"] == line
 
 
-def test_what_python_leaves_open_is_a_row_with_its_line(home, program):
-    path = program(FLOW + "flow.add(lower, text='nobody reads it')\n")
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [
+        ("[more] = flow.inputs(more=str)", "value_unused"),
+        ("one = flow.add(lower, text=text); one.after(flow.add(lower, text=text).after(one))", 14),
+    ],
+)
+def test_what_python_leaves_open_is_a_row_with_its_line(home, program, more, rule):
+    path = program(f"{FLOW}{more}\n")
     result = home.run("workflow", "validate", path, "--json")
-    line = FLOW.count("\n") + 1
-    places = [row["place"] for row in result.document["violations"]]
-    assert places == [f"{path}:{line - 1}", f"{path}:{line}"]  # neither is connected to the other
+    assert (result.code, result.error["code"]) == (7, "workflow_invalid")
+    [row] = result.document["violations"]
+    assert (row["rule"], row["place"]) == (rule, f"{path}:{FLOW.count(chr(10)) + 1}")
+
+
+STARVING = """
+from nexus_tools.workflow import Workflow
+
+flow = Workflow("xyz.example.text.flow@1")
+[text] = flow.inputs(text=str)
+one = flow.add("xyz.example.text.judge@1", text=text)
+other = flow.add("xyz.example.text.judge@1", text=text)
+flow.add("xyz.example.text.post@1", text=one.good.text)
+flow.add("xyz.example.text.post@1", text=other.good.text)
+flow.add("xyz.example.text.join@1", text=one.poor.text, more=other.poor.text)
+"""
+
+
+def test_a_warning_in_python_has_its_line(home, program):
+    path = program(STARVING)
+    [row] = home.json("workflow", "validate", path)["violations"]
+    line = STARVING.count("\n")
+    assert (row["rule"], row["severity"], row["place"]) == ("starves", "warning", f"{path}:{line}")
+    assert not row["message"].startswith(path.name)
+    assert home.fails("workflow", "validate", path, "--strict") == (7, "workflow_invalid")
