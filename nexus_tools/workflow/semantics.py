@@ -293,8 +293,7 @@ class Execution:
         record, vertex = self._records.runs.get(run), self.plan.vertices[run.vertex]
         if self._ending is not None or (record and record.phase is not Phase.WAITING):
             return
-        is_to_come = self._records.cursor_of(run) is not None
-        if is_to_come or not self._records.is_inside_open(vertex.blocks, run.path):
+        if not self._records.is_inside_open(vertex.blocks, run.path):
             return
         if any(self._records.served(vertex, run, port) is None for port in vertex.into):
             return

@@ -667,6 +667,14 @@ def test_a_failure_is_tried_again_while_attempts_remain():
     assert told.settle("a") == "b"
 
 
+def test_an_iteration_that_is_tried_again_holds_its_region_open_once():
+    told = Told(*MAPPED, b={"attempts": 2})
+    told.settle("a", l=1)
+    assert told.fail("b[0]") == "b[0]"
+    assert told.settle("b[0]") == "c"
+    assert told.inputs("c") == {"x": ["b[0].t"]}
+
+
 def test_the_last_failure_flows_along_the_edges_of_err_eval():
     told = Told(
         "> a.x", "a._err_eval.reason -> b.x", "a._err_eval.detail -> b.y", a={"attempts": 2}
