@@ -51,6 +51,8 @@ class Grid:
         self._rows: list[list[tuple[str, str]]] = []
         self._sides: dict[tuple[int, int], int] = {}
         """Which sides of a place lines lead to."""
+        self.has_overlaps = False
+        """Whether lines meet otherwise than at right angles, so that they cannot be told apart."""
 
     def text(self, column: int, row: int, text: str, style: str) -> None:
         """A text, which is kept together."""
@@ -91,6 +93,7 @@ class Grid:
             known = self._sides.get(place, 0)
             self._sides[place] = known | sides
             if known:
+                self.has_overlaps |= {known, sides} != {UP | DOWN, LEFT | RIGHT}
                 self._put(*place, CROSSING, style)
             elif sides in CORNERS:
                 self._put(*place, characters[2 + CORNERS[sides]], style)

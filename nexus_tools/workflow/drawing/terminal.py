@@ -1,10 +1,11 @@
 """A picture of a workflow in characters, as wide as the terminal and no wider.
 
-A picture that has no room is drawn with names alone; where they have none, it is a list.
+A picture that has no room has shorter texts, then names alone; where they have none, it is a list.
+Where lines would lie on each other, it is the same: no picture is better than a wrong one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.text import Text
 
@@ -22,6 +23,7 @@ from nexus_tools.workflow.drawing.text import cells, head_of, tail_of
 from nexus_tools.workflow.layout import Area, Layout, Point, Size, Spacing
 
 SPACING = Spacing(layers=1, boxes=3, lines=2, lanes=1, ends=1, frame=1, header=0, fineness=16)
+TIGHT = replace(SPACING, boxes=1, lines=1)
 MANY_VERTICES, TOO_MANY_VERTICES = 40, 250
 """Of more, a picture has names alone, for it is long enough, or there is none."""
 MAX_TEXT, MAX_SHORT_TEXT, MAX_VARIANT = 36, 20, 14
@@ -39,10 +41,11 @@ Rows = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Detail:
-    """How much is shown: which rows of a vertex, and how long they and labels may be."""
+    """How much is shown: which rows of a vertex, how long they and labels may be, how far apart."""
 
     all_rows: Callable[[DrawnVertex, int], Rows]
     max_text: int
+    spacing: Spacing = SPACING
 
     def rows(self, vertex: DrawnVertex) -> Rows:
         return self.all_rows(vertex, self.max_text) + ([("", "")] if vertex.phase else [])
@@ -73,16 +76,17 @@ def draw_terminal(
     few = len(picture.vertices) <= MANY_VERTICES
     details = [_Detail(_all_rows, MAX_TEXT), _Detail(_all_rows, MAX_SHORT_TEXT)] if few else []
     if len(picture.vertices) <= TOO_MANY_VERTICES:
-        details.append(_Detail(_name_row, MAX_VARIANT))
+        details += [_Detail(_name_row, MAX_VARIANT), _Detail(_name_row, MAX_VARIANT, TIGHT)]
     for detail in details:
-        layout = picture.layout(detail.vertex_size, detail.label_size, SPACING)
-        text = _drawn(picture, layout, detail)
-        if all(cells(line) <= width for line in text.plain.split("\n")):
+        layout = picture.layout(detail.vertex_size, detail.label_size, detail.spacing)
+        grid = _drawn(picture, layout, detail)
+        text = grid.rendered()
+        if not grid.has_overlaps and all(cells(line) <= width for line in text.plain.split("\n")):
             return text
     return _list(picture, width)
 
 
-def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Text:
+def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Grid:
     grid = Grid()
     for block, area in zip(picture.blocks, layout.frames, strict=True):
         room = _room(area)
@@ -97,7 +101,7 @@ def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Text:
         grid.text(label.column + 1, label.row, detail.label(edge), style)
     for vertex, area in zip(picture.vertices, layout.boxes, strict=True):
         _draw_vertex(grid, vertex, _room(area), detail.rows(vertex), picture.has_states)
-    return grid.rendered()
+    return grid
 
 
 def _room(area: Area) -> Room:
