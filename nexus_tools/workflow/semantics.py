@@ -147,16 +147,19 @@ class Execution:
         return Status.COMPLETED_WITH_FAILURES if self.failures else Status.COMPLETED
 
     def ready(self) -> Iterator[Run]:
-        """The runs that may be requested; of the iterations of a head, `parallel` at once."""
-        yield from self._ready
-        for block, path in self._unfinished:
+        """The runs that may be requested; of the iterations of a head, `parallel` at once.
+
+        Events may happen in between.
+        """
+        yield from tuple(self._ready)
+        for block, path in tuple(self._unfinished):
             for head, cursor in self._records.instances[block, path].cursors.items():
                 for iteration in range(cursor.next, cursor.end):
                     yield self._records.iteration(head, path, iteration)
 
     def under_way(self) -> Iterator[Run]:
         """The runs that were requested and are not closed."""
-        yield from self._under_way
+        yield from tuple(self._under_way)
 
     def attempt(self, run: Run) -> int:
         """Which attempt of the run is ready, under way, or was the last one; from 1."""
@@ -290,9 +293,7 @@ class Execution:
         record, vertex = self._records.runs.get(run), self.plan.vertices[run.vertex]
         if self._ending is not None or (record and record.phase is not Phase.WAITING):
             return
-        if self._records.cursor_of(run) is not None or not self._records.is_inside_open(
-            vertex.blocks, run.path
-        ):
+        if not self._records.is_inside_open(vertex.blocks, run.path):
             return
         if any(self._records.served(vertex, run, port) is None for port in vertex.into):
             return

@@ -160,6 +160,52 @@ class Grown:
             )
 
 
+def grown(seed):
+    """A document of blocks in blocks, in which most runs get their values."""
+    return Grown(seed).document()
+
+
+def strewn(seed):
+    """A document whose edges go anywhere ahead, and back, each of any kind; few have blocks."""
+    chance = random.Random(seed)
+    names = [f"v{number}" for number in range(chance.randint(3, 8))]
+    last = len(names) - 1
+    edges, kinds = [], (EdgeKind.NORMAL, EdgeKind.FOR_EACH, EdgeKind.COLLECT, EdgeKind.STATIC)
+
+    def edge(kind, start, variant, end, port):
+        source = OutputPort(names[start], variant, chance.choice("pq"))
+        edges.append(Edge(source, InputPort(names[end], port), kind))
+
+    for start in range(last):
+        for _ in range(chance.randint(1, 3)):
+            end = start + 1 + int(chance.random() ** 2 * (last - start - 1))
+            [kind] = chance.choices(kinds, (60, 14, 14, 12))
+            edge(kind, start, chance.choice("aaab"), end, f"i{chance.randint(0, 2)}")
+    for _ in range(chance.choice((0, 1, 1, 2))):
+        judge = chance.randint(1, last - 1)
+        head, port = chance.randint(0, judge), f"i{chance.randint(0, 2)}"
+        edge(EdgeKind.DO_WHILE, judge, chance.choice("ab"), head, port)
+        edge(EdgeKind.BREAK, judge, "done", chance.randint(judge + 1, last), "after")
+    entries = [("e",), ("i0",), (), (), (), (), ()]
+    vertices = (
+        Vertex(
+            name,
+            "xyz.example.any@1",
+            entry_ports=entries[0] if name == "v0" else chance.choice(entries),
+            parallel=chance.randint(1, 3),
+        )
+        for name in names
+    )
+    constants = [InputPort(name, "i1") for name in names if chance.random() < 0.1]
+    return Document(
+        tuple(vertices),
+        tuple(dict.fromkeys(edges)),
+        tuple(Default(port, 1) for port in constants),
+        post_failure_action=PostFailureAction.CONTINUE,
+        dialect=DIALECT,
+    )
+
+
 def outcome_of(document, seed):
     """What each attempt of each run comes to, whenever it is asked: (variant, ports)."""
     again = {edge.source.vertex for edge in document.edges if edge.kind is EdgeKind.DO_WHILE}

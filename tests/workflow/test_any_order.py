@@ -20,7 +20,7 @@ from nexus_tools.workflow import (
     structure_of,
 )
 from tests.workflow.naive_interpreter import FAILED, Interpreter
-from tests.workflow.random_documents import BOUND, Grown, outcome_of
+from tests.workflow.random_documents import BOUND, grown, outcome_of, strewn
 
 
 class Played:
@@ -74,12 +74,12 @@ class Played:
 
 
 @cache
-def grown(seeds):
-    """The documents whose blocks nest, by their seed: most of them."""
-    documents = {seed: Grown(seed).document() for seed in seeds}
+def documents(make, seeds):
+    """Those whose blocks nest, by their seed, with all that a test needs."""
+    made = {seed: make(seed) for seed in seeds}
     return {
         seed: (document, structure_of(document), plan_of(document), outcome_of(document, seed))
-        for seed, document in documents.items()
+        for seed, document in made.items()
         if not structure_of(document).problems
     }
 
@@ -95,13 +95,16 @@ def last_attempt(document, outcome):
     return last
 
 
-SEEDS = [range(start, start + 50) for start in range(0, 300, 50)]
-by_seeds = pytest.mark.parametrize("seeds", SEEDS, ids=lambda seeds: str(seeds.start))
+CHUNKS = [(grown, range(start, start + 50)) for start in range(0, 300, 50)]
+CHUNKS += [(strewn, range(start, start + 1_000)) for start in range(0, 4_000, 1_000)]
+by_chunk = pytest.mark.parametrize(
+    ("make", "seeds"), CHUNKS, ids=[f"{make.__name__}-{seeds.start}" for make, seeds in CHUNKS]
+)
 
 
-@by_seeds
-def test_runs_and_their_values_are_those_of_a_naive_interpreter(seeds):
-    for seed, (document, structure, plan, outcome) in grown(seeds).items():
+@by_chunk
+def test_runs_and_their_values_are_those_of_a_naive_interpreter(make, seeds):
+    for seed, (document, structure, plan, outcome) in documents(make, seeds).items():
         last = last_attempt(document, outcome)
         naive = Interpreter(document, structure, DEFAULT_GROUP, last, bound=BOUND).run()
         played = Played(plan, outcome, seed)
@@ -111,9 +114,9 @@ def test_runs_and_their_values_are_those_of_a_naive_interpreter(seeds):
             assert {(run.vertex, run.path) for run, _ in played.failed} == naive.failed, seed
 
 
-@by_seeds
-def test_the_order_of_events_decides_nothing(seeds):
-    for seed, (_, _, plan, outcome) in grown(seeds).items():
+@by_chunk
+def test_the_order_of_events_decides_nothing(make, seeds):
+    for seed, (_, _, plan, outcome) in documents(make, seeds).items():
         first, *others = (Played(plan, outcome, f"{seed} {order}") for order in range(4))
         for other in others:
             assert other.raced == first.raced, seed

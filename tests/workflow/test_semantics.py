@@ -255,10 +255,37 @@ def test_a_region_that_never_opens_has_no_runs_and_collects_nothing():
     assert told.status == "completed"
 
 
-def test_of_two_lists_the_shorter_one_counts_where_both_are_needed():
+@pytest.mark.parametrize(("one", "other"), [(3, 1), (1, 3)])
+def test_of_two_lists_the_shorter_one_counts_where_both_are_needed(one, other):
     told = Told("> a.x", "a.ok.l for_each b.x", "a.ok.m for_each b.y", "b.ok.t collect c.x")
-    assert told.settle("a", l=3, m=1) == "b[0]"
+    assert told.settle("a", l=one, m=other) == "b[0]"
     assert told.settle("b[0]") == "c"
+
+
+def test_a_head_that_takes_something_from_another_waits_for_it_in_each_iteration():
+    told = Told(
+        *("> a.x", "a.ok.l for_each b.x", "a.ok.m for_each c.x"),
+        *("b.ok.t -> c.y", "c.ok.t collect d.x"),
+    )
+    assert told.settle("a", l=2, m=2) == "b[0] b[1]"
+    assert told.settle("b[1]") == "c[1]"
+    assert told.inputs("c[1]") == {"x": "a.m#1", "y": "b[1].t"}
+
+
+def test_a_head_that_lacks_an_entry_value_starts_no_iteration():
+    told = Told(*MAPPED, "> b.y", "group g: a", group="g")
+    assert told.settle("a", l=2) == "c"
+    assert told.inputs("c") == {"x": []}
+
+
+def test_what_comes_for_the_whole_region_begins_no_iteration():
+    told = Told(
+        *("> a.x", "a.ok.l for_each b.x", "a.ok.t -> c.x", "b.bad.t -> c.x"),
+        *("c.ok.t -> k.x", "b.ok.t static k.y"),
+        *("k.poor.t do_while c.x", "k.good.t break e.x", "e.ok.t collect d.x"),
+    )
+    assert told.settle("a", l=1) == "b[0]"
+    assert told.settle("b[0]") == "d"  # the loop of c opened, and nothing brought c about
 
 
 def test_an_iteration_that_only_the_longer_list_has_starves_where_they_meet():
@@ -305,6 +332,17 @@ def test_iterations_may_be_requested_in_any_order():
     told.settle("a", l=4)
     assert told.settle("b[2]") == "b[3]"
     assert told.ready == "b[0] b[1] b[3]"
+
+
+def test_runs_may_be_requested_while_they_are_listed():
+    told = Told(*MAPPED, "> e.x", "e.ok.t -> z.x", b={"parallel": 2})
+    told.settle("a", l=3)
+    requested = []
+    for run in told.execution.ready():
+        told.execution.apply(Requested(run))
+        requested.append(str(run))
+    assert requested == ["e", "b[0]", "b[1]"]
+    assert [str(run) for run in told.execution.under_way()] == requested
 
 
 def test_a_thousand_iterations_that_nobody_requested_are_one_record():
@@ -412,6 +450,25 @@ def test_a_loop_begins_when_its_static_values_are_there():
     assert told.settle("a") == ""
     assert told.waiting == {"b[0]": "", "j": "y"}
     assert told.settle("e") == "b[0]"
+
+
+def test_a_loop_in_an_iteration_waits_for_a_static_value_of_that_iteration():
+    told = Told(
+        *("> a.x", "a.ok.l for_each b.x", "a.ok.m for_each e.x", "b.ok.t -> j.x"),
+        *("e.ok.t static j.y", "j.poor.t do_while b.x", "j.good.t break c.x", "c.ok.t collect d.x"),
+    )
+    assert told.settle("a", l=2, m=2) == "e[0] e[1]"
+    assert told.settle("e[1]") == "b[1,0]"
+    assert told.settle("b[1,0]") == "j[1,0]"
+
+
+def test_a_region_in_a_loop_waits_for_the_loop():
+    told = Told(
+        *(*LOOPED, "> e.x", "e.ok.t static j.y"),
+        *("b.bad.l for_each r.x", "a.ok.l for_each r.x", "r.ok.t collect s.x"),
+    )
+    assert told.settle("a", l=1) == ""
+    assert told.settle("e") == "b[0] r[0,0]"
 
 
 def test_a_static_edge_within_a_loop_is_for_its_round():
@@ -610,6 +667,14 @@ def test_a_failure_is_tried_again_while_attempts_remain():
     assert told.settle("a") == "b"
 
 
+def test_an_iteration_that_is_tried_again_holds_its_region_open_once():
+    told = Told(*MAPPED, b={"attempts": 2})
+    told.settle("a", l=1)
+    assert told.fail("b[0]") == "b[0]"
+    assert told.settle("b[0]") == "c"
+    assert told.inputs("c") == {"x": ["b[0].t"]}
+
+
 def test_the_last_failure_flows_along_the_edges_of_err_eval():
     told = Told(
         "> a.x", "a._err_eval.reason -> b.x", "a._err_eval.detail -> b.y", a={"attempts": 2}
@@ -649,6 +714,7 @@ def test_nothing_is_tried_again_after_a_termination():
     told.request("a", "b").fail("a")
     assert told.fail("b") == ""
     assert told.status == "terminated"
+    assert told.failures == [("a", "timed_out")]
 
 
 def test_a_variant_that_lacks_a_port_is_a_failure():
