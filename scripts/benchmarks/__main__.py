@@ -27,6 +27,7 @@ PARTS = {
     "server": 70,
     "signing": 90,
     "help": 20,
+    "workflows": 60,
     "faults": 240,
     "storm": 600,
 }

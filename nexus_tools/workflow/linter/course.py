@@ -22,6 +22,9 @@ class Course:
 
     def __init__(self, document: Document, graph: Graph, structure: Structure) -> None:
         self._graph = graph
+        self.has_several_heads = any(
+            block.kind is BlockKind.LOOP and len(block.heads) > 1 for block in structure.blocks
+        )
         self.around = structure.around
         self.declared = {each.name: f"/vertices/{at}" for at, each in enumerate(document.vertices)}
         self.entries = {

@@ -4,11 +4,11 @@ The reference counts walks (`concurrency`), which is right for most documents an
 cannot see that a run waits for a branch that is not taken. Here the vertices are gone through once,
 in their order, in all scenarios at the same time: a set of scenarios is a number, and "both `c.1`
 and `c.2` have a value" is an `&`. What is found happens in some scenario, so nothing is a false
-alarm; where all scenarios can be listed, nothing is missed. An execution is one iteration of each
-region here, and the last round of each loop.
+alarm. Where all scenarios can be listed, nothing is missed, but for what needs a vertex to end in
+different variants in two rounds or iterations, or a loop that several vertices can end.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import accumulate
 from operator import and_, or_
@@ -47,8 +47,8 @@ def walks(document: Document, graph: Graph, structure: Structure) -> Iterator[Vi
             message = f"'{vertex_text(vertex)}' starves {when}{how}."
             warning = Violation("starves", message, course.pointer(port), Severity.WARNING)
             starving.setdefault(vertex, warning)
-        if not scenarios.are_all:
-            passage = _Passage(course, _at_once(scenarios), members)
+        if course.has_several_heads or not scenarios.are_all:
+            passage = _at_once(course, scenarios, members)
         for place, met in (passage.runs | passage.filled).items():
             ever[place] = ever.get(place, 0) | met
     yield from races.values()
@@ -65,19 +65,35 @@ def _members(document: Document) -> dict[str, set[str]]:
     return members
 
 
-def _at_once(scenarios: Scenarios) -> Scenarios:
-    """A scenario in which all vertices end in all variants: what does not run there never does."""
-    return Scenarios(1, 1, False, [1] * len(scenarios.takes), {})
+def _at_once(course: Course, scenarios: Scenarios, members: set[str]) -> "_Passage":
+    """One scenario, in which all vertices end in all variants, and rounds bring what later ones do.
+
+    What does not run there never does.
+    """
+    every = Scenarios(1, 1, False, [1] * len(scenarios.takes), {})
+    passage = _Passage(course, every, members)
+    earlier: dict[str, int] = {}
+    while passage.runs != earlier:
+        earlier = passage.runs
+        passage = _Passage(course, every, members, earlier)
+    return passage
 
 
 class _Passage:
     """What happens in each scenario once a group is invoked: by place, the set of scenarios.
 
-    `filled` are the ports that get a value, `raced` those that get two, `starved` the vertices that
-    get some of theirs and lack one for which nobody else has starved.
+    `filled` are the ports that get a value, `raced` those that get two, with the edges that bring
+    them, `starved` the vertices that get some of their values and lack one for which nobody else
+    has starved. `earlier` are the runs of rounds before, where they count.
     """
 
-    def __init__(self, course: Course, scenarios: Scenarios, members: set[str]) -> None:
+    def __init__(
+        self,
+        course: Course,
+        scenarios: Scenarios,
+        members: set[str],
+        earlier: Mapping[str, int] | None = None,
+    ) -> None:
         self.runs: dict[str, int] = {}
         self.filled: dict[InputPort, int] = {}
         self.raced: dict[InputPort, tuple[int, list[Link]]] = {}
@@ -85,6 +101,7 @@ class _Passage:
         self._course = course
         self._scenarios = scenarios
         self._members = members
+        self._earlier = earlier or {}
         self._opened: dict[int, int] = {}
         self._lost: dict[str, int] = {}
         self._unsure: dict[str, int] = {}
@@ -132,7 +149,12 @@ class _Passage:
         for port in course.entries[vertex]:
             self.filled[port] = self._scenarios.everything if is_entered else 0
         for port, links in course.into[vertex].items():
-            self.filled[port] = self.filled.get(port, 0) | self._meet(port, links)
+            again = (link.edge.source.vertex for link in course.again.get(port, ()))
+            self.filled[port] = (
+                self.filled.get(port, 0)
+                | self._meet(port, links)
+                | self._any(self._earlier.get(source, 0) for source in again)
+            )
         runs = ready & self._all(self.filled[port] for port in course.ports(vertex))
         waits = self._any(
             self._waits(link) for links in course.into[vertex].values() for link in links

@@ -118,6 +118,15 @@ def test_a_port_that_is_fed_by_the_next_round_alone_never_gets_its_first_value()
     )
 
 
+def test_a_second_head_of_a_loop_may_run_from_the_second_round_on():
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "b.more.p do_while c.x", "b.more.q do_while a.x"),
+        *("c.ok.p -> d.x", "b.done.p break e.x"),
+        **DIALECT,
+    )
+    assert errors(document) == []
+
+
 def test_a_compensation_that_the_count_takes_for_a_race_is_none():
     # b.x and b.y come from a, or from h that stands in for it: to c.x lead a (1 more), h (1 more)
     # and b, less h.x, b.x, b.y and c.x: 5 - 4.

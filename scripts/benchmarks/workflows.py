@@ -1,0 +1,77 @@
+"""How long it takes to read and to lint a workflow of thousands of vertices.
+
+A ladder forks and joins 666 and 1 333 times over: 2^666 paths lead through the smaller one. A
+document of branches has 2^400 choices of variants, of which the linter looks at some.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from time import process_time
+from typing import Any
+
+from benchmarks.figure import Figure, at_most
+from nexus_tools.workflow import lint, read_document
+
+ROUNDS = 3
+LADDERS = {2_000: 1.0, 4_000: 3.0}
+BRANCHES = 400
+TARGET_BRANCHES_S = 1.0
+
+
+def measure(_: Path) -> Iterator[Figure]:
+    """Seconds of CPU for each document, read from text, without a violation."""
+    for vertices, target in LADDERS.items():
+        text = json.dumps(_ladder(vertices))
+        yield Figure(f"workflows ladder {vertices}", _seconds(text), "s", target=at_most(target))
+    text = json.dumps(_branches())
+    yield Figure(
+        f"workflows branches {BRANCHES}", _seconds(text), "s", target=at_most(TARGET_BRANCHES_S)
+    )
+
+
+def _seconds(text: str) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        begin = process_time()
+        document, warnings = read_document(text)
+        violations = lint(document, strict=True)
+        times.append(process_time() - begin)
+        if warnings or violations:
+            raise ValueError(f"the document is not in order: {[*warnings, *violations][0]}")
+    return median(times)
+
+
+def _ladder(vertices: int) -> dict[str, Any]:
+    edges = []
+    for fork in range(0, vertices - 3, 3):
+        left, right, join = fork + 1, fork + 2, fork + 3
+        edges += [_edge(fork, "ok", "p", left, "x"), _edge(fork, "ok", "q", right, "x")]
+        edges += [_edge(left, "ok", "p", join, "x"), _edge(right, "ok", "p", join, "y")]
+    return _document(edges)
+
+
+def _branches() -> dict[str, Any]:
+    """Each vertex takes one of two ways to the next one."""
+    edges = []
+    for fork in range(0, 3 * BRANCHES, 3):
+        left, right, join = fork + 1, fork + 2, fork + 3
+        edges += [_edge(fork, "one", "p", left, "x"), _edge(fork, "two", "p", right, "x")]
+        edges += [_edge(left, "ok", "p", join, "x"), _edge(right, "ok", "p", join, "x")]
+    return _document(edges)
+
+
+def _edge(source: int, variant: str, port: str, target: int, into: str) -> dict[str, Any]:
+    return {
+        "from": {"vertex": f"v{source}", "output_variant": variant, "output_port": port},
+        "to": {"vertex": f"v{target}", "input_port": into},
+    }
+
+
+def _document(edges: list[dict[str, Any]]) -> dict[str, Any]:
+    names = dict.fromkeys(edge[end]["vertex"] for edge in edges for end in ("from", "to"))
+    kind = {"variant": "off_chain", "tool_fqn": "xyz.example.any@1"}
+    vertices: list[dict[str, Any]] = [{"name": name, "kind": kind} for name in names]
+    vertices[0]["entry_ports"] = [{"name": "x"}]
+    return {"vertices": vertices, "edges": edges}
