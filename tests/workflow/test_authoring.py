@@ -1017,8 +1017,9 @@ def test_a_warning_names_the_line():
         flow.add(post, text=other.good.text)
         flow.add(improve, text=one.poor.text, hints=other.poor.hints, topic=topic)
     """)["flow"].check()
-    assert warning.rule == "starves"
-    assert warning.message.startswith("report.py:5: ")
+    assert (warning.violation.rule, warning.line.number) == ("starves", 5)
+    assert (warning.as_json()["file"], warning.as_json()["line"]) == ("report.py", 5)
+    assert str(warning).startswith("report.py:5: 'Vertex: improve' starves")
 
 
 def test_what_was_probably_meant_is_in_the_hint():
