@@ -620,7 +620,7 @@ def assert_refused(program, code, line, message):
             "value_in_constant",
             "the input topic stands inside of a constant (list)",
         ),
-        ("flow.add(len)", "not_a_tool", "<built-in function len> is no tool"),
+        ("flow.add(len)", "tool_expected", "<built-in function len> is no tool"),
         (
             "flow.add('search')",
             "fqn_invalid",
@@ -632,7 +632,7 @@ def assert_refused(program, code, line, message):
             "name_unclear",
             "the tool xyz.example.greet@1 has a port that is called name, too",
         ),
-        ("flow.inputs(topic=str)", "name_taken", "'topic' names an input already"),
+        ("flow.inputs(topic=str)", "name_in_use", "'topic' names an input already"),
         ("flow.inputs(more=1)", "input_type_unknown", "1 is no type that JSON has"),
         (
             "Workflow('report@1')",
@@ -715,7 +715,7 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
         ),
         (
             "flow.add(search, topic=topic, name='search')",
-            "name_taken",
+            "name_in_use",
             "'search' names a step already",
         ),
         (
@@ -755,7 +755,7 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
         ),
         (
             "flow.output('a', found.ok.papers); flow.output('a', found.ok.authors)",
-            "name_taken",
+            "name_in_use",
             "'a' names an output already",
         ),
     ],

@@ -69,7 +69,11 @@ class _ForEach(_With):
                     hint="have a step there take it and give the list",
                 )
         if not items.shape.may_be(LIST):
-            raise ValidationError("not_a_list", f"{items} is {items.shape} and no array")
+            raise ValidationError(
+                "not_a_list",
+                f"{items} is {items.shape} and no array",
+                hint="give for_each a port that has a list",
+            )
         return Element(self._sketch, self._block, items.shape.element, items)
 
 

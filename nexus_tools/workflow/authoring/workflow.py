@@ -46,8 +46,11 @@ class Workflow:
         with authors_line() as line:
             self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
             if len(description.encode()) > MAX_DESCRIPTION_BYTES:
-                message = f"a description has {MAX_DESCRIPTION_BYTES} bytes at most"
-                raise ValidationError("description_too_long", message)
+                raise ValidationError(
+                    "description_too_long",
+                    f"a description has {MAX_DESCRIPTION_BYTES} bytes at most",
+                    hint="say the rest in its documentation",
+                )
         self.description = description
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
         self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
@@ -57,7 +60,7 @@ class Workflow:
 
         A type is what pydantic makes a JSON schema of (`str`, `list[int]`, a model), a JSON schema,
         or a class with `parse`, such as `Address`, whose JSON is text. One input is unpacked as in
-        `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_taken`,
+        `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_in_use`,
         `input_type_unknown`; `ValidationError`: `schema_invalid`.
         """
         with authors_line() as line:
@@ -84,7 +87,7 @@ class Workflow:
         or `name`, are given as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is
         called by `name`, else as the tool is, with a number if that is taken. Of a tool that is
         given by its FQN alone nothing is checked. Raises `ValidationError`: `port_unknown`,
-        `port_missing`, `value_mismatches`, …; `UsageError`: `not_a_tool`, `name_taken`, and where
+        `port_missing`, `value_mismatches`, …; `UsageError`: `tool_expected`, `name_in_use`, and where
         a value cannot go.
         """
         fed = {**(ports or {}), **more_ports}
@@ -176,7 +179,7 @@ class Workflow:
     def output(self, name: str, value: Value) -> None:
         """A part of the result, by name: what a step gave that is in no block.
 
-        Raises `UsageError`: `name_taken`, `output_out_of_place`.
+        Raises `UsageError`: `name_in_use`, `output_out_of_place`.
         """
         with authors_line() as line:
             _check_name(name, self._sketch.outputs, "an output")
@@ -256,7 +259,7 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
         )
     if name in taken:
         raise UsageError(
-            "name_taken", f"{name!r} names {what} already", hint="give each a name of its own"
+            "name_in_use", f"{name!r} names {what} already", hint="give each a name of its own"
         )
 
 
