@@ -87,8 +87,8 @@ class Workflow:
         or `name`, are given as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is
         called by `name`, else as the tool is, with a number if that is taken. Of a tool that is
         given by its FQN alone nothing is checked. Raises `ValidationError`: `port_unknown`,
-        `port_missing`, `value_mismatches`, …; `UsageError`: `tool_expected`, `name_in_use`, and where
-        a value cannot go.
+        `port_missing`, `value_mismatches`, …; `UsageError`: `tool_expected`, `name_in_use`, and
+        where a value cannot go.
         """
         fed = {**(ports or {}), **more_ports}
         with authors_line() as line:
