@@ -855,6 +855,11 @@ def test_a_mistake_in_a_loop_is_refused_in_its_line(mistake, code, message):
             "the variant judge.poor goes round again in the loop of line 1",
         ),
         (
+            "loop.again(text=verdict.good.text)",
+            "again_invalid",
+            "the loop of line 1 has ended",
+        ),
+        (
             "flow.add(post, text=loop.text)",
             "value_out_of_place",
             "loop.text is there only within the loop of line 1",
