@@ -620,7 +620,7 @@ def assert_refused(program, code, line, message):
             "value_in_constant",
             "the input topic stands inside of a constant (list)",
         ),
-        ("flow.add(len)", "not_a_tool", "<built-in function len> is no tool"),
+        ("flow.add(len)", "tool_expected", "<built-in function len> is no tool"),
         (
             "flow.add('search')",
             "fqn_invalid",
@@ -632,7 +632,7 @@ def assert_refused(program, code, line, message):
             "name_unclear",
             "the tool xyz.example.greet@1 has a port that is called name, too",
         ),
-        ("flow.inputs(topic=str)", "name_taken", "'topic' names an input already"),
+        ("flow.inputs(topic=str)", "name_in_use", "'topic' names an input already"),
         ("flow.inputs(more=1)", "input_type_unknown", "1 is no type that JSON has"),
         (
             "Workflow('report@1')",
@@ -715,7 +715,7 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
         ),
         (
             "flow.add(search, topic=topic, name='search')",
-            "name_taken",
+            "name_in_use",
             "'search' names a step already",
         ),
         (
@@ -755,7 +755,7 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
         ),
         (
             "flow.output('a', found.ok.papers); flow.output('a', found.ok.authors)",
-            "name_taken",
+            "name_in_use",
             "'a' names an output already",
         ),
     ],
@@ -853,6 +853,11 @@ def test_a_mistake_in_a_loop_is_refused_in_its_line(mistake, code, message):
             "flow.add(post, text=verdict.poor.text)",
             "value_leaves_loop",
             "the variant judge.poor goes round again in the loop of line 1",
+        ),
+        (
+            "loop.again(text=verdict.good.text)",
+            "again_invalid",
+            "the loop of line 1 has ended",
         ),
         (
             "flow.add(post, text=loop.text)",
@@ -1017,8 +1022,9 @@ def test_a_warning_names_the_line():
         flow.add(post, text=other.good.text)
         flow.add(improve, text=one.poor.text, hints=other.poor.hints, topic=topic)
     """)["flow"].check()
-    assert warning.rule == "starves"
-    assert warning.message.startswith("report.py:5: ")
+    assert (warning.violation.rule, warning.line.number) == ("starves", 5)
+    assert (warning.as_json()["file"], warning.as_json()["line"]) == ("report.py", 5)
+    assert str(warning).startswith("report.py:5: 'Vertex: improve' starves")
 
 
 def test_what_was_probably_meant_is_in_the_hint():

@@ -3,7 +3,6 @@
 import json
 import random
 from contextlib import suppress
-from itertools import product
 
 import pytest
 
@@ -12,7 +11,7 @@ from nexus_tools.tool import ToolDefinition
 from nexus_tools.workflow import Workflow, read_document
 from nexus_tools.workflow.linter import lint
 from nexus_tools.workflow.plan import plan_of
-from nexus_tools.workflow.runs import Begun, Closed, Requested, Settled, Status
+from nexus_tools.workflow.runs import Begun, Closed, Given, Reference, Requested, Settled, Status
 from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.structure import structure_of
 
@@ -42,21 +41,32 @@ class Program:
     """A program that is written at random, for tools that give `ok`, or `more` for another round.
 
     It tries values anywhere; what is refused is left out. `around` has the blocks of each step,
-    outermost first, and `running` the steps that run: all but those for what went wrong.
+    outermost first. `lines` is the program once more, for `Plain`: what stands in it for a value is
+    where the value comes from.
     """
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.flow = Workflow("xyz.example.test.flow@1")
-        self.values = [*self.flow.inputs(given=str), 1]
-        self.failed = []
         self.around = {}
-        self.running = set()
+        self.lines = []
+        self.origins = {}
+        self.failed = []
         self.deciding = set()
-        self.step(())
+        self.values = [1]
+        self.origins[id(1)] = ("constant", 1)
+        [given] = self.flow.inputs(given=str)
+        self.offer(given, ("input", "given"))
+        self.step((), [given])
+        self.given = given
         for _ in range(5):
             self.anything(())
         self.document = self.flow.document()
+
+    def offer(self, value, origin):
+        """A value that may be used from now on; it stays, so that nothing else has its id."""
+        self.values.append(value)
+        self.origins[id(value)] = origin
 
     def anything(self, around):
         """A step, a handler or a block."""
@@ -65,20 +75,23 @@ class Program:
 
     def step(self, around, first=()):
         """A step that takes the `first` values, else the input, and others if it can."""
-        first = first or [self.values[0]]
-        others = self.random.choices(self.values, k=self.random.randint(0, 2))
+        first = first or [self.given]
+        fed = [*first, *self.random.choices(self.values, k=self.random.randint(0, 2))]
         try:
-            step = self.flow.add(TOOL, dict(zip("abc", [*first, *others], strict=False)))
+            step = self.flow.add(TOOL, dict(zip("abc", fed, strict=False)))
         except NexusError:
+            fed = first
             step = self.flow.add(TOOL, dict(zip("abc", first, strict=False)))
         if self.random.random() < 0.2:
             with suppress(NexusError):
                 step.after(self.random.choice(self.values))
-        self.running.add(self.named(around))
+        name = self.named(around)
+        origins = [self.origins[id(value)] for value in fed]
+        self.lines.append(("step", name, dict(zip("abc", origins, strict=False))))
         either = self.flow.first(step.ok.value, step.err.value)
-        self.values.append(self.random.choice([step.ok.value, either]))
+        self.offer(self.random.choice([step.ok.value, either]), ("port", name, "value"))
         self.failed.append((step.failed.reason, around))
-        return step
+        return name, step
 
     def handler(self, around):
         """A step that takes what went wrong with another of its block, or with its handler."""
@@ -95,50 +108,125 @@ class Program:
         return name
 
     def for_each(self, around):
-        items = self.step(around).ok.items
-        with self.flow.for_each(items) as element:
+        source, listing = self.step(around)
+        outside, self.lines = self.lines, []
+        with self.flow.for_each(listing.ok.items) as element:
             inner = (*around, "region")
-            self.values.append(element)
-            step = self.step(inner, [element] if self.random.random() < 0.7 else ())
+            self.offer(element, ("element", source))
+            name, step = self.step(inner, [element] if self.random.random() < 0.7 else ())
             for _ in range(self.random.randint(0, 2)):
                 self.anything(inner)
+        outside.append(("for_each", source, name, self.lines))
+        self.lines = outside
         either = self.flow.first(step.ok.value, step.err.value)
-        self.values.append(self.flow.collect(self.random.choice([step.ok.value, either])))
+        collected = self.flow.collect(self.random.choice([step.ok.value, either]))
+        self.offer(collected, ("collected", name))
 
     def loop(self, around):
-        begin = self.step(around).ok.value if around else self.random.choice(self.values)
+        begin = self.random.choice(self.values)
+        if around:
+            self.step(around)
+            begin = self.values[-1]
         changed = self.random.choice([None, self.random.choice(self.values)])
         try:
             loop = self.flow.loop(one=begin, two=changed or 1)
         except NexusError:
             return
+        outside, self.lines = self.lines, []
+        key = f"loop_{len(self.around)}"
+        self.origins |= {id(loop[name]): ("state", key, name) for name in ("one", "two")}
         with loop:
             inner = (*around, "loop")
-            step = self.step(inner, [loop.one])
+            name, step = self.step(inner, [loop.one])
+            value = step.ok.value
+            self.origins[id(value)] = ("port", name, "value")
             for _ in range(self.random.randint(0, 2)):
                 self.anything(inner)
-            decides = self.step(inner, [step.ok.value, loop.two])
-            self.deciding.add(f"work_{len(self.around)}")
+            name, decides = self.step(inner, [value, loop.two])
+            self.deciding.add(name)
             again = {"one": decides.more.value} | ({"two": decides.more.items} if changed else {})
             loop.again(**again)
-        self.step(around, [decides.ok.value])
+        state = {"one": self.origins[id(begin)], "two": self.origins[id(changed or 1)]}
+        later = {port: ("port", name, value.port) for port, value in again.items()}
+        outside.append(("loop", key, state, later, self.lines))
+        self.lines = outside
+        left = decides.ok.value
+        self.offer(left, ("port", name, "value"))
+        self.step(around, [left])
 
 
-def all_runs(document, deciding):
-    """The paths of all runs of each vertex, and whether anything went wrong."""
-    execution = Execution(plan_of(document))
-    execution.apply(Begun(document.groups()[0].name))
-    runs = {vertex.name: set() for vertex in document.vertices}
-    while ready := list(execution.ready()):
-        for run in ready:
-            runs[run.vertex].add(run.path)
-            execution.apply(Requested(run))
-            goes_on = run.vertex in deciding and run.path[-1] + 1 < TIMES
-            outcome = Settled("more" if goes_on else "ok", {"value": None, "items": TIMES})
-            execution.apply(Closed(run, outcome))
-    assert list(execution.failures) == []
-    assert execution.status is Status.COMPLETED
-    return runs
+class Plain:
+    """The same program in plain Python: `for` goes through lists, and through the rounds of a loop.
+
+    `taken` has what each step took, by its name and where it was run. A value is told by where it
+    comes from: `work[0].items[1]`.
+    """
+
+    def __init__(self, lines):
+        self.taken = {}
+        self.ran = {}
+        self.told = {}
+        self.run(lines, ())
+
+    def run(self, lines, path):
+        for kind, *line in lines:
+            getattr(self, kind)(path, *line)
+
+    def step(self, path, name, feeds):
+        self.ran[name] = f"{name}{list(path)}"
+        self.taken[name, path] = {port: self.value(origin) for port, origin in feeds.items()}
+
+    def for_each(self, path, source, name, lines):
+        listing = f"{self.ran[source]}.items"
+        collected = []
+        for number in range(TIMES):
+            self.told["element", source] = f"{listing}[{number}]"
+            self.run(lines, (*path, number))
+            collected.append(f"{self.ran[name]}.value")
+        self.told["collected", name] = collected
+
+    def loop(self, path, key, state, later, lines):
+        now = {name: self.value(origin) for name, origin in state.items()}
+        for number in range(TIMES):
+            self.told |= {("state", key, name): value for name, value in now.items()}
+            self.run(lines, (*path, number))
+            now |= {name: self.value(origin) for name, origin in later.items()}
+
+    def value(self, origin):
+        match origin:
+            case ("port", name, port):
+                return f"{self.ran[name]}.{port}"
+            case ("constant" | "input", value):
+                return value
+        return self.told[origin]
+
+
+class Executed:
+    """What the semantics makes of a document, told in the same way."""
+
+    def __init__(self, document, deciding):
+        self.defaults = {default.target: default.data for default in document.defaults}
+        self.execution = execution = Execution(plan_of(document))
+        execution.apply(Begun(document.groups()[0].name))
+        self.taken = {}
+        while ready := list(execution.ready()):
+            for run in ready:
+                inputs = execution.inputs(run)
+                told = {port: self.value(value) for port, value in inputs.items()}
+                self.taken[run.vertex, run.path] = told
+                execution.apply(Requested(run))
+                goes_on = run.vertex in deciding and run.path[-1] + 1 < TIMES
+                outcome = Settled("more" if goes_on else "ok", {"value": None, "items": TIMES})
+                execution.apply(Closed(run, outcome))
+
+    def value(self, value):
+        match value:
+            case Given(target):
+                return self.defaults.get(target, "given")
+            case Reference(run, port, element):
+                item = "" if element is None else f"[{element}]"
+                return f"{run.vertex}{list(run.path)}.{port}{item}"
+        return [self.value(each) for each in self.execution.collected(value)]
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -157,9 +245,9 @@ def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_each_step_runs_for_each_element_and_in_each_round_of_its_blocks(seed):
+def test_a_workflow_runs_as_its_program_reads(seed):
     program = Program(seed)
-    assert all_runs(program.document, program.deciding) == {
-        name: set(product(range(TIMES), repeat=len(around))) if name in program.running else set()
-        for name, around in program.around.items()
-    }
+    executed = Executed(program.document, program.deciding)
+    assert executed.taken == Plain(program.lines).taken
+    assert list(executed.execution.failures) == []
+    assert executed.execution.status is Status.COMPLETED

@@ -1,6 +1,7 @@
 """A document out of a sketch, with the line of the author's program behind each of its parts."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from nexus_tools.errors import UsageError
 from nexus_tools.workflow.authoring.lines import Line
@@ -31,6 +32,22 @@ from nexus_tools.workflow.document import (
     OutputPort,
     Vertex,
 )
+from nexus_tools.workflow.violation import Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What breaks a rule of workflows, and the line of the author's program behind it."""
+
+    violation: Violation
+    line: Line
+
+    def as_json(self) -> dict[str, Any]:
+        """The violation, with `file` and `line`."""
+        return self.violation.as_json() | self.line.as_json()
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.violation.message}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,11 @@ class _ForEach(_With):
                     hint="have a step there take it and give the list",
                 )
         if not items.shape.may_be(LIST):
-            raise ValidationError("not_a_list", f"{items} is {items.shape} and no array")
+            raise ValidationError(
+                "not_a_list",
+                f"{items} is {items.shape} and no array",
+                hint="give for_each a port that has a list",
+            )
         return Element(self._sketch, self._block, items.shape.element, items)
 
 
@@ -135,6 +139,7 @@ class Loop(_With):
         `again_differs`), and `ValidationError` (`value_mismatches`).
         """
         with authors_line():
+            self._check_is_open()
             given = {name: self._later(name, value) for name, value in state.items()}
             ports = {name: port for name, port in given.items() if port is not None}
             self._check_one_branch(ports.values())
@@ -144,6 +149,14 @@ class Loop(_With):
         for name, port in ports.items():
             self._states[name].later.append(port)
         self._named = frozenset(ports)
+
+    def _check_is_open(self) -> None:
+        if not self._block.is_open:
+            raise UsageError(
+                "again_invalid",
+                f"{self._block} has ended",
+                hint="call again in its `with` block",
+            )
 
     def _later(self, name: str, value: object) -> PortValue | None:
         """The port that a later round takes; None if it is to stay as it was."""

@@ -41,7 +41,7 @@ class KnownTool:
 def known_tool(tool: UsedTool) -> KnownTool:
     """What is known of a tool.
 
-    Raises `UsageError` (`not_a_tool`), and `ValidationError` (`fqn_invalid`, `schema_invalid`,
+    Raises `UsageError` (`tool_expected`), and `ValidationError` (`fqn_invalid`, `schema_invalid`,
     `definition_invalid`).
     """
     if isinstance(tool, str):
@@ -63,7 +63,7 @@ def _interface(tool: Any) -> Any:
         if hasattr(each, "parse") and hasattr(each, "input_schema"):
             return each.parse()
     raise UsageError(
-        "not_a_tool",
+        "tool_expected",
         f"{tool!r} is no tool",
         hint="give what @tool made, a ToolDefinition, a tool of the registry, or an FQN",
     )

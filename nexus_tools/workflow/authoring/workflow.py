@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Container, Mapping
-from dataclasses import replace
 from itertools import chain, count
 from typing import Any, overload
 
 from nexus_tools.errors import UsageError, ValidationError
 from nexus_tools.tool import MAX_DESCRIPTION_BYTES, ToolFqn
-from nexus_tools.workflow.authoring.assembly import assembled
+from nexus_tools.workflow.authoring.assembly import Located, assembled
 from nexus_tools.workflow.authoring.blocks import ForEach, ForEachTogether, Loop
 from nexus_tools.workflow.authoring.feeding import as_value, feed
 from nexus_tools.workflow.authoring.lines import Line, authors_line
@@ -47,8 +46,11 @@ class Workflow:
         with authors_line() as line:
             self.fqn = fqn if isinstance(fqn, ToolFqn) else ToolFqn.parse(fqn)
             if len(description.encode()) > MAX_DESCRIPTION_BYTES:
-                message = f"a description has {MAX_DESCRIPTION_BYTES} bytes at most"
-                raise ValidationError("description_too_long", message)
+                raise ValidationError(
+                    "description_too_long",
+                    f"a description has {MAX_DESCRIPTION_BYTES} bytes at most",
+                    hint="say the rest in its documentation",
+                )
         self.description = description
         self._sketch = Sketch(Block(BlockKind.WORKFLOW, line))
         self._tools: dict[int, tuple[UsedTool, KnownTool]] = {}
@@ -58,7 +60,7 @@ class Workflow:
 
         A type is what pydantic makes a JSON schema of (`str`, `list[int]`, a model), a JSON schema,
         or a class with `parse`, such as `Address`, whose JSON is text. One input is unpacked as in
-        `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_taken`,
+        `[topic] = flow.inputs(topic=str)`. Raises `UsageError`: `name_in_use`,
         `input_type_unknown`; `ValidationError`: `schema_invalid`.
         """
         with authors_line() as line:
@@ -85,8 +87,8 @@ class Workflow:
         or `name`, are given as a mapping: `flow.add(send, {"from": me}, to=you)`. The step is
         called by `name`, else as the tool is, with a number if that is taken. Of a tool that is
         given by its FQN alone nothing is checked. Raises `ValidationError`: `port_unknown`,
-        `port_missing`, `value_mismatches`, …; `UsageError`: `not_a_tool`, `name_taken`, and where
-        a value cannot go.
+        `port_missing`, `value_mismatches`, …; `UsageError`: `tool_expected`, `name_in_use`, and
+        where a value cannot go.
         """
         fed = {**(ports or {}), **more_ports}
         with authors_line() as line:
@@ -177,7 +179,7 @@ class Workflow:
     def output(self, name: str, value: Value) -> None:
         """A part of the result, by name: what a step gave that is in no block.
 
-        Raises `UsageError`: `name_taken`, `output_out_of_place`.
+        Raises `UsageError`: `name_in_use`, `output_out_of_place`.
         """
         with authors_line() as line:
             _check_name(name, self._sketch.outputs, "an output")
@@ -197,8 +199,8 @@ class Workflow:
         """What a failure does that nobody takes up, where its step does not say: `terminate`."""
         self._sketch.post_failure_action = failure_action(action)
 
-    def check(self, *, strict: bool = False) -> list[Violation]:
-        """The linter's warnings.
+    def check(self, *, strict: bool = False) -> list[Located]:
+        """The linter's warnings, each with its line.
 
         Raises `ValidationError` with code `workflow_invalid` for its errors, `strict` for warnings,
         too: `details["violations"]` has each with its `file` and `line`.
@@ -209,7 +211,7 @@ class Workflow:
         """The document. Raises as `check` does, and `UsageError` for what is left unsaid."""
         return self._checked(strict=False)[0]
 
-    def _checked(self, *, strict: bool) -> tuple[Document, list[Violation]]:
+    def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
         if self._sketch.block is not self._sketch.root:
             raise authors_line().of(
                 UsageError(
@@ -222,34 +224,30 @@ class Workflow:
         if result.errors:
             raise _refusal(result.errors)
         found = [
-            (violation, result.line_of(violation.pointer) or self._sketch.root.line)
+            Located(violation, result.line_of(violation.pointer) or self._sketch.root.line)
             for violation in lint(result.document, strict=strict)
         ]
-        errors = [(violation, line) for violation, line in found if violation.is_error]
+        errors = [each for each in found if each.violation.is_error]
         if errors:
             raise _error_of(errors)
-        warnings = [
-            replace(violation, message=f"{line}: {violation.message}") for violation, line in found
-        ]
-        return result.document, warnings
+        return result.document, found
 
 
 def _refusal(errors: list[tuple[UsageError, Line]]) -> UsageError:
     """The first error, with all of them in its details."""
-    listed = [
-        Violation(error.code, str(error), "").as_json() | line.as_json() for error, line in errors
-    ]
     first, line = errors[0]
-    first.details["violations"] = listed
+    first.details["violations"] = [
+        Located(Violation(error.code, str(error), ""), line).as_json() for error, line in errors
+    ]
     return line.of(first)
 
 
-def _error_of(found: list[tuple[Violation, Line]]) -> ValidationError:
+def _error_of(found: list[Located]) -> ValidationError:
     """One error for all, with the line of each; the message has that of the first."""
-    error = violations_error([violation for violation, _ in found])
-    for told, (_, line) in zip(error.details["violations"], found, strict=False):
-        told.update(line.as_json())
-    return found[0][1].of(error)
+    error = violations_error([each.violation for each in found])
+    for told, each in zip(error.details["violations"], found, strict=False):
+        told.update(each.as_json())
+    return found[0].line.of(error)
 
 
 def _check_name(name: object, taken: Container[str], what: str) -> None:
@@ -261,7 +259,7 @@ def _check_name(name: object, taken: Container[str], what: str) -> None:
         )
     if name in taken:
         raise UsageError(
-            "name_taken", f"{name!r} names {what} already", hint="give each a name of its own"
+            "name_in_use", f"{name!r} names {what} already", hint="give each a name of its own"
         )
 
 
