@@ -248,6 +248,8 @@ class _Simulator:
     def _go_on(self, key: Run | Literal["deadline"], outcome: Outcome | None) -> None:
         """Let the semantics know what ended, and do what follows."""
         if isinstance(key, str):
+            if self._is_over:
+                return
             self.stopped = f"the deadline came after {units.duration(self.tool_calls.now_ms)}"
             self._apply(TimedOut())
         elif outcome is None:
@@ -260,6 +262,7 @@ class _Simulator:
     def _apply(self, event: Event) -> None:
         self.events.append((self.tool_calls.now_ms, event))
         step = self._execution.apply(event)
+        # What is ready in our queues is so no more once the execution is ended early.
         vertices = self._execution.plan.vertices
         self._is_over |= isinstance(event, Cancelled | TimedOut) or any(
             vertices[failure.run.vertex].terminates for failure in step.failures

@@ -304,6 +304,15 @@ async def test_a_deadline_ends_it():
     assert found.time_ms == 4_000  # what was under way then
 
 
+@pytest.mark.anyio
+async def test_a_deadline_after_the_end_changes_nothing():
+    document = Document((vertex("a", "x"), vertex("b", "y"), vertex("c")), (edge("a.ok.x", "c.x"),))
+    tools = {"a": FAILS, "b": gives("ok", 5_000)}
+    found = await simulate(document, {"x": 1, "y": 2}, tools, deadline_ms=3_000)
+    assert found.status is Status.TERMINATED
+    assert (found.stopped, found.time_ms) == ("", 5_000)
+
+
 @pytest.mark.parametrize(
     ("tools", "reason"),
     [

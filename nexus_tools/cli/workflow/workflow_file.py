@@ -119,7 +119,7 @@ def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> Work
     document = None
     try:
         document = flow.document()
-        found = [_with_line(violation) for violation in flow.check()]
+        found = [located.as_json() for located in flow.check()]
     except NexusError as error:
         if "violations" not in error.details:
             raise
@@ -143,13 +143,6 @@ def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
     message = f"{name} has {len(found) or 'no'} workflow{'s' if len(found) > 1 else ''}"
     hint = f"name one: {name}:{next(iter(found))}" if found else "assign a Workflow to a variable"
     raise UsageError("workflow_unclear", message, hint=hint)
-
-
-def _with_line(violation: "Violation") -> dict[str, Any]:
-    """A warning of an author's view, whose message begins with its line: `report.py:3: …`."""
-    place, _, message = violation.message.partition(": ")
-    file, _, line = place.rpartition(":")
-    return {**violation.as_json(), "message": message, "file": file, "line": int(line)}
 
 
 def _severity(row: Mapping[str, Any], *, strict: bool) -> str:
