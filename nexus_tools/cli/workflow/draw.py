@@ -22,9 +22,9 @@ from nexus_tools.errors import UsageError
 def command(
     session: Session, file: str, *, svg: Path | None, mermaid: bool, terminal: bool
 ) -> None:
-    """Draw the workflow in FILE; `-` is stdin.
+    """Draw the workflow in FILE, as far as it goes if it breaks rules.
 
-    A workflow that breaks rules is drawn as far as it goes.
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     """
     if sum((svg is not None, mermaid, terminal)) > 1:
         message = "it is drawn in one way at a time"

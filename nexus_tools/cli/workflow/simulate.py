@@ -99,6 +99,7 @@ async def command(
 ) -> None:
     """Execute the workflow in FILE here: nothing is sent to a chain, and nothing paid.
 
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
     A vertex gives what its stub says, else what the tool does; if it has neither, an example is
     made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
     The exit code is 1 if the execution does not come to its end.
@@ -251,6 +252,7 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     if done.made_up:
         names = ", ".join(sorted(done.made_up))
         output.warn(plain(f"made up, for want of a stub or a tool: {names}"))
+        output.note("  --stubs FILE says what they give, --tools TARGET and --url URL run them")
     for sentence in reasons:
         output.warn(plain(sentence))
 

@@ -15,8 +15,8 @@ from nexus_tools.cli.workflow.workflow_file import read_workflow
 async def command(session: Session, file: str, *, strict: bool, sources: ToolSources) -> None:
     """Check whether the workflow in FILE keeps the rules.
 
-    FILE is a JSON document, on stdin for `-`, or a Python file with a `Workflow`, or an attribute
-    of it: `report.py:flow`. Each violation is shown with its rule, its place in the file and a JSON
+    FILE is a JSON document, on stdin for `-`, a folder with a `workflow.json`, or a Python file
+    with a `Workflow`; `report.py:flow` names one of several. Each violation is shown with its rule, its place in the file and a JSON
     pointer. Where tools are named, it is checked besides whether they have the ports and variants
     that the document uses. The exit code is 7 if there is an error.
     """
