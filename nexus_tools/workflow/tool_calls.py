@@ -88,8 +88,11 @@ class ToolCalls(Generic[Key]):
 
     async def next(self) -> tuple[Key, Outcome | None] | None:
         """What ends next; None if nothing is under way."""
-        while self._running:
-            due_ms = self._due[0].at_ms  # at the latest when the call is given up
+        self._drop_kept_limits()
+        if not self._due:
+            return None
+        if self._running:
+            due_ms = self._due[0].at_ms  # at the latest when a call is given up
             seconds = max(0.0, due_ms - self._passed_ms()) / 1_000
             done, _ = await asyncio.wait(
                 self._running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
@@ -97,12 +100,7 @@ class ToolCalls(Generic[Key]):
             self._now_ms = max(self._now_ms, min(due_ms, int(self._passed_ms())))
             for call in [call for call in self._running if call in done]:
                 return self._running.pop(call), _CANCELLED if call.cancelled() else call.result()
-            if found := self._pop():
-                return found
-        while self._due:
-            if found := self._pop():
-                return found
-        return None
+        return self._pop()
 
     def give_up(self) -> None:
         """Leave alone what is under way."""
@@ -111,12 +109,15 @@ class ToolCalls(Generic[Key]):
         self._running.clear()
         self._due.clear()
 
-    def _pop(self) -> tuple[Key, Outcome | None] | None:
-        """What is due first; None if it was a time limit that a call has kept."""
+    def _drop_kept_limits(self) -> None:
+        """Forget the time limits of calls that have ended within them."""
+        while self._due and self._due[0].call and self._due[0].call not in self._running:
+            heappop(self._due)
+
+    def _pop(self) -> tuple[Key, Outcome | None]:
+        """What is due first: a call of a stub, or the time limit of a real one."""
         due = heappop(self._due)
         if due.call is not None:
-            if due.call not in self._running:
-                return None
             # It may go on in spite of that: nobody waits for it.
             del self._running[due.call]
             due.call.cancel()
@@ -124,7 +125,9 @@ class ToolCalls(Generic[Key]):
         return due.key, due.outcome
 
     def _calls_of(self, stub: Stub) -> StubCalls:
-        return self._stub_calls.setdefault(id(stub), StubCalls(stub))
+        if id(stub) not in self._stub_calls:
+            self._stub_calls[id(stub)] = StubCalls(stub)
+        return self._stub_calls[id(stub)]
 
     def _plan(
         self,
@@ -150,21 +153,26 @@ class ToolCalls(Generic[Key]):
 
 def checked_outcome(value: object) -> Outcome:
     """What a tool returned, if it is an outcome of JSON values; else a failure that says so."""
-    if isinstance(value, Failure):
-        return value
-    if not isinstance(value, Answer):
-        return _wrong(f"a {type(value).__name__} is neither an Answer nor a Failure")
-    if not isinstance(value.variant, str) or not isinstance(value.ports, dict):
-        return _wrong("an answer is the name of a variant and a dict of ports")
     try:
-        measure(value.ports)
-        size = outcome_bytes(value)
-    except ValidationError as error:
-        return _wrong(error.message)
-    if size > MAX_OUTCOME_BYTES:
-        detail = f"the answer has {size} bytes, {MAX_OUTCOME_BYTES} are allowed"
-        return Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
-    return value
+        if isinstance(value, Failure):
+            return Failure(FailureReason(value.reason), _short(str(value.detail)))
+        if isinstance(value, Answer):
+            return _checked_answer(value)
+    except (ValidationError, ValueError) as error:
+        return _wrong(str(error))
+    return _wrong(f"a {type(value).__name__} is neither an Answer nor a Failure")
+
+
+def _checked_answer(answer: Answer) -> Outcome:
+    """The answer, if it has a size that a Leader takes. Raises `ValidationError` if it is none."""
+    if not isinstance(answer.variant, str) or not isinstance(answer.ports, dict):
+        return _wrong("an answer is the name of a variant and a dict of ports")
+    measure(answer.ports)
+    size = outcome_bytes(answer)
+    if size <= MAX_OUTCOME_BYTES:
+        return answer
+    detail = f"the answer has {size} bytes, {MAX_OUTCOME_BYTES} are allowed"
+    return Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
 
 
 async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
@@ -216,7 +224,7 @@ _REASONS = {
 
 
 def _wrong(detail: str) -> Failure:
-    return Failure(FailureReason.OUTPUT_INVALID, detail)
+    return Failure(FailureReason.OUTPUT_INVALID, _short(detail))
 
 
 def _short(detail: str) -> str:

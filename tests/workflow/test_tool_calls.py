@@ -154,6 +154,11 @@ async def leaves(_):
         (lambda _: None, FailureReason.OUTPUT_INVALID, "NoneType"),
         (lambda _: Answer("ok", {"n": object()}), FailureReason.OUTPUT_INVALID, "object"),
         (lambda _: Answer("ok", {"n": float("nan")}), FailureReason.OUTPUT_INVALID, "NaN"),
+        (lambda _: Failure("tired", ""), FailureReason.OUTPUT_INVALID, "'tired' is not a valid"),
+        (lambda _: Failure("refused", 1), FailureReason.REFUSED, "1"),
+        (lambda _: Failure("refused", "x" * 999), FailureReason.REFUSED, "…"),
+        (lambda _: Answer("ok", {1: 2}), FailureReason.OUTPUT_INVALID, "no string"),
+        (lambda _: Answer("ok", {"Ä": 2}), FailureReason.OUTPUT_INVALID, "port name"),
         (lambda _: Answer(1, {}), FailureReason.OUTPUT_INVALID, "variant"),
         (lambda _: Answer("ok", []), FailureReason.OUTPUT_INVALID, "ports"),
     ],
@@ -193,6 +198,17 @@ async def test_while_a_real_tool_runs_stubs_take_their_time():
     begun.set()
     assert await calls.next() == ("real", OK)
     assert calls.now_ms >= 30
+
+
+@pytest.mark.anyio
+async def test_a_limit_that_was_kept_ends_nothing_and_costs_no_time():
+    calls = ToolCalls(500)
+    calls.call("real", lambda _: OK, {})
+    assert await calls.next() == ("real", OK)
+    calls.call("stub", stub(10_000), {})
+    assert await calls.next() == ("stub", OK)
+    assert 10_000 <= calls.now_ms < 10_500
+    assert await calls.next() is None
 
 
 @pytest.mark.anyio

@@ -16,9 +16,10 @@ async def command(session: Session, file: str, *, strict: bool, sources: ToolSou
     """Check whether the workflow in FILE keeps the rules.
 
     FILE is a JSON document, on stdin for `-`, a folder with a `workflow.json`, or a Python file
-    with a `Workflow`; `report.py:flow` names one of several. Each violation is shown with its rule, its place in the file and a JSON
-    pointer. Where tools are named, it is checked besides whether they have the ports and variants
-    that the document uses. The exit code is 7 if there is an error.
+    with a `Workflow`; `report.py:flow` names one of several. Each violation is shown with its rule,
+    its place in the file and a JSON pointer. Where tools are named, it is checked besides whether
+    they have the ports and variants that the document uses. The exit code is 7 if there is an
+    error.
     """
     with session.output.progress(f"checking {file}"):
         async with sources.open() as (definitions, _):
