@@ -68,8 +68,7 @@ def _vertex_text(vertex: DrawnVertex) -> str:
     rows += ["on chain"] if vertex.is_on_chain else []
     rows += [f"→ {', '.join(vertex.entries)}"] if vertex.entries else []
     rows += [f"{result} →" for result in vertex.results]
-    counts = vertex.state.counts() if vertex.state else ()
-    rows += [" ".join(f"{phase.symbol} {count}" for phase, count in counts)]
+    rows += [" ".join(f"{phase.symbol} {count}" for phase, count in vertex.counts())]
     return "<br/>".join(_escaped(row) for row in rows if row)
 
 

@@ -52,7 +52,8 @@ class DrawnVertex:
     """A vertex: its texts are fit to be printed. Only edges name it unless `is_declared`.
 
     `entries` are entry ports, `results` output ports of the workflow, both with the names that
-    the dialect gives them; `block` is the number of the innermost block around it.
+    the dialect gives them; `block` is the number of the innermost block around it. Without `state`
+    nothing is known of its runs.
     """
 
     name: str
@@ -68,6 +69,10 @@ class DrawnVertex:
     def phase(self) -> Phase | None:
         """What matters most of its state."""
         return self.state.phase if self.state else None
+
+    def counts(self) -> list[tuple[Phase, int]]:
+        """How many of its runs are in which phase, as far as they are known."""
+        return list(self.state.counts()) if self.state else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +119,11 @@ class DrawnBlock:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Vertices, edges and blocks of a document in its order, with texts that are fit to be printed.
-
-    `has_states` tells vertices without runs from vertices of which nothing is known.
-    """
+    """The vertices, edges and blocks of a document, in its order; their texts can be printed."""
 
     vertices: tuple[DrawnVertex, ...]
     edges: tuple[DrawnEdge, ...]
     blocks: tuple[DrawnBlock, ...]
-    has_states: bool
 
     def layout(
         self,
@@ -145,14 +146,13 @@ class Picture:
         """The picture in words, for those who do not see it."""
         yield f"A workflow of {len(self.vertices)} vertices"
         for vertex in self.vertices:
-            counts = vertex.state.counts() if vertex.state else ()
             yield ", ".join(
                 (
                     f"{vertex.name} {vertex.fqn}".strip(),
                     *(["on chain"] if vertex.is_on_chain else []),
                     *(f"takes {entry}" for entry in vertex.entries),
                     *(f"gives {result}" for result in vertex.results),
-                    *(f"{count} {phase}" for phase, count in counts),
+                    *(f"{count} {phase}" for phase, count in vertex.counts()),
                 )
             )
         for edge in self.edges:
@@ -182,7 +182,7 @@ def picture_of(document: Document, states: Mapping[str, VertexState] | None = No
                 entries=tuple(_entries(vertex, entries)),
                 results=tuple(results[vertex.name]),
                 block=around[vertex.name][-1] if around.get(vertex.name) else None,
-                state=states.get(vertex.name) if states else None,
+                state=None if states is None else states.get(vertex.name, VertexState()),
             )
         )
     for edge in document.edges:
@@ -195,7 +195,6 @@ def picture_of(document: Document, states: Mapping[str, VertexState] | None = No
         tuple(vertices),
         tuple(_edges(document, numbers)),
         tuple(DrawnBlock(titles[each.kind], each.parent) for each in structure.blocks if nests),
-        has_states=states is not None,
     )
 
 

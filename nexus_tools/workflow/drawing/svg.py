@@ -109,7 +109,7 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
     for edge, route in zip(picture.edges, layout.routes, strict=True):
         yield from _edge(picture, edge, route)
     for vertex, area in zip(picture.vertices, layout.boxes, strict=True):
-        yield from _vertex(vertex, area, has_states=picture.has_states)
+        yield from _vertex(vertex, area)
     yield "</g>"
     yield "</svg>"
 
@@ -154,17 +154,16 @@ def _vertex_size(vertex: DrawnVertex) -> Size:
     name = cells(head_of(vertex.name, MAX_NAME)) * NAME_WIDTH
     widths = [name + (BADGE_WIDTH if vertex.is_on_chain else 0)]
     widths += [cells(row) * MONO_WIDTH for row in rows]
-    counts = [*vertex.state.counts()] if vertex.state else []
-    widths.append(sum(len(f"{count}") + 3 for _, count in counts) * MONO_WIDTH)
-    height = NAME_HEIGHT + ROW_HEIGHT * (len(rows) + bool(counts)) + PADDING
+    widths.append(sum(len(f"{count}") + 3 for _, count in vertex.counts()) * MONO_WIDTH)
+    height = NAME_HEIGHT + ROW_HEIGHT * (len(rows) + (vertex.state is not None)) + PADDING
     return Size(round(max(*widths, 96) + 2 * PADDING), height)
 
 
-def _vertex(vertex: DrawnVertex, area: Area, *, has_states: bool) -> Iterator[str]:
+def _vertex(vertex: DrawnVertex, area: Area) -> Iterator[str]:
     classes = ["vertex"]
     classes += ["chain"] if vertex.is_on_chain else []
     classes += [] if vertex.is_declared else ["unknown"]
-    classes += [vertex.phase.value if vertex.phase else "idle"] if has_states else []
+    classes += [vertex.phase.value if vertex.phase else "idle"] if vertex.state else []
     yield f'<g class="{" ".join(classes)}" data-vertex="{escape(vertex.name)}">'
     yield f"<title>{escape(f'{vertex.name} {vertex.fqn}'.strip())}</title>"
     yield _rectangle(area, "box", 8)
@@ -175,7 +174,7 @@ def _vertex(vertex: DrawnVertex, area: Area, *, has_states: bool) -> Iterator[st
     for row in _rows(vertex):
         y += ROW_HEIGHT
         yield _text(left, y, "mono", row)
-    for phase, count in vertex.state.counts() if vertex.state else ():
+    for phase, count in vertex.counts():
         text = f"{phase.symbol} {count}"
         yield _text(left, y + ROW_HEIGHT, f"mono count-{phase}", text)
         left += (len(text) + 1) * MONO_WIDTH

@@ -48,7 +48,7 @@ class _Detail:
     spacing: Spacing = SPACING
 
     def rows(self, vertex: DrawnVertex) -> Rows:
-        return self.all_rows(vertex, self.max_text) + ([("", "")] if vertex.phase else [])
+        return self.all_rows(vertex, self.max_text) + ([("", "")] if vertex.state else [])
 
     def vertex_size(self, vertex: DrawnVertex) -> Size:
         rows = self.rows(vertex)
@@ -100,7 +100,7 @@ def _drawn(picture: Picture, layout: Layout, detail: _Detail) -> Grid:
         label = _room(route.label)
         grid.text(label.column + 1, label.row, detail.label(edge), style)
     for vertex, area in zip(picture.vertices, layout.boxes, strict=True):
-        _draw_vertex(grid, vertex, _room(area), detail.rows(vertex), picture.has_states)
+        _draw_vertex(grid, vertex, _room(area), detail.rows(vertex))
     return grid
 
 
@@ -125,20 +125,19 @@ def _all_rows(vertex: DrawnVertex, most: int) -> Rows:
 
 
 def _counts(vertex: DrawnVertex) -> Rows:
-    counts = vertex.state.counts() if vertex.state else ()
-    return [(f"{phase.symbol} {count}", PHASE_STYLES[phase]) for phase, count in counts]
+    return [(f"{phase.symbol} {count}", PHASE_STYLES[phase]) for phase, count in vertex.counts()]
 
 
 def _badge(vertex: DrawnVertex) -> str:
     return " on chain " if vertex.is_on_chain else ""
 
 
-def _draw_vertex(grid: Grid, vertex: DrawnVertex, room: Room, rows: Rows, has_states: bool) -> None:
+def _draw_vertex(grid: Grid, vertex: DrawnVertex, room: Room, rows: Rows) -> None:
     kind = "double" if vertex.is_on_chain else "round" if vertex.is_declared else "dashed"
     style = "blue" if vertex.is_on_chain else "" if vertex.is_declared else "red"
     if vertex.phase:
         kind, style = PHASE_BORDERS.get(vertex.phase, kind), PHASE_STYLES[vertex.phase]
-    elif has_states:
+    elif vertex.state:
         style = f"{style} dim".strip()
     grid.blank(room)
     grid.border(room, BORDERS[kind], style)

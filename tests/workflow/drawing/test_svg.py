@@ -138,6 +138,16 @@ def test_states_are_shown_by_class_symbol_and_count():
     assert by_name["decline"].get("class") == "vertex idle"
 
 
+def test_a_picture_does_not_grow_while_runs_begin_and_end(document):
+    """So that who watches sees nothing jump."""
+    begun = {vertex.name: VertexState(running=1) for vertex in document.vertices}
+    sizes = {
+        (parsed(svg).get("width"), parsed(svg).get("height"))
+        for svg in (draw_svg(document, {}), draw_svg(document, begun))
+    }
+    assert len(sizes) == 1
+
+
 def test_without_states_nothing_is_idle(document):
     assert groups(draw_svg(document), "idle") == []
 
@@ -149,7 +159,7 @@ def test_any_document_gives_well_formed_xml_without_scripts_ids_and_references(d
         assert set(element.attrib) <= ATTRIBUTES
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_no_name_gets_into_the_rules_for_colors(name):
     hostile = Document((Vertex(name, name, entry_ports=(name,)),), ())
     style = parsed(draw_svg(hostile)).find(f"{SVG}style").text

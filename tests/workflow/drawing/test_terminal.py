@@ -223,7 +223,7 @@ def columns(line):
     return found
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_a_name_is_no_markup_and_is_not_wrapped(name):
     document = Document((Vertex(name or "a", name),), ())
     written = io.StringIO()
