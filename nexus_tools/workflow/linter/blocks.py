@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nexus_tools.workflow.document import Document, EdgeKind
-from nexus_tools.workflow.linter.graph import input_text, output_text
+from nexus_tools.workflow.linter.graph import input_text
 from nexus_tools.workflow.structure import BlockKind, Structure, shared_length
 from nexus_tools.workflow.violation import Severity, Violation
 
@@ -13,17 +13,13 @@ _SAID_BY_RULES = frozenset({"cycle", "breaks_nothing"})
 
 
 def blocks(document: Document, structure: Structure) -> Iterator[Violation]:
-    """Blocks that do not nest, values that later rounds lack, outputs that are no result.
-
-    The first are errors in the dialect, the others are warnings.
-    """
+    """Blocks that do not nest, errors in the dialect, and values that later rounds lack."""
     severity = Severity.ERROR if document.has_dialect else Severity.WARNING
     for problem in structure.problems:
         if problem.rule not in _SAID_BY_RULES:
             yield replace(problem, severity=severity)
     if not structure.problems:
         yield from _later_rounds(document, structure)
-        yield from _outputs(document, structure)
 
 
 def _later_rounds(document: Document, structure: Structure) -> Iterator[Violation]:
@@ -46,15 +42,3 @@ def _later_rounds(document: Document, structure: Structure) -> Iterator[Violatio
                 "alone: a static edge brings it for all rounds."
             )
             yield Violation("second_round", message, f"/edges/{at}", Severity.WARNING)
-
-
-def _outputs(document: Document, structure: Structure) -> Iterator[Violation]:
-    for at, output in enumerate(document.outputs):
-        around = structure.around.get(output.source.vertex)
-        if around:
-            block = structure.blocks[around[0]].kind
-            message = (
-                f"'{output_text(output.source)}' is in a {block} and no result: only what leaves "
-                f"the {block} is."
-            )
-            yield Violation("output_in_block", message, f"/outputs/{at}", Severity.WARNING)

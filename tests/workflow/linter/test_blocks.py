@@ -38,14 +38,3 @@ def test_what_comes_into_a_loop_is_missing_in_its_second_round():
 )
 def test_what_stays_or_comes_again_is_there_in_every_round(line):
     assert warnings(flow(*LOOP, line, *ENDS)) == []
-
-
-def test_an_output_inside_a_block_is_no_result():
-    document = flow(
-        *("> a.x", "a.ok.list for_each b.x", "b.ok.one collect c.x", "b.ok.two >", "c.ok.all >"),
-        **DIALECT,
-    )
-    message = (
-        "'Output port: b.ok.two' is in a region and no result: only what leaves the region is."
-    )
-    assert warnings(document) == [("output_in_block", message, "/outputs/0")]
