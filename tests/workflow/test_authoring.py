@@ -233,6 +233,16 @@ def test_a_program_becomes_the_document_that_one_writes_by_hand():
     )
 
 
+def test_what_leaves_a_loop_is_a_result():
+    document = document_of(ROUNDS + "flow.output('text', verdict.good.text)")
+    assert document.outputs == (Output(output("judge.good.text"), "text"),)
+
+
+def test_what_is_collected_is_a_result_for_each_iteration():
+    document = document_of(SUMMARY + "flow.output('texts', flow.collect(summary.ok.text))")
+    assert document.outputs == (Output(output("summarise.ok.text"), "texts"),)
+
+
 def test_the_same_program_gives_the_same_document():
     assert document_of(REPORT).digest() == document_of(REPORT).digest()
 
@@ -656,8 +666,8 @@ def assert_refused(program, code, line, message):
         ),
         (
             "flow.output('topic', topic)",
-            "output_out_of_place",
-            "the input topic is not what a step gave that is in no block",
+            "output_expected",
+            "the input topic is not what a step gives",
         ),
         (
             "flow.first(topic, topic)",
@@ -803,8 +813,8 @@ def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
         ("    flow.document()", "block_open", "the for_each of line 2 has not ended"),
         (
             "flow.output('texts', summary.ok.text)",
-            "output_out_of_place",
-            "summarise.ok.text is not what a step gave that is in no block",
+            "value_not_collected",
+            "summarise.ok.text is there once for each element of the for_each of line 2",
         ),
     ],
 )
@@ -865,9 +875,12 @@ def test_a_mistake_in_a_loop_is_refused_in_its_line(mistake, code, message):
             "loop.text is there only within the loop of line 1",
         ),
         (
-            "flow.output('text', verdict.good.text)",
-            "output_out_of_place",
-            "judge.good.text is not what a step gave that is in no block",
+            "flow.output('text', better.ok.text)",
+            "value_leaves_loop",
+            (
+                "summarise.ok.text is there in each round of the loop of line 1, "
+                "and nothing says which is the last"
+            ),
         ),
     ],
 )

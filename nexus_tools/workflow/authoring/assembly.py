@@ -143,10 +143,10 @@ class _Assembly:
     def add_outputs(self) -> None:
         """What the execution gives in the end; alternatives share a name."""
         for name, feed in self.sketch.outputs.items():
-            for port in feed.value.leaves():
-                assert isinstance(port, PortValue)
+            for way in self._ways(feed, self.sketch.root):
+                assert isinstance(way.source, PortValue)
                 self.lines[f"/outputs/{len(self.outputs)}"] = feed.line
-                self.outputs.append(Output(_output_port(port), name))
+                self.outputs.append(Output(_output_port(way.source), name))
 
     def check_all_is_used(self) -> None:
         """Inputs and states of loops that nothing takes are mistakes."""

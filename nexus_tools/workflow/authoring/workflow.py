@@ -26,6 +26,7 @@ from nexus_tools.workflow.authoring.sketch import (
 )
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
+from nexus_tools.workflow.authoring.ways import ways
 from nexus_tools.workflow.document import Document
 from nexus_tools.workflow.interfaces import Shape, shape_of_type
 from nexus_tools.workflow.linter import lint
@@ -177,21 +178,20 @@ class Workflow:
             return first_of(self._sketch, [as_value(self._sketch, value) for value in values])
 
     def output(self, name: str, value: Value) -> None:
-        """A part of the result, by name: what a step gave that is in no block.
+        """A part of the result, by name: what a step gave, perhaps in the last round of a loop.
 
-        Raises `UsageError`: `name_in_use`, `output_out_of_place`.
+        Of what is collected there is one part for each iteration, in order. Raises `UsageError`:
+        `name_in_use`, `output_expected`, `block_open`, and where a value cannot go.
         """
         with authors_line() as line:
+            self._check_blocks_have_ended()
             _check_name(name, self._sketch.outputs, "an output")
             given = as_value(self._sketch, value)
-            if any(
-                not isinstance(leaf, PortValue) or leaf.block is not self._sketch.root
-                for leaf in given.leaves()
-            ):
+            if not all(isinstance(way.source, PortValue) for way in ways(given, self._sketch.root)):
                 raise UsageError(
-                    "output_out_of_place",
-                    f"{given} is not what a step gave that is in no block",
-                    hint="hand it to a step behind all blocks, and name what that gives",
+                    "output_expected",
+                    f"{given} is not what a step gives",
+                    hint="name a port of a variant of a step",
                 )
         self._sketch.outputs[name] = Feed(given, line)
 
@@ -211,15 +211,17 @@ class Workflow:
         """The document. Raises as `check` does, and `UsageError` for what is left unsaid."""
         return self._checked(strict=False)[0]
 
-    def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
+    def _check_blocks_have_ended(self) -> None:
         if self._sketch.block is not self._sketch.root:
-            raise authors_line().of(
-                UsageError(
-                    "block_open",
-                    f"{self._sketch.block} has not ended",
-                    hint="ask for the document behind all `with` blocks",
-                )
+            raise UsageError(
+                "block_open",
+                f"{self._sketch.block} has not ended",
+                hint="write this behind all `with` blocks",
             )
+
+    def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
+        with authors_line():
+            self._check_blocks_have_ended()
         result = assembled(self._sketch)
         if result.errors:
             raise _refusal(result.errors)
