@@ -768,6 +768,11 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "name_in_use",
             "'a' names an output already",
         ),
+        (
+            "flow.output('a', found.ok.papers); flow.output('b', found.ok.papers)",
+            "output_named_already",
+            "search.ok.papers is the output 'a', or a part of it",
+        ),
     ],
 )
 def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):

@@ -181,19 +181,31 @@ class Workflow:
         """A part of the result, by name: what a step gave, perhaps in the last round of a loop.
 
         Of what is collected there is one part for each iteration, in order. Raises `UsageError`:
-        `name_in_use`, `output_expected`, `block_open`, and where a value cannot go.
+        `name_in_use`, `output_expected`, `output_named_already`, `block_open`, and where a value
+        cannot go.
         """
         with authors_line() as line:
             self._check_blocks_have_ended()
             _check_name(name, self._sketch.outputs, "an output")
             given = as_value(self._sketch, value)
-            if not all(isinstance(way.source, PortValue) for way in ways(given, self._sketch.root)):
-                raise UsageError(
-                    "output_expected",
-                    f"{given} is not what a step gives",
-                    hint="name a port of a variant of a step",
-                )
+            self._check_output(given)
         self._sketch.outputs[name] = Feed(given, line)
+
+    def _check_output(self, value: Value) -> None:
+        sources = {str(way.source): way.source for way in ways(value, self._sketch.root)}
+        if not all(isinstance(source, PortValue) for source in sources.values()):
+            raise UsageError(
+                "output_expected",
+                f"{value} is not what a step gives",
+                hint="name a port of a variant of a step",
+            )
+        for name, given in self._sketch.outputs.items():
+            if any(str(way.source) in sources for way in ways(given.value, self._sketch.root)):
+                raise UsageError(
+                    "output_named_already",
+                    f"{value} is the output {name!r}, or a part of it",
+                    hint="use that one",
+                )
 
     def on_failure(self, action: OnFailure) -> None:
         """What a failure does that nobody takes up, where its step does not say: `terminate`."""
