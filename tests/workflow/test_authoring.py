@@ -279,6 +279,15 @@ def test_a_step_without_inputs_is_in_the_group_that_begins():
     assert document.entry_groups == (EntryGroup("_default_group", ("tell-time", "improve")),)
 
 
+def test_inputs_stand_in_the_order_in_which_they_are_declared():
+    document = document_of("""
+        [first, second] = flow.inputs(first=str, second=str)
+        flow.add(improve, text=second, hints=[], topic=first)
+        flow.add(post, text=topic)
+    """)
+    assert [given.name for given in document.inputs] == ["topic", "first", "second"]
+
+
 def test_ports_with_any_name_are_given_as_a_mapping():
     document = document_of('flow.add(greet, {"name": topic}, name="hello")')
     assert document.inputs == (Input("topic", (target("hello.name"),)),)
@@ -457,6 +466,15 @@ def test_alternatives_are_collected_into_one_list():
         either = flow.first(verdict.good.text, verdict.poor.text)
         flow.add(write, notes=flow.collect(either))
     """)[1:] == ["collect judge.good.text write.notes", "collect judge.poor.text write.notes"]
+
+
+def test_the_list_of_a_for_each_may_be_the_one_of_several_that_arrives():
+    assert edges_of("""
+        verdict = flow.add(judge, text=topic)
+        found = flow.add(search, topic=verdict.good.text)
+        with flow.for_each(flow.first(verdict.poor.hints, found.ok.papers)) as each:
+            flow.add(post, text=each)
+    """)[1:] == ["for_each judge.poor.hints post.text", "for_each search.ok.papers post.text"]
 
 
 def test_as_many_runs_are_under_way_as_the_innermost_for_each_says():

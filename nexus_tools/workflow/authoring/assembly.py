@@ -169,14 +169,15 @@ class _Assembly:
 
     def finished(self) -> Assembled:
         """All of it."""
-        for index, name in enumerate(self.entered):
+        inputs = [name for name in self.sketch.inputs if name in self.entered]
+        for index, name in enumerate(inputs):
             self.lines[f"/inputs/{index}"] = self.sketch.inputs[name].line
         document = Document(
             vertices=tuple(self.vertices),
             edges=tuple(self.edges),
             defaults=tuple(self.defaults),
             entry_groups=self._entry_groups(),
-            inputs=tuple(Input(name, tuple(ports)) for name, ports in self.entered.items()),
+            inputs=tuple(Input(name, tuple(self.entered[name])) for name in inputs),
             outputs=tuple(self.outputs),
             post_failure_action=self.sketch.post_failure_action,
             dialect=DIALECT,
