@@ -233,6 +233,16 @@ def test_a_program_becomes_the_document_that_one_writes_by_hand():
     )
 
 
+def test_what_leaves_a_loop_is_a_result():
+    document = document_of(ROUNDS + "flow.output('text', verdict.good.text)")
+    assert document.outputs == (Output(output("judge.good.text"), "text"),)
+
+
+def test_what_is_collected_is_a_result_for_each_iteration():
+    document = document_of(SUMMARY + "flow.output('texts', flow.collect(summary.ok.text))")
+    assert document.outputs == (Output(output("summarise.ok.text"), "texts"),)
+
+
 def test_the_same_program_gives_the_same_document():
     assert document_of(REPORT).digest() == document_of(REPORT).digest()
 
@@ -267,6 +277,15 @@ def test_a_step_without_inputs_is_in_the_group_that_begins():
         flow.add(improve, text=now.ok.text, hints=[], topic=topic)
     """)
     assert document.entry_groups == (EntryGroup("_default_group", ("tell-time", "improve")),)
+
+
+def test_inputs_stand_in_the_order_in_which_they_are_declared():
+    document = document_of("""
+        [first, second] = flow.inputs(first=str, second=str)
+        flow.add(improve, text=second, hints=[], topic=first)
+        flow.add(post, text=topic)
+    """)
+    assert [given.name for given in document.inputs] == ["topic", "first", "second"]
 
 
 def test_ports_with_any_name_are_given_as_a_mapping():
@@ -447,6 +466,15 @@ def test_alternatives_are_collected_into_one_list():
         either = flow.first(verdict.good.text, verdict.poor.text)
         flow.add(write, notes=flow.collect(either))
     """)[1:] == ["collect judge.good.text write.notes", "collect judge.poor.text write.notes"]
+
+
+def test_the_list_of_a_for_each_may_be_the_one_of_several_that_arrives():
+    assert edges_of("""
+        verdict = flow.add(judge, text=topic)
+        found = flow.add(search, topic=verdict.good.text)
+        with flow.for_each(flow.first(verdict.poor.hints, found.ok.papers)) as each:
+            flow.add(post, text=each)
+    """)[1:] == ["for_each judge.poor.hints post.text", "for_each search.ok.papers post.text"]
 
 
 def test_as_many_runs_are_under_way_as_the_innermost_for_each_says():
@@ -656,8 +684,8 @@ def assert_refused(program, code, line, message):
         ),
         (
             "flow.output('topic', topic)",
-            "output_out_of_place",
-            "the input topic is not what a step gave that is in no block",
+            "output_expected",
+            "the input topic is not what a step gives",
         ),
         (
             "flow.first(topic, topic)",
@@ -758,6 +786,11 @@ def test_a_mistake_is_refused_in_its_line(program, code, message):
             "name_in_use",
             "'a' names an output already",
         ),
+        (
+            "flow.output('a', found.ok.papers); flow.output('b', found.ok.papers)",
+            "output_named_already",
+            "search.ok.papers is the output 'a', or a part of it",
+        ),
     ],
 )
 def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
@@ -803,8 +836,8 @@ def test_a_mistake_with_a_step_is_refused_in_its_line(mistake, code, message):
         ("    flow.document()", "block_open", "the for_each of line 2 has not ended"),
         (
             "flow.output('texts', summary.ok.text)",
-            "output_out_of_place",
-            "summarise.ok.text is not what a step gave that is in no block",
+            "value_not_collected",
+            "summarise.ok.text is there once for each element of the for_each of line 2",
         ),
     ],
 )
@@ -865,9 +898,12 @@ def test_a_mistake_in_a_loop_is_refused_in_its_line(mistake, code, message):
             "loop.text is there only within the loop of line 1",
         ),
         (
-            "flow.output('text', verdict.good.text)",
-            "output_out_of_place",
-            "judge.good.text is not what a step gave that is in no block",
+            "flow.output('text', better.ok.text)",
+            "value_leaves_loop",
+            (
+                "summarise.ok.text is there in each round of the loop of line 1, "
+                "and nothing says which is the last"
+            ),
         ),
     ],
 )

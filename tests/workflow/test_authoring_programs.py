@@ -121,6 +121,13 @@ class Program:
         either = self.flow.first(step.ok.value, step.err.value)
         collected = self.flow.collect(self.random.choice([step.ok.value, either]))
         self.offer(collected, ("collected", name))
+        self.result(around, collected, ("collected", name))
+
+    def result(self, around, value, origin):
+        """A result, if it is one outside of all blocks."""
+        if not around:
+            self.flow.output(f"result_{len(self.around)}", value)
+            self.lines.append(("output", f"result_{len(self.around)}", origin))
 
     def loop(self, around):
         begin = self.random.choice(self.values)
@@ -152,6 +159,7 @@ class Program:
         self.lines = outside
         left = decides.ok.value
         self.offer(left, ("port", name, "value"))
+        self.result(around, left, ("port", name, "value"))
         self.step(around, [left])
 
 
@@ -164,6 +172,7 @@ class Plain:
 
     def __init__(self, lines):
         self.taken = {}
+        self.results = {}
         self.ran = {}
         self.told = {}
         self.run(lines, ())
@@ -192,6 +201,10 @@ class Plain:
             self.run(lines, (*path, number))
             now |= {name: self.value(origin) for name, origin in later.items()}
 
+    def output(self, _, name, origin):
+        value = self.value(origin)
+        self.results[name] = value if isinstance(value, list) else [value]
+
     def value(self, origin):
         match origin:
             case ("port", name, port):
@@ -218,6 +231,11 @@ class Executed:
                 goes_on = run.vertex in deciding and run.path[-1] + 1 < TIMES
                 outcome = Settled("more" if goes_on else "ok", {"value": None, "items": TIMES})
                 execution.apply(Closed(run, outcome))
+
+        self.results = {}
+        for result in execution.results():
+            if result.name:
+                self.results.setdefault(result.name, []).append(self.value(result.value))
 
     def value(self, value):
         match value:
@@ -248,6 +266,8 @@ def test_whatever_is_written_is_a_workflow_with_the_blocks_of_its_program(seed):
 def test_a_workflow_runs_as_its_program_reads(seed):
     program = Program(seed)
     executed = Executed(program.document, program.deciding)
-    assert executed.taken == Plain(program.lines).taken
+    plain = Plain(program.lines)
+    assert executed.taken == plain.taken
+    assert executed.results == plain.results
     assert list(executed.execution.failures) == []
     assert executed.execution.status is Status.COMPLETED

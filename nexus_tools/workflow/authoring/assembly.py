@@ -143,10 +143,10 @@ class _Assembly:
     def add_outputs(self) -> None:
         """What the execution gives in the end; alternatives share a name."""
         for name, feed in self.sketch.outputs.items():
-            for port in feed.value.leaves():
-                assert isinstance(port, PortValue)
+            for way in self._ways(feed, self.sketch.root):
+                assert isinstance(way.source, PortValue)
                 self.lines[f"/outputs/{len(self.outputs)}"] = feed.line
-                self.outputs.append(Output(_output_port(port), name))
+                self.outputs.append(Output(_output_port(way.source), name))
 
     def check_all_is_used(self) -> None:
         """Inputs and states of loops that nothing takes are mistakes."""
@@ -169,14 +169,15 @@ class _Assembly:
 
     def finished(self) -> Assembled:
         """All of it."""
-        for index, name in enumerate(self.entered):
+        inputs = [name for name in self.sketch.inputs if name in self.entered]
+        for index, name in enumerate(inputs):
             self.lines[f"/inputs/{index}"] = self.sketch.inputs[name].line
         document = Document(
             vertices=tuple(self.vertices),
             edges=tuple(self.edges),
             defaults=tuple(self.defaults),
             entry_groups=self._entry_groups(),
-            inputs=tuple(Input(name, tuple(ports)) for name, ports in self.entered.items()),
+            inputs=tuple(Input(name, tuple(self.entered[name])) for name in inputs),
             outputs=tuple(self.outputs),
             post_failure_action=self.sketch.post_failure_action,
             dialect=DIALECT,

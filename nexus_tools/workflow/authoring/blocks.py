@@ -90,7 +90,7 @@ class ForEachTogether(_ForEach):
     """The steps in its `with` block run once for the first elements of some lists, and so on."""
 
     def __enter__(self) -> tuple[Value, ...]:
-        """One element of each list; there are as many iterations as the shortest list has."""
+        """One element of each list."""
         self._enter()
         return self._elements
 

@@ -26,6 +26,7 @@ from nexus_tools.workflow.authoring.sketch import (
 )
 from nexus_tools.workflow.authoring.steps import OnFailure, Step, failure_action
 from nexus_tools.workflow.authoring.used_tool import KnownTool, UsedTool, known_tool
+from nexus_tools.workflow.authoring.ways import ways
 from nexus_tools.workflow.document import Document
 from nexus_tools.workflow.interfaces import Shape, shape_of_type
 from nexus_tools.workflow.linter import lint
@@ -129,8 +130,8 @@ class Workflow:
     ) -> ForEach | ForEachTogether:
         """The steps in the `with` block run once for each element of a list: it gives the element.
 
-        Several lists are walked together: `for_each(names, ages) as (name, age)` ends with the
-        shortest. Of each step `parallel` runs are under way at once (32). Raises `UsageError`:
+        Several lists are walked together, as in `for_each(names, ages) as (name, age)`: what needs
+        elements of both runs as often as the shorter list has some. Of each step `parallel` runs are under way at once (32). Raises `UsageError`:
         `list_out_of_place`, `parallel_invalid`; `ValidationError`: `not_a_list`. The steps wait
         until all is there that any of them takes from outside.
         """
@@ -177,23 +178,34 @@ class Workflow:
             return first_of(self._sketch, [as_value(self._sketch, value) for value in values])
 
     def output(self, name: str, value: Value) -> None:
-        """A part of the result, by name: what a step gave that is in no block.
+        """A part of the result, by name: what a step gave, perhaps in the last round of a loop.
 
-        Raises `UsageError`: `name_in_use`, `output_out_of_place`.
+        Of what is collected there is one part for each iteration, in order. Raises `UsageError`:
+        `name_in_use`, `output_expected`, `output_named_already`, `block_open`, and where a value
+        cannot go.
         """
         with authors_line() as line:
+            self._check_blocks_have_ended()
             _check_name(name, self._sketch.outputs, "an output")
             given = as_value(self._sketch, value)
-            if any(
-                not isinstance(leaf, PortValue) or leaf.block is not self._sketch.root
-                for leaf in given.leaves()
-            ):
-                raise UsageError(
-                    "output_out_of_place",
-                    f"{given} is not what a step gave that is in no block",
-                    hint="hand it to a step behind all blocks, and name what that gives",
-                )
+            self._check_output(given)
         self._sketch.outputs[name] = Feed(given, line)
+
+    def _check_output(self, value: Value) -> None:
+        sources = {str(way.source): way.source for way in ways(value, self._sketch.root)}
+        if not all(isinstance(source, PortValue) for source in sources.values()):
+            raise UsageError(
+                "output_expected",
+                f"{value} is not what a step gives",
+                hint="name a port of a variant of a step",
+            )
+        for name, given in self._sketch.outputs.items():
+            if any(str(way.source) in sources for way in ways(given.value, self._sketch.root)):
+                raise UsageError(
+                    "output_named_already",
+                    f"{value} is the output {name!r}, or a part of it",
+                    hint="use that one",
+                )
 
     def on_failure(self, action: OnFailure) -> None:
         """What a failure does that nobody takes up, where its step does not say: `terminate`."""
@@ -211,15 +223,17 @@ class Workflow:
         """The document. Raises as `check` does, and `UsageError` for what is left unsaid."""
         return self._checked(strict=False)[0]
 
-    def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
+    def _check_blocks_have_ended(self) -> None:
         if self._sketch.block is not self._sketch.root:
-            raise authors_line().of(
-                UsageError(
-                    "block_open",
-                    f"{self._sketch.block} has not ended",
-                    hint="ask for the document behind all `with` blocks",
-                )
+            raise UsageError(
+                "block_open",
+                f"{self._sketch.block} has not ended",
+                hint="write this behind all `with` blocks",
             )
+
+    def _checked(self, *, strict: bool) -> tuple[Document, list[Located]]:
+        with authors_line():
+            self._check_blocks_have_ended()
         result = assembled(self._sketch)
         if result.errors:
             raise _refusal(result.errors)
