@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 _SHOWN_CALLS = 100
 _MOST_SHOWN, _LEAST_SHOWN = 60, 20
 _OTHER_COLUMNS = 40
+_EARLY_ENDS = {
+    "terminated": "was terminated",
+    "cancelled": "was stopped",
+    "timed_out": "timed out",
+}
 _COLUMNS = {
     "run": "Run",
     "began": "Began",
@@ -211,28 +216,20 @@ def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str
 
 def _report(output: Output, file: str, done: "Simulation") -> None:
     """Print it; raises `workflow_failed` if the execution did not come to its end."""
-    from nexus_tools.workflow import Status
-
-    reasons = list(done.reasons())
     steps = "1 step" if len(done.calls) == 1 else f"{len(done.calls)} steps"
     cost = units.rounded_up(done.cost_mist)
     came_to = f"{steps} in {units.duration(done.time_ms)}, about {cost} SUI"
-    ends = {
-        Status.TERMINATED: "was terminated",
-        Status.CANCELLED: "was stopped",
-        Status.TIMED_OUT: "timed out",
-    }
-    failed = None
-    if done.status in ends:
-        message = f"{file} {ends[done.status]} after {came_to}: {reasons.pop(0)}"
-        hint = "--max-steps allows more" if done.status is Status.CANCELLED else ""
-        failed = NexusError("workflow_failed", message, hint=hint)
+    reasons = list(done.reasons())
+    end = _EARLY_ENDS.get(done.status)
+    why = reasons.pop(0) if end else ""
     if output.as_json:
         output.document(done.as_json())
     else:
         _print(output, done, reasons)
-    if failed is not None:
-        raise failed
+    if end:
+        hint = "--max-steps allows more" if done.status == "cancelled" else ""
+        message = f"{file} {end} after {came_to}: {why}"
+        raise NexusError("workflow_failed", message, hint=hint)
     output.done(f"{done.status.replace('_', ' ')}: {came_to}")
 
 
@@ -245,9 +242,8 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
     output.table(rows, _COLUMNS, empty="nothing was called")
     if len(done.calls) > len(rows):
         output.note(f"… and {len(done.calls) - len(rows)} more: --json has all")
-    labels = _labels(done)
-    results = {label: json.dumps(each.value, ensure_ascii=False) for label, each in labels.items()}
-    if results:
+    if done.results:
+        results = _results(done)
         output.record(results, {label: label for label in results}, title="Results")
     if done.made_up:
         names = ", ".join(sorted(done.made_up))
@@ -257,13 +253,14 @@ def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
         output.warn(plain(sentence))
 
 
-def _labels(done: "Simulation") -> Mapping[str, Any]:
+def _results(done: "Simulation") -> dict[str, str]:
     """The results by what people call them: the name of an output, or its port and path."""
-    return {
-        (each.name or str(each.source))
-        + (f"[{','.join(map(str, each.path))}]" if each.path else ""): each
-        for each in done.results
-    }
+    found = {}
+    for each in done.results:
+        path = f"[{','.join(map(str, each.path))}]" if each.path else ""
+        value = json.dumps(each.value, ensure_ascii=False)
+        found[plain(f"{each.name or each.source}{path}")] = value
+    return found
 
 
 def _row(call: "SimulatedCall", width: int) -> dict[str, str]:

@@ -147,6 +147,18 @@ def test_a_stub_of_nobody_is_warned_of(home, workflows, tmp_path):
     assert "made up, for want of a stub or a tool: count, split, sum" in result.stderr
 
 
+def test_a_strangers_names_cannot_control_the_terminal(home, changed):
+    def change(document):
+        text = json.dumps(document).replace('"sum"', '"\\u001b]0;owned\\u0007"')
+        document.update(json.loads(text))
+
+    path = changed("count.json", change)
+    result = home.run("workflow", "simulate", path, "--input", "text=\x1b]0;owned\x07")
+    assert result.code == 0
+    assert "Results" in result.stdout
+    assert not set(result.stdout + result.stderr) & set("\x1b\x07")
+
+
 def test_an_execution_that_ends_early_fails_with_its_reason(home, workflows, tmp_path):
     stubs = tmp_path / "stubs.json"
     stubs.write_text('{"split": {"fail": "unreachable", "detail": "no route to host"}}')
