@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 from nexus_tools.workflow import Document, Input, InputPort, Phase, Vertex, VertexState
 from nexus_tools.workflow.drawing.picture import picture_of, printable
 from tests.workflow.drawing.conftest import edge, flow, read
@@ -76,3 +79,11 @@ def test_the_sentences_say_what_is_drawn():
 
 def test_what_controls_a_terminal_and_what_turns_text_around_is_not_printed():
     assert printable("a\x1b[0m\n\u202e\ud800中") == "a�[0m���中"
+
+
+def test_who_draws_nothing_imports_nothing_that_draws():
+    program = (
+        "import sys, nexus_tools.workflow;"
+        "sys.exit(bool({'graphlay', 'rich', 'nexus_tools.workflow.drawing'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
