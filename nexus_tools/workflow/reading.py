@@ -5,7 +5,7 @@ Whatever the reference reads is read, in each of its spellings; what it drops in
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.spelling import with_suggestion
@@ -88,8 +88,7 @@ class _Report:
 _Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A value in the document, with the path to it."""
 
     value: Any
@@ -160,8 +159,7 @@ class _Place:
         self.report.add("unknown_field", message, (*self.path, name), severity)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
+class _Fields(NamedTuple):
     """The known fields of an object, each read as what it has to be, or its default."""
 
     places: Mapping[str, _Place]
