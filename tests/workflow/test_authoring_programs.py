@@ -160,7 +160,8 @@ class Program:
         left = decides.ok.value
         self.offer(left, ("port", name, "value"))
         self.result(around, left, ("port", name, "value"))
-        self.step(around, [left])
+        if around or self.random.random() < 0.5:
+            self.step(around, [left])
 
 
 class Plain:
