@@ -19,6 +19,7 @@ GENERATED = (PACKAGE / "move", PACKAGE / "upgrade_lock" / "move")
 ROOMS = (
     "tool",
     "toolkit",
+    "workflow.authoring",
     "bridges",
     "lending",
     "sui",

@@ -29,7 +29,7 @@ from nexus_tools.tool.domain_owners import (
     RegistryOwners,
     proof_hosts,
 )
-from nexus_tools.tool.example import example_input
+from nexus_tools.tool.example import example_answer, example_input
 from nexus_tools.tool.fqn import ToolFqn
 from nexus_tools.tool.fqn_patterns import FqnPatterns
 from nexus_tools.tool.host import is_host
@@ -141,6 +141,7 @@ __all__ = [
     "definition_fields",
     "direct_subschemas",
     "encoded_ports",
+    "example_answer",
     "example_input",
     "is_error_variant",
     "is_host",

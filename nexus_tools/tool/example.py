@@ -1,4 +1,4 @@
-"""A small valid input for a schema, so that a tool can be tried without knowing it.
+"""A small valid input or answer for a schema, so that a tool can be tried without knowing it.
 
 Deterministic: the same schema gives the same example. What an author wrote comes first (`examples`,
 `default`, `const`, `enum`), then the smallest plain value within the bounds. Every candidate is
@@ -14,7 +14,8 @@ from urllib.parse import quote
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool.example_pattern import matching_texts
-from nexus_tools.tool.schema import check_input_schema
+from nexus_tools.tool.outcome import Answer
+from nexus_tools.tool.schema import check_input_schema, check_output_schema
 from nexus_tools.tool.schema_document import Schema, SchemaDocument
 from nexus_tools.tool.strict_json import canonical_json
 from nexus_tools.tool.validation_cost import linear_time
@@ -37,9 +38,27 @@ def example_input(input_schema: object) -> dict[str, Any]:
     for candidate in islice(candidates, _MAX_TRIES):
         if isinstance(candidate, dict) and schema.validator.is_valid(candidate):
             return candidate
-    raise ValidationError(
+    raise _not_found("a valid input could be derived from the input schema")
+
+
+def example_answer(output_schema: object, variant: str) -> Answer:
+    """The smallest valid answer of a variant that is found, for a checked output schema.
+
+    Raises `ValidationError` with code `example_not_found`, for an unknown variant, too.
+    """
+    schema = check_output_schema(output_schema)
+    if variant in schema.variants:
+        ports = schema.document.subschemas[schema.variants[variant]]
+        for candidate in islice(_Candidates(schema.document).of(ports, 0), _MAX_TRIES):
+            if schema.validator.is_valid({variant: candidate}):
+                return Answer(variant, candidate)
+    raise _not_found(f"the variant {variant[:80]!r} could be derived from the output schema")
+
+
+def _not_found(what: str) -> ValidationError:
+    return ValidationError(
         "example_not_found",
-        "no example of a valid input could be derived from the input schema",
+        f"no example of {what}",
         hint='write one into the schema: "examples": [{…}]',
     )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nexus_tools.toolkit.conformance import Check, FailedError, Probe, Status, check_tool
     from nexus_tools.toolkit.hosting import run, serve, serving
     from nexus_tools.toolkit.invoke import Limits
-    from nexus_tools.toolkit.loading import load
+    from nexus_tools.toolkit.loading import load, load_module
     from nexus_tools.toolkit.nonces import MemoryNonces, Nonces, SqliteNonces
     from nexus_tools.toolkit.recent import RecentInvocations
     from nexus_tools.toolkit.server import ToolServer
@@ -52,6 +52,7 @@ __all__ = [
     "Variant",
     "check_tool",
     "load",
+    "load_module",
     "run",
     "serve",
     "serving",
@@ -65,7 +66,7 @@ __getattr__ = late_names(
         "conformance": ("Check", "FailedError", "Probe", "Status", "check_tool"),
         "hosting": ("run", "serve", "serving"),
         "invoke": ("Limits",),
-        "loading": ("load",),
+        "loading": ("load", "load_module"),
         "nonces": ("MemoryNonces", "Nonces", "SqliteNonces"),
         "recent": ("RecentInvocations",),
         "server": ("ToolServer",),

@@ -25,7 +25,7 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
     author's module does not get through its import.
     """
     place, colon, attribute = target.partition(":")
-    module = _module(place)
+    module = load_module(place)
     if not colon:
         return _server(_tools_of(module), target, public_url)
     found: Any = module
@@ -36,7 +36,8 @@ def load(target: str, *, public_url: str | None = None) -> ToolServer:
     return _server(found, target, public_url)
 
 
-def _module(place: str) -> ModuleType:
+def load_module(place: str) -> ModuleType:
+    """The module of that name, or the one in a file that ends with `.py`; raises as `load` does."""
     try:
         return _from_file(Path(place)) if place.endswith(".py") else _from_name(place)
     except NexusError as error:

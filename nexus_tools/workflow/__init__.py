@@ -1,11 +1,12 @@
 """What a workflow is: its document, its rules, its meaning and its picture; it knows no chain.
 
-What draws is imported when it is first asked for.
+What executes or draws is imported when it is first asked for.
 """
 
 from typing import TYPE_CHECKING
 
 from nexus_tools.late_imports import late_names
+from nexus_tools.workflow.authoring import Workflow
 from nexus_tools.workflow.document import (
     DEFAULT_GROUP,
     DIALECT,
@@ -24,7 +25,9 @@ from nexus_tools.workflow.document import (
     Vertex,
     VertexKind,
 )
+from nexus_tools.workflow.interfaces import ToolFacts, lint_interfaces
 from nexus_tools.workflow.linter import lint
+from nexus_tools.workflow.places import Place, place_of, places_in
 from nexus_tools.workflow.plan import Plan, PlannedBlock, PlannedEdge, PlannedVertex, plan_of
 from nexus_tools.workflow.reading import read_document
 from nexus_tools.workflow.runs import (
@@ -49,6 +52,7 @@ from nexus_tools.workflow.runs import (
 )
 from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
+from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction, read_stubs
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
 if TYPE_CHECKING:
@@ -59,6 +63,15 @@ if TYPE_CHECKING:
         draw_svg,
         draw_terminal,
     )
+    from nexus_tools.workflow.entry_values import chosen_group, entry_names
+    from nexus_tools.workflow.simulation import (
+        SimulatedCall,
+        SimulatedResult,
+        Simulation,
+        simulate,
+    )
+    from nexus_tools.workflow.step_costs import StepCosts
+    from nexus_tools.workflow.tool_calls import SimulatedTool, ToolFunction
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -83,6 +96,7 @@ __all__ = [
     "Output",
     "OutputPort",
     "Phase",
+    "Place",
     "Plan",
     "PlannedBlock",
     "PlannedEdge",
@@ -94,11 +108,21 @@ __all__ = [
     "Run",
     "Settled",
     "Severity",
+    "SimulatedCall",
+    "SimulatedResult",
+    "SimulatedTool",
+    "Simulation",
     "Status",
     "Step",
+    "StepCosts",
     "Storage",
     "Structure",
+    "Stub",
+    "StubFunction",
+    "StubbedOutcome",
     "TimedOut",
+    "ToolFacts",
+    "ToolFunction",
     "Value",
     "Verifier",
     "Vertex",
@@ -107,12 +131,20 @@ __all__ = [
     "Violation",
     "Waiting",
     "WalkFailure",
+    "Workflow",
+    "chosen_group",
     "draw_mermaid",
     "draw_svg",
     "draw_terminal",
+    "entry_names",
     "lint",
+    "lint_interfaces",
+    "place_of",
+    "places_in",
     "plan_of",
     "read_document",
+    "read_stubs",
+    "simulate",
     "structure_of",
     "violations_error",
 ]
@@ -120,5 +152,11 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     globals(),
-    {"drawing": ("Phase", "VertexState", "draw_mermaid", "draw_svg", "draw_terminal")},
+    {
+        "drawing": ("Phase", "VertexState", "draw_mermaid", "draw_svg", "draw_terminal"),
+        "entry_values": ("chosen_group", "entry_names"),
+        "simulation": ("SimulatedCall", "SimulatedResult", "Simulation", "simulate"),
+        "step_costs": ("StepCosts",),
+        "tool_calls": ("SimulatedTool", "ToolFunction"),
+    },
 )

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from documents import Block, Page
+from documents.page import ROOT
 from drawing.canvas import LINE_HEIGHT, Canvas
+from nexus_tools.workflow import draw_svg, read_document
 
 
 def loop() -> str:
@@ -154,6 +156,12 @@ def _cut(line: str) -> str:
     return line if len(line) <= 92 else f"{line[:91]}…"
 
 
+def workflow(name: str) -> str:
+    """A workflow of the examples."""
+    document, _ = read_document((ROOT / "examples/workflows" / f"{name}.json").read_bytes())
+    return draw_svg(document)
+
+
 PICTURES: Mapping[str, Callable[[], str]] = {
     "loop": loop,
     "life": life,
@@ -161,4 +169,6 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "leader": leader,
     "money": money,
     "claim": terminal,
+    "count": lambda: workflow("count"),
+    "write": lambda: workflow("write"),
 }

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
-from nexus_tools.tool import check_input_schema, example_input
+from nexus_tools.tool import Answer, check_input_schema, example_answer, example_input
 
 PORTS = {
     "anything": {},
@@ -193,3 +193,35 @@ def test_examples_of_nested_schemas_are_valid(port):
     schema = _schema(port)
     check_input_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(example_input(schema))
+
+
+def branch(name, ports, **more):
+    schema = {"type": "object", "properties": ports, "required": list(ports), **more}
+    return {"type": "object", "properties": {name: schema}, "required": [name]}
+
+
+OUTPUT = {
+    "$defs": {"price": {"type": "integer", "minimum": 7}},
+    "oneOf": [
+        branch("found", {"price": {"$ref": "#/$defs/price"}, "names": {"type": "array"}}),
+        branch("err_closed", {"reason": {"type": "string"}}),
+    ],
+}
+
+
+def test_an_example_of_an_answer_has_the_ports_of_the_variant():
+    assert example_answer(OUTPUT, "found") == Answer("found", {"price": 7, "names": []})
+    assert example_answer(OUTPUT, "err_closed") == Answer("err_closed", {"reason": "example"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "variant"),
+    [
+        (OUTPUT, "elsewhere"),
+        ({"oneOf": [branch("ok", {"n": {"type": "integer", "minimum": 2, "maximum": 1}})]}, "ok"),
+    ],
+)
+def test_an_answer_that_cannot_be_guessed_is_said_so(schema, variant):
+    with pytest.raises(ValidationError) as refused:
+        example_answer(schema, variant)
+    assert refused.value.code == "example_not_found"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
-    from nexus_tools.cli.framework.output import Output, plain, print_tree
+    from nexus_tools.cli.framework.output import Output, json_text, plain, print_drawn, print_tree
     from nexus_tools.cli.framework.own_process import own_command
     from nexus_tools.cli.framework.parameters import (
         AMOUNT,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from nexus_tools.cli.framework.serving import Serving, serves
     from nexus_tools.cli.framework.session import Session
     from nexus_tools.cli.framework.shared_options import shared_options_last
+    from nexus_tools.cli.framework.templates import check_empty, filled_in, write_template
     from nexus_tools.cli.framework.watching import event_document, event_line, watch
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Session",
     "asked",
     "carry_out",
+    "check_empty",
     "complete_files",
     "complete_folders",
     "complete_fqns",
@@ -67,10 +69,13 @@ __all__ = [
     "complete_settings",
     "event_document",
     "event_line",
+    "filled_in",
+    "json_text",
     "local",
     "own_command",
     "picks",
     "plain",
+    "print_drawn",
     "print_tree",
     "reach",
     "reaches",
@@ -86,6 +91,7 @@ __all__ = [
     "shared_options_last",
     "terminable",
     "watch",
+    "write_template",
     "writes",
 ]
 
@@ -106,7 +112,7 @@ __getattr__ = late_names(
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "own_process": ("own_command",),
-        "output": ("Output", "plain", "print_tree"),
+        "output": ("Output", "json_text", "plain", "print_drawn", "print_tree"),
         "parameters": (
             "AMOUNT",
             "CA_FILE",
@@ -122,6 +128,7 @@ __getattr__ = late_names(
         "serving": ("Serving", "serves"),
         "session": ("Session",),
         "shared_options": ("shared_options_last",),
+        "templates": ("check_empty", "filled_in", "write_template"),
         "watching": ("event_document", "event_line", "watch"),
     },
 )

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -130,6 +130,12 @@ class Output:
 def print_tree(tree: Any) -> None:
     """Print a `rich.tree.Tree`."""
     _console().print(tree)
+
+
+def print_drawn(draw: Callable[[int], Any]) -> None:
+    """Print what is drawn with `rich`, for as many columns as there are."""
+    console = _console()
+    console.print(draw(console.width))
 
 
 def _cell(value: Any) -> str:

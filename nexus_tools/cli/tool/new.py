@@ -2,15 +2,12 @@
 
 import keyword
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import click
 
-from nexus_tools.cli.framework import Session, local
-from nexus_tools.errors import UsageError
+from nexus_tools.cli.framework import Session, check_empty, local, write_template
 
-_SUFFIX = ".template"
 _DEFAULT_DOMAIN = "xyz.example"
 
 
@@ -32,42 +29,20 @@ def command(session: Session, name: str, fqn: str | None, directory: Path | None
 
     tool = ToolFqn.parse(fqn or f"{_DEFAULT_DOMAIN}.{name}@1")
     folder = directory or Path(name)
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(
-            "folder_not_empty",
-            f"{folder} exists and is not empty",
-            hint="--directory names another folder",
-        )
+    check_empty(folder, hint="--directory names another folder")
     values = {
         "project": name,
         "fqn": str(tool),
         "function": _function(tool.name),
         "invoke": protocol.INVOKE,
     }
-    written = _write(files("nexus_tools.cli.tool") / "template", folder, values)
+    written = write_template(files("nexus_tools.cli.tool") / "template", folder, values)
     session.output.done(f"wrote the tool {tool} to {folder}")
     if session.output.as_json:
         paths = [str(path) for path in written]
         session.output.document({"fqn": str(tool), "directory": str(folder), "files": paths})
         return
     session.output.note(f"next: cd {folder} && nexus-tools tool serve tools.py")
-
-
-def _write(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
-    """Fill in the templates of a folder; returns the files that were written."""
-    from string import Template
-
-    target.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            written += _write(entry, target / entry.name, values)
-        elif entry.name.endswith(_SUFFIX):
-            path = target / entry.name.removesuffix(_SUFFIX)
-            text = entry.read_text(encoding="utf-8")
-            path.write_text(Template(text).substitute(values), encoding="utf-8")
-            written.append(path)
-    return written
 
 
 def _function(name: str) -> str:

@@ -121,9 +121,12 @@ def _outputs(document: Document) -> Iterator[Violation]:
 
 def _loop_ends(document: Document) -> Iterator[Violation]:
     again, out = (_leaving(document, kind) for kind in (EdgeKind.DO_WHILE, EdgeKind.BREAK))
-    for (one, others), rule, has, lacks in (
-        ((again, out), 11, "do-while", "break"),
-        ((out, again), 12, "break", "do-while"),
+    # In the dialect a loop may end with a result of the workflow.
+    results = [each.source for each in document.outputs if document.has_dialect]
+    ending = {(each.vertex, each.variant) for each in results} - again.keys()
+    for one, others, rule, has, lacks in (
+        (again, out.keys() | ending, 11, "do-while", "break"),
+        (out, again.keys(), 12, "break", "do-while"),
     ):
         ends = {vertex for vertex, _ in others}
         for vertex, at in {vertex: at for (vertex, _), at in reversed(one.items())}.items():

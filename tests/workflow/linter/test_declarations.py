@@ -113,6 +113,13 @@ def test_a_loop_without_an_end_breaks_rule_11():
     ]
 
 
+def test_in_the_dialect_a_loop_may_end_with_a_result():
+    loop = ("> a.x", "a.ok.sum -> b.x", "b.more.sum do_while a.y", "a.y = 0")
+    assert errors(flow(*loop, "b.ok.sum >", dialect="nexus_tools/1")) == []
+    [(rule, _, _)] = errors(flow(*loop, "b.more.sum >", dialect="nexus_tools/1"))
+    assert rule == 11
+
+
 def test_a_break_edge_without_a_loop_breaks_rule_12():
     assert errors(flow("> a.x", "a.ok.sum break b.x")) == [
         (12, "Vertex 'a' has a break edge but no corresponding do-while edge.", "/edges/0")

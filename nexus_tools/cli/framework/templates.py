@@ -1,0 +1,35 @@
+"""Projects that commands write from templates: files whose names end with `.template`."""
+
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from nexus_tools.errors import UsageError
+
+_SUFFIX = ".template"
+
+
+def check_empty(folder: Path, *, hint: str) -> None:
+    """Raise `folder_not_empty` if there is something in a folder."""
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError("folder_not_empty", f"{folder} exists and is not empty", hint=hint)
+
+
+def write_template(source: Traversable, target: Path, values: dict[str, str]) -> list[Path]:
+    """Fill in the templates of a folder; returns the files that were written."""
+    target.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            written += write_template(entry, target / entry.name, values)
+        elif entry.name.endswith(_SUFFIX):
+            path = target / entry.name.removesuffix(_SUFFIX)
+            path.write_text(filled_in(entry, values), encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def filled_in(template: Traversable, values: dict[str, str]) -> str:
+    """The text of a template with its values."""
+    from string import Template
+
+    return Template(template.read_text(encoding="utf-8")).substitute(values)

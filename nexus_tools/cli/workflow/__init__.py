@@ -1,0 +1,17 @@
+"""`nexus-tools workflow`: a command per file."""
+
+import click
+
+from nexus_tools.cli.framework import LazyGroup
+
+COMMANDS = {
+    "new": "Write a small workflow to start from.",
+    "validate": "Check whether a workflow keeps the rules.",
+    "draw": "Draw a workflow.",
+    "simulate": "Execute a workflow here, with stubs or real tools.",
+}
+
+
+@click.group(cls=LazyGroup, home=__name__, summaries=COMMANDS)
+def command() -> None:
+    """Join tools to workflows: write, check, draw and simulate them."""

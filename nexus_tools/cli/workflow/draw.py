@@ -1,0 +1,50 @@
+"""`nexus-tools workflow draw`: a picture of a workflow."""
+
+from pathlib import Path
+
+import click
+
+from nexus_tools.cli.framework import Session, complete_files, local, print_drawn
+from nexus_tools.cli.workflow.workflow_file import read_workflow
+from nexus_tools.errors import UsageError
+
+
+@click.command()
+@click.argument("file", shell_complete=complete_files)
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the picture here, as SVG.",
+)
+@click.option("--mermaid", is_flag=True, help="Print it as a flowchart of Mermaid.")
+@click.option("--terminal", is_flag=True, help="Draw it here, with characters; so by default.")
+@local
+def command(
+    session: Session, file: str, *, svg: Path | None, mermaid: bool, terminal: bool
+) -> None:
+    """Draw the workflow in FILE, as far as it goes if it breaks rules.
+
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
+    """
+    if sum((svg is not None, mermaid, terminal)) > 1:
+        message = "it is drawn in one way at a time"
+        raise UsageError("option_unfit", message, hint="give --svg, --mermaid or --terminal")
+    found = read_workflow(file)
+    if found.document is None:
+        raise found.invalid()
+    if found.errors:
+        session.output.warn(f"{file} breaks rules: `nexus-tools workflow validate {file}`")
+    from nexus_tools.workflow import draw_mermaid, draw_svg, draw_terminal
+
+    document = found.document
+    if svg is not None:
+        svg.write_text(draw_svg(document), encoding="utf-8")
+        session.output.done(f"drew {file} into {svg}")
+        if session.output.as_json:
+            session.output.document({"svg": str(svg)})
+    elif session.output.as_json:
+        session.output.document({"mermaid": draw_mermaid(document)})
+    elif mermaid:
+        click.echo(draw_mermaid(document).rstrip("\n"))
+    else:
+        print_drawn(lambda width: draw_terminal(document, width))

@@ -1,0 +1,49 @@
+"""`nexus-tools workflow new`: a workflow to start from, as a project or as one file."""
+
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from nexus_tools.cli.framework import (
+    Session,
+    check_empty,
+    filled_in,
+    local,
+    write_template,
+)
+from nexus_tools.cli.workflow.workflow_file import DOCUMENT
+from nexus_tools.errors import UsageError
+
+
+@click.command()
+@click.argument("place", metavar="FOLDER|FILE", type=click.Path(path_type=Path))
+@local
+def command(session: Session, place: Path) -> None:
+    """Write a small workflow, with its tools and stubs into a FOLDER, or alone into a FILE.
+
+    FILE.json is a document, FILE.py a program that makes one. It is valid and can be simulated as
+    it is.
+    """
+    template = files("nexus_tools.cli.workflow") / "template"
+    alone = {".json": template / "project" / f"{DOCUMENT}.template"}
+    alone[".py"] = template / "workflow.py.template"
+    if place.suffix in alone:
+        if place.exists():
+            raise UsageError("file_exists", f"{place} exists", hint="name another file")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(filled_in(alone[place.suffix], {}), encoding="utf-8")
+        written, workflow, tools = [place], place, ""
+    else:
+        check_empty(place, hint="name another folder, or a file that ends with .json or .py")
+        values = {"project": place.resolve().name}
+        written = write_template(template / "project", place, values)
+        workflow, tools = place / DOCUMENT, f" --tools {place / 'tools.py'}"
+    session.output.done(f"wrote the workflow {workflow}")
+    if session.output.as_json:
+        paths = [str(path) for path in written]
+        session.output.document({"workflow": str(workflow), "files": paths})
+        return
+    session.output.note(
+        f"next: nexus-tools workflow simulate {workflow} --input names=Ada,Grace{tools}"
+    )

@@ -1,0 +1,308 @@
+"""`nexus-tools workflow simulate`: a workflow executed here, with stubs or real tools."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from nexus_tools import units
+from nexus_tools.cli.framework import (
+    AMOUNT,
+    DURATION,
+    FILE,
+    Output,
+    Session,
+    complete_files,
+    json_text,
+    local,
+    plain,
+    read_bytes,
+    read_json,
+    read_option,
+)
+from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
+from nexus_tools.cli.workflow.workflow_file import valid_workflow
+from nexus_tools.errors import NexusError, UsageError, ValidationError
+from nexus_tools.spelling import with_suggestion
+
+if TYPE_CHECKING:
+    from nexus_tools.workflow import Document, SimulatedCall, Simulation, Stub
+
+_SHOWN_CALLS = 100
+_MOST_SHOWN, _LEAST_SHOWN = 60, 20
+_OTHER_COLUMNS = 40
+_EARLY_ENDS = {
+    "terminated": "was terminated",
+    "cancelled": "was stopped",
+    "timed_out": "timed out",
+}
+_COLUMNS = {
+    "run": "Run",
+    "began": "Began",
+    "took": "Took",
+    "inputs": "Inputs",
+    "outcome": "Outcome",
+}
+
+
+@click.command()
+@click.argument("file", shell_complete=complete_files)
+@click.option(
+    "--input",
+    "inputs",
+    metavar="NAME=VALUE|JSON|@FILE|-",
+    multiple=True,
+    help="An input: its name, or VERTEX.PORT, and a value as JSON or text, or @FILE; or all of"
+    " them as a JSON object: itself, in a file, or on stdin.",
+)
+@click.option("--stubs", type=FILE, help="What stands in for tools: a JSON document.")
+@takes_tools
+@click.option("--group", help="Begin with this entry group.")
+@click.option(
+    "--price",
+    "prices",
+    metavar="FQN=SUI",
+    multiple=True,
+    help="What a tool costs, for the estimate.",
+)
+@click.option(
+    "--max-steps",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="Stop after so many tool calls.",
+)
+@click.option("--deadline", type=DURATION, help="End it after this time, such as 10m.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a picture of what came of each vertex here.",
+)
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write stubs here that give the same again.",
+)
+@local
+async def command(
+    session: Session,
+    *,
+    file: str,
+    inputs: tuple[str, ...],
+    stubs: Path | None,
+    sources: ToolSources,
+    group: str | None,
+    prices: tuple[str, ...],
+    max_steps: int,
+    deadline: int | None,
+    svg: Path | None,
+    record: Path | None,
+) -> None:
+    """Execute the workflow in FILE here: nothing is sent to a chain, and nothing paid.
+
+    FILE is a JSON document, a folder with a `workflow.json`, or a Python file with a `Workflow`.
+    A vertex gives what its stub says, else what the tool does; if it has neither, an example is
+    made up. Stubs take no time: the clock is simulated. Costs are an estimate of prices and fees.
+    The exit code is 1 if the execution does not come to its end.
+    """
+    given = _inputs(inputs)
+    from nexus_tools.workflow import StepCosts, simulate
+
+    costs = StepCosts(dict(map(_price, prices)))
+    with session.output.progress(f"simulating {file}"):
+        async with sources.open() as (definitions, functions):
+            document = valid_workflow(session.output, file, definitions)
+            stubbed = _stubs(session.output, document, stubs)
+            try:
+                done = await simulate(
+                    document,
+                    given,
+                    {**functions, **stubbed},
+                    group=group,
+                    definitions=definitions,
+                    costs=costs,
+                    max_steps=max_steps,
+                    deadline_ms=deadline,
+                )
+            except UsageError as error:
+                raise _explained(error) from error
+    if svg is not None:
+        _draw(document, done, svg)
+    if record is not None:
+        _record(done, record)
+    _report(session.output, file, done)
+
+
+def _explained(error: UsageError) -> UsageError:
+    """The error with the option that helps."""
+    if error.code == "input_missing":
+        options = " ".join(f"--input {name}=…" for name in error.details["inputs"])
+        error.hint = f"give {options}"
+    if error.code == "group_missing":
+        error.hint = "--group names one of them"
+    return error
+
+
+# --- What is given
+
+
+def _inputs(options: Sequence[str]) -> dict[str, Any]:
+    """Inputs by name. Raises `input_malformed`, `input_twice`, or as `read_option` does."""
+    found: dict[str, Any] = {}
+    for option in options:
+        for name, value in _named(option).items():
+            if name in found:
+                raise UsageError("input_twice", f"the input {name!r} is given twice")
+            found[name] = value
+    return found
+
+
+def _named(option: str) -> dict[str, Any]:
+    if option.startswith(("{", "@")) or option == "-":
+        document = read_option(option, "--input")
+        if not isinstance(document, dict):
+            raise UsageError("input_malformed", "inputs are a JSON object, with a value by name")
+        return document
+    name, equals, text = option.partition("=")
+    if not equals or not name:
+        message = f"--input {option[:80]} has no name"
+        raise UsageError("input_malformed", message, hint='write --input topic=tides or {"a": 1}')
+    return {name: _value(text)}
+
+
+def _value(text: str) -> Any:
+    """A value as it is typed: JSON, what a file has for @FILE, or else the text itself."""
+    if text.startswith("@"):
+        return read_json(text.removeprefix("@"))
+    from nexus_tools.tool import parse_json
+
+    try:
+        return parse_json(text)
+    except ValidationError:
+        return text
+
+
+def _price(option: str) -> tuple[str, int]:
+    from nexus_tools.tool import ToolFqn
+
+    fqn, _, amount = option.rpartition("=")
+    return str(ToolFqn.parse(fqn)), AMOUNT.convert(amount, None, None)
+
+
+def _stubs(output: Output, document: "Document", path: Path | None) -> "dict[str, Stub]":
+    """The stubs in a file; who is not in the workflow is warned of."""
+    if path is None:
+        return {}
+    from nexus_tools.workflow import read_stubs
+
+    try:
+        stubs = read_stubs(read_bytes(str(path)))
+    except ValidationError as error:
+        error.message = f"{path}: {error.message}"
+        raise
+    known = {each.name for each in document.vertices} | {each.fqn for each in document.vertices}
+    for name in stubs.keys() - known:
+        message = f"{path} has a stub for {name!r}, which is no vertex and no tool of it."
+        output.warn(plain(with_suggestion(message, name, known)))
+    return stubs
+
+
+# --- What is told
+
+
+def _report(output: Output, file: str, done: "Simulation") -> None:
+    """Print it; raises `workflow_failed` if the execution did not come to its end."""
+    steps = "1 step" if len(done.calls) == 1 else f"{len(done.calls)} steps"
+    cost = units.rounded_up(done.cost_mist)
+    came_to = f"{steps} in {units.duration(done.time_ms)}, about {cost} SUI"
+    reasons = list(done.reasons())
+    end = _EARLY_ENDS.get(done.status)
+    why = reasons.pop(0) if end else ""
+    if output.as_json:
+        output.document(done.as_json())
+    else:
+        _print(output, done, reasons)
+    if end:
+        hint = "--max-steps allows more" if done.status == "cancelled" else ""
+        message = f"{file} {end} after {came_to}: {why}"
+        raise NexusError("workflow_failed", message, hint=hint)
+    output.done(f"{done.status.replace('_', ' ')}: {came_to}")
+
+
+def _print(output: Output, done: "Simulation", reasons: Sequence[str]) -> None:
+    calls = sorted(done.calls, key=lambda call: (call.began_ms, call.run))
+    # Inputs and outcomes share what room is left: 200 columns where it is not a terminal.
+    room = (get_terminal_size((200, 24)).columns - _OTHER_COLUMNS) // 2
+    width = max(_LEAST_SHOWN, min(_MOST_SHOWN, room))
+    rows = [_row(call, width) for call in calls[:_SHOWN_CALLS]]
+    output.table(rows, _COLUMNS, empty="nothing was called")
+    if len(done.calls) > len(rows):
+        output.note(f"… and {len(done.calls) - len(rows)} more: --json has all")
+    if done.results:
+        results = _results(done)
+        output.record(results, {label: label for label in results}, title="Results")
+    if done.made_up:
+        names = ", ".join(sorted(done.made_up))
+        output.warn(plain(f"made up, for want of a stub or a tool: {names}"))
+        output.note("  --stubs FILE says what they give, --tools TARGET and --url URL run them")
+    for sentence in reasons:
+        output.warn(plain(sentence))
+
+
+def _results(done: "Simulation") -> dict[str, str]:
+    """The results by what people call them: the name of an output, or its port and path."""
+    found = {}
+    for each in done.results:
+        path = f"[{','.join(map(str, each.path))}]" if each.path else ""
+        value = json.dumps(each.value, ensure_ascii=False)
+        found[plain(f"{each.name or each.source}{path}")] = value
+    return found
+
+
+def _row(call: "SimulatedCall", width: int) -> dict[str, str]:
+    from nexus_tools.tool import Answer
+
+    if isinstance(call.outcome, Answer):
+        outcome = " ".join((call.outcome.variant, *_ports(call.outcome.ports)))
+    else:
+        outcome = f"✗ {call.outcome.reason}: {call.outcome.detail}"
+    again = f" (attempt {call.attempt})" if call.attempt > 1 else ""
+    return {
+        "run": f"{call.run}{again}",
+        "began": units.duration(call.began_ms),
+        "took": units.duration(call.ended_ms - call.began_ms),
+        "inputs": _cut(" ".join(_ports(call.inputs)), width),
+        "outcome": _cut(outcome, width),
+    }
+
+
+def _ports(ports: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in ports.items():
+        yield f"{name}={json.dumps(value, ensure_ascii=False)}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _draw(document: "Document", done: "Simulation", path: Path) -> None:
+    """Draw what came of the runs of each vertex."""
+    from nexus_tools.tool import Answer
+    from nexus_tools.workflow import VertexState, draw_svg
+
+    last = {call.run: call for call in done.calls}
+    counts = {vertex.name: Counter[str]() for vertex in document.vertices}
+    for run, call in last.items():
+        counts[run.vertex]["settled" if isinstance(call.outcome, Answer) else "failed"] += 1
+    for each in done.waiting:
+        counts[each.run.vertex]["waiting"] += 1
+    states = {name: VertexState(**count) for name, count in counts.items()}
+    path.write_text(draw_svg(document, states), encoding="utf-8")
+
+
+def _record(done: "Simulation", path: Path) -> None:
+    path.write_text(f"{json_text(done.stubs())}\n", encoding="utf-8")

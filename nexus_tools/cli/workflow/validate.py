@@ -1,0 +1,42 @@
+"""`nexus-tools workflow validate`: whether a workflow keeps the rules."""
+
+import click
+
+from nexus_tools.cli.framework import Session, complete_files, local
+from nexus_tools.cli.workflow.tool_sources import ToolSources, takes_tools
+from nexus_tools.cli.workflow.workflow_file import read_workflow
+
+
+@click.command()
+@click.argument("file", shell_complete=complete_files)
+@click.option("--strict", is_flag=True, help="Take warnings for errors.")
+@takes_tools
+@local
+async def command(session: Session, file: str, *, strict: bool, sources: ToolSources) -> None:
+    """Check whether the workflow in FILE keeps the rules.
+
+    FILE is a JSON document, on stdin for `-`, a folder with a `workflow.json`, or a Python file
+    with a `Workflow`; `report.py:flow` names one of several. Each violation is shown with its rule,
+    its place in the file and a JSON pointer. Where tools are named, it is checked besides whether
+    they have the ports and variants that the document uses. The exit code is 7 if there is an
+    error.
+    """
+    with session.output.progress(f"checking {file}"):
+        async with sources.open() as (definitions, _):
+            found = read_workflow(file, definitions, strict=strict)
+    found.print_violations(session.output)
+    if session.output.as_json:
+        session.output.document({"file": file, "valid": not found.errors, "violations": found.rows})
+    if found.document is None or found.errors:
+        raise found.invalid()
+    document = found.document
+    session.output.done(
+        f"{file} is valid: {_counted(document.vertices, 'vertex', 'vertices')},"
+        f" {_counted(document.edges, 'edge', 'edges')}"
+    )
+    if not session.output.as_json:
+        session.output.note(f"next: nexus-tools workflow simulate {file}")
+
+
+def _counted(things: tuple[object, ...], one: str, several: str) -> str:
+    return f"{len(things)} {one if len(things) == 1 else several}"

@@ -1,0 +1,160 @@
+"""A workflow as a command finds it, in JSON or Python, and where what is wrong with it stands."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nexus_tools.cli.framework import Output, read_bytes
+from nexus_tools.errors import NexusError, UsageError, ValidationError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from nexus_tools.tool import ToolDefinition
+    from nexus_tools.workflow import Document, Violation, Workflow
+
+DOCUMENT = "workflow.json"
+"""The name of the document in a project."""
+
+_COLUMNS = {
+    "place": "Place",
+    "severity": "Severity",
+    "rule": "Rule",
+    "pointer": "Pointer",
+    "message": "Message",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowFile:
+    """A file, its document, and what is wrong with it; no document if it has not the shape of one.
+
+    `rows` are the violations with their places.
+    """
+
+    name: str
+    document: "Document | None"
+    rows: Sequence[dict[str, Any]]
+
+    @property
+    def errors(self) -> list[dict[str, Any]]:
+        """The violations that make it unfit."""
+        return [row for row in self.rows if row["severity"] == "error"]
+
+    def print_violations(self, output: Output, *, aside: bool = False) -> None:
+        """Print a table of them for people, if there are any."""
+        if self.rows and not output.as_json:
+            output.table(self.rows, _COLUMNS, empty="", aside=aside)
+
+    def invalid(self) -> ValidationError:
+        """The error that goes with violations."""
+        count = len(self.errors)
+        rules = "a rule" if count == 1 else f"rules in {count} places"
+        return ValidationError(
+            "workflow_invalid",
+            f"{self.name} breaks {rules}",
+            details={"violations": self.errors},
+        )
+
+
+def read_workflow(
+    name: str, definitions: "Mapping[str, ToolDefinition] | None" = None, *, strict: bool = False
+) -> WorkflowFile:
+    """The workflow in a file, with all its violations; with `strict` warnings are errors.
+
+    It is a JSON document, on stdin for `-`, in a folder `workflow.json`, which is held against the
+    `definitions` that are known, by FQN; or a `Workflow` in a Python file, which knows its tools by
+    itself. Raises `file_unreadable` or `json_invalid`, or as `load_module` and the author's own
+    lines do.
+    """
+    place, _, attribute = name.partition(":")
+    if place.endswith(".py"):
+        return _from_python(name, place, attribute, strict=strict)
+    if Path(name).is_dir():
+        name = str(Path(name) / DOCUMENT)
+    return _from_json(name, definitions or {}, strict=strict)
+
+
+def _from_json(
+    name: str, definitions: "Mapping[str, ToolDefinition]", *, strict: bool
+) -> WorkflowFile:
+    from nexus_tools.workflow import lint, place_of, places_in, read_document
+
+    text = read_bytes(name)
+    document = None
+    try:
+        document, warnings = read_document(text)
+        violations = [*warnings, *lint(document), *_mismatches(document, definitions)]
+        found = [violation.as_json() for violation in violations]
+    except ValidationError as error:
+        if error.code != "workflow_invalid":
+            raise ValidationError(error.code, f"{name}: {error.message}") from error
+        found = error.details["violations"]
+    places = places_in(text.decode())
+    rows = []
+    for each in found:
+        line, column = place_of(places, each["pointer"]) or (1, 1)
+        place = {"place": f"{name}:{line}:{column}", "line": line, "column": column}
+        rows.append({**each, **place, "severity": _severity(each, strict=strict)})
+    return WorkflowFile(name, document, rows)
+
+
+def _mismatches(
+    document: "Document", definitions: "Mapping[str, ToolDefinition]"
+) -> "Iterator[Violation]":
+    """Where a document uses ports and variants that tools do not have; others may be anywhere."""
+    from nexus_tools.workflow import ToolFacts, lint_interfaces
+
+    if definitions:
+        facts = {fqn: ToolFacts(definition) for fqn, definition in definitions.items()}
+        found = lint_interfaces(document, facts)
+        yield from (violation for violation in found if violation.rule != "unregistered")
+
+
+def _from_python(name: str, place: str, attribute: str, *, strict: bool) -> WorkflowFile:
+    from nexus_tools.toolkit import load_module
+
+    flow = _workflow(load_module(place), name, attribute)
+    document = None
+    try:
+        document = flow.document()
+        found = [located.as_json() for located in flow.check()]
+    except NexusError as error:
+        if "violations" not in error.details:
+            raise
+        found = error.details["violations"]
+    for each in found:
+        file = place if Path(each["file"]).name == Path(place).name else each["file"]
+        each["place"] = f"{file}:{each['line']}"
+    rows = [{**each, "severity": _severity(each, strict=strict)} for each in found]
+    return WorkflowFile(name, document, rows)
+
+
+def _workflow(module: "ModuleType", name: str, attribute: str) -> "Workflow":
+    """The workflow that a module has, or that an attribute of it is."""
+    from nexus_tools.workflow import Workflow
+
+    found = {key: value for key, value in vars(module).items() if isinstance(value, Workflow)}
+    if attribute:
+        found = {key: value for key, value in found.items() if key == attribute}
+    if len({*map(id, found.values())}) == 1:
+        return next(iter(found.values()))
+    message = f"{name} has {len(found) or 'no'} workflow{'s' if len(found) > 1 else ''}"
+    hint = f"name one: {name}:{next(iter(found))}" if found else "assign a Workflow to a variable"
+    raise UsageError("workflow_unclear", message, hint=hint)
+
+
+def _severity(row: Mapping[str, Any], *, strict: bool) -> str:
+    return "error" if strict else str(row["severity"])
+
+
+def valid_workflow(
+    output: Output, name: str, definitions: "Mapping[str, ToolDefinition]"
+) -> "Document":
+    """The document in a file that breaks no rule; raises `workflow_invalid` behind a table."""
+    found = read_workflow(name, definitions)
+    if found.document is None or found.errors:
+        found.print_violations(output, aside=True)
+        raise found.invalid()
+    return found.document

@@ -1,0 +1,238 @@
+"""A document out of a sketch, with the line of the author's program behind each of its parts."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from nexus_tools.errors import UsageError
+from nexus_tools.workflow.authoring.lines import Line
+from nexus_tools.workflow.authoring.sketch import (
+    Block,
+    BlockKind,
+    Draft,
+    Feed,
+    GivenInput,
+    PortValue,
+    Sketch,
+    State,
+    Value,
+    order_port,
+)
+from nexus_tools.workflow.authoring.ways import Way, ways
+from nexus_tools.workflow.document import (
+    DEFAULT_GROUP,
+    DIALECT,
+    Default,
+    Document,
+    Edge,
+    EdgeKind,
+    EntryGroup,
+    Input,
+    InputPort,
+    Output,
+    OutputPort,
+    Vertex,
+)
+from nexus_tools.workflow.violation import Violation
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """What breaks a rule of workflows, and the line of the author's program behind it."""
+
+    violation: Violation
+    line: Line
+
+    def as_json(self) -> dict[str, Any]:
+        """The violation, with `file` and `line`."""
+        return self.violation.as_json() | self.line.as_json()
+
+    def __str__(self) -> str:
+        return f"{self.line}: {self.violation.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A document, the lines behind its parts by JSON pointer, and what kept parts out of it."""
+
+    document: Document
+    lines: dict[str, Line]
+    errors: list[tuple[UsageError, Line]]
+
+    def line_of(self, pointer: str) -> Line | None:
+        """The line behind what a pointer names, or behind what that is a part of."""
+        while pointer and pointer not in self.lines:
+            pointer = pointer.rpartition("/")[0]
+        return self.lines.get(pointer)
+
+
+def assembled(sketch: Sketch) -> Assembled:
+    """The document of what has been said so far."""
+    assembly = _Assembly(sketch)
+    for draft in sketch.drafts:
+        assembly.add(draft)
+    assembly.add_outputs()
+    assembly.check_all_is_used()
+    return assembly.finished()
+
+
+@dataclass
+class _Assembly:
+    sketch: Sketch
+    lines: dict[str, Line] = field(default_factory=dict)
+    errors: list[tuple[UsageError, Line]] = field(default_factory=list)
+    vertices: list[Vertex] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    defaults: list[Default] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    entered: dict[str, list[InputPort]] = field(default_factory=dict)
+    beginning: list[str] = field(default_factory=list)
+
+    def add(self, draft: Draft) -> None:
+        """A step with all that leads to it."""
+        led = {port: self._ways(feed, draft.block) for port, feed in draft.feeds.items()}
+        if not _is_led(led, draft.block):
+            self._anchor(draft, led)
+        self.lines[f"/vertices/{len(self.vertices)}"] = draft.line
+        for port, found in led.items():
+            line = draft.feeds[port].line if port in draft.feeds else draft.line
+            for way in found:
+                self._lead(way, InputPort(draft.name, port), line)
+        kinds = {way.kind for found in led.values() for way in found}
+        if kinds <= {None, EdgeKind.DO_WHILE}:
+            self.beginning.append(draft.name)
+        self.vertices.append(_vertex(draft, led))
+
+    def _ways(self, feed: Feed, target: Block) -> list[Way]:
+        try:
+            return ways(feed.value, target)
+        except UsageError as error:
+            self.errors.append((error, feed.line))
+            return []
+
+    def _anchor(self, draft: Draft, led: dict[str, list[Way]]) -> None:
+        """Have a step wait for what begins its block, if nothing else makes it run in that.
+
+        So a step in a `for_each` runs for each element, whether or not it takes anything of it.
+        """
+        try:
+            beginning = _beginning_of(draft.block)
+        except UsageError as error:
+            self.errors.append((error, draft.block.line))
+            return
+        led[order_port(led)] = self._ways(Feed(beginning, draft.line), draft.block)
+        if not _is_led(led, draft.block):
+            refused = UsageError(
+                "loop_begins_with_nothing",
+                f"{draft.block} begins with nothing of {draft.block.parent} that it is in",
+                hint="begin it with a value of a step, so that it begins in each round",
+            )
+            self.errors.append((refused, draft.block.line))
+
+    def _lead(self, way: Way, target: InputPort, line: Line) -> None:
+        source = way.source
+        if isinstance(source, PortValue):
+            assert way.kind is not None
+            self.lines[f"/edges/{len(self.edges)}"] = line
+            self.edges.append(Edge(_output_port(source), target, way.kind))
+        elif isinstance(source, GivenInput):
+            self.entered.setdefault(source.name, []).append(target)
+        else:
+            self.lines[f"/default_values/{len(self.defaults)}"] = line
+            self.defaults.append(Default(target, source.data))
+
+    def add_outputs(self) -> None:
+        """What the execution gives in the end; alternatives share a name."""
+        for name, feed in self.sketch.outputs.items():
+            for way in self._ways(feed, self.sketch.root):
+                assert isinstance(way.source, PortValue)
+                self.lines[f"/outputs/{len(self.outputs)}"] = feed.line
+                self.outputs.append(Output(_output_port(way.source), name))
+
+    def check_all_is_used(self) -> None:
+        """Inputs and states of loops that nothing takes are mistakes."""
+        for name, given in self.sketch.inputs.items():
+            if name not in self.entered:
+                self._refuse_unused(given.value, given.line)
+        taken = {id(feed.value) for draft in self.sketch.drafts for feed in draft.feeds.values()}
+        for block in self.sketch.blocks:
+            for state in block.entered_by:
+                if isinstance(state, State) and state.later and id(state) not in taken:
+                    self._refuse_unused(state, state.line)
+
+    def _refuse_unused(self, value: Value, line: Line) -> None:
+        error = UsageError(
+            "value_unused",
+            f"no step takes {value}",
+            hint="feed it to a port, or leave it out",
+        )
+        self.errors.append((error, line))
+
+    def finished(self) -> Assembled:
+        """All of it."""
+        inputs = [name for name in self.sketch.inputs if name in self.entered]
+        for index, name in enumerate(inputs):
+            self.lines[f"/inputs/{index}"] = self.sketch.inputs[name].line
+        document = Document(
+            vertices=tuple(self.vertices),
+            edges=tuple(self.edges),
+            defaults=tuple(self.defaults),
+            entry_groups=self._entry_groups(),
+            inputs=tuple(Input(name, tuple(self.entered[name])) for name in inputs),
+            outputs=tuple(self.outputs),
+            post_failure_action=self.sketch.post_failure_action,
+            dialect=DIALECT,
+        )
+        return Assembled(document, self.lines, self.errors)
+
+    def _entry_groups(self) -> tuple[EntryGroup, ...]:
+        """None unless a step begins that has no entry ports: with those a group goes unsaid."""
+        entered = {vertex.name for vertex in self.vertices if vertex.entry_ports}
+        if entered.issuperset(self.beginning):
+            return ()
+        members = entered.union(self.beginning)
+        names = tuple(vertex.name for vertex in self.vertices if vertex.name in members)
+        return (EntryGroup(DEFAULT_GROUP, names),)
+
+
+def _is_led(led: dict[str, list[Way]], block: Block) -> bool:
+    """Whether edges have a step run whenever its block does: in each iteration, in each round."""
+    moving = [way for found in led.values() for way in found if way.is_moving]
+    runs_in = max((way.depth for way in moving), default=0)
+    begins_in = max((way.depth for way in moving if way.kind is not EdgeKind.DO_WHILE), default=0)
+    return runs_in == block.depth and begins_in >= block.depth - 1
+
+
+def _beginning_of(block: Block) -> Value:
+    """A value that is there in each iteration of a block, or in each of its rounds."""
+    if block.kind is BlockKind.FOR_EACH:
+        return block.entered_by[0]
+    state = block.changing[0]
+    assert block.parent is not None
+    begins = any(way.is_moving for way in ways(state.initial, block.parent))
+    if begins or block.parent.kind is not BlockKind.FOR_EACH:
+        return state
+    element = block.parent.entered_by[0]
+    return State(
+        state.sketch, block, state.shape, state.name, element, state.line, later=state.later
+    )
+
+
+def _vertex(draft: Draft, led: dict[str, list[Way]]) -> Vertex:
+    entry_ports = tuple(
+        port for port, found in led.items() if any(isinstance(w.source, GivenInput) for w in found)
+    )
+    return Vertex(
+        name=draft.name,
+        fqn=str(draft.fqn),
+        kind=draft.kind,
+        entry_ports=entry_ports,
+        post_failure_action=draft.post_failure_action,
+        verifier=draft.verifier,
+        attempts=draft.attempts,
+        retry_after_ms=draft.retry_after_ms,
+        parallel=draft.block.parallel,
+    )
+
+
+def _output_port(value: PortValue) -> OutputPort:
+    return OutputPort(value.draft.name, value.variant, value.port)

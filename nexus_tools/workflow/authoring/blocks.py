@@ -1,0 +1,230 @@
+"""The `with` blocks of a workflow: what runs for each element, and what in rounds."""
+
+from collections.abc import Collection, Mapping
+from typing import Self
+
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.spelling import suggestion
+from nexus_tools.workflow.authoring.feeding import as_value, check_types
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.sketch import (
+    Block,
+    BlockKind,
+    Element,
+    PortValue,
+    Sketch,
+    State,
+    Value,
+)
+from nexus_tools.workflow.authoring.ways import check_ways_to_begin
+from nexus_tools.workflow.document import MAX_PARALLEL
+from nexus_tools.workflow.interfaces import LIST
+
+
+class _With:
+    """A `with` block: what is added in it belongs to the block."""
+
+    def __init__(self, sketch: Sketch, kind: BlockKind) -> None:
+        self._sketch = sketch
+        self._block = Block(kind, authors_line(), sketch.block, sketch.block.parallel)
+
+    def _enter(self) -> None:
+        if self._block in self._sketch.blocks or self._sketch.block is not self._block.parent:
+            raise self._block.line.of(
+                UsageError(
+                    "block_misplaced",
+                    f"the {self._block.kind.value} is not entered where it was made, or twice",
+                    hint="write the call behind `with`",
+                )
+            )
+        self._sketch.blocks.append(self._block)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._block.is_open = False
+        if kind is None:
+            self._check_complete()
+
+    def _check_complete(self) -> None:
+        """What has to be said by the end of the block."""
+
+
+class _ForEach(_With):
+    """Steps that run once for each element of the lists."""
+
+    def __init__(self, sketch: Sketch, lists: tuple[Value, ...], parallel: int | None) -> None:
+        super().__init__(sketch, BlockKind.FOR_EACH)
+        with self._block.line:
+            elements = [self._element_of(items) for items in lists]
+            self._block.parallel = _checked_parallel(parallel, self._block.parallel)
+        self._block.entered_by.extend(elements)
+        self._elements = tuple(elements)
+
+    def _element_of(self, items: Value) -> Element:
+        as_value(self._sketch, items)
+        for port in items.leaves() if isinstance(items, Value) else (items,):
+            if not isinstance(port, PortValue) or port.draft.block is not self._block.parent:
+                raise UsageError(
+                    "list_out_of_place",
+                    f"{port} is not what a step gave that is in the same block as the for_each",
+                    hint="have a step there take it and give the list",
+                )
+        if not items.shape.may_be(LIST):
+            raise ValidationError(
+                "not_a_list",
+                f"{items} is {items.shape} and no array",
+                hint="give for_each a port that has a list",
+            )
+        return Element(self._sketch, self._block, items.shape.element, items)
+
+
+class ForEach(_ForEach):
+    """The steps in its `with` block run once for each element of a list."""
+
+    def __enter__(self) -> Value:
+        """The element."""
+        self._enter()
+        return self._elements[0]
+
+
+class ForEachTogether(_ForEach):
+    """The steps in its `with` block run once for the first elements of some lists, and so on."""
+
+    def __enter__(self) -> tuple[Value, ...]:
+        """One element of each list."""
+        self._enter()
+        return self._elements
+
+
+def _checked_parallel(parallel: int | None, otherwise: int) -> int:
+    if parallel is None:
+        return otherwise
+    if not 1 <= parallel <= MAX_PARALLEL:
+        raise UsageError(
+            "parallel_invalid",
+            f"{parallel} runs at once are not possible",
+            hint=f"write 1 to {MAX_PARALLEL}",
+        )
+    return parallel
+
+
+class Loop(_With):
+    """The steps in its `with` block run in rounds, as long as `again` is given something.
+
+    Its attributes, or items, are the values with which a round begins.
+    """
+
+    def __init__(self, sketch: Sketch, state: Mapping[str, object]) -> None:
+        super().__init__(sketch, BlockKind.LOOP)
+        with self._block.line:
+            self._states = {name: self._state(name, given) for name, given in state.items()}
+        self._block.entered_by.extend(self._states.values())
+        self._named: frozenset[str] = frozenset()
+
+    def _state(self, name: str, given: object) -> State:
+        initial = as_value(self._sketch, given)
+        check_ways_to_begin(initial, self._block)
+        return State(self._sketch, self._block, initial.shape, name, initial, self._block.line)
+
+    def __enter__(self) -> Self:
+        """The loop itself."""
+        self._enter()
+        return self
+
+    def again(self, **state: Value) -> None:
+        """Go round again with other values, each a port of one variant of one step in the loop.
+
+        When the step ends in that variant, a round begins with them; what is not named stays as it
+        was in the first one. What leaves the loop comes from another variant of the step. Several
+        calls name the same values, each of another variant. Raises `UsageError` (`again_invalid`,
+        `again_differs`), and `ValidationError` (`value_mismatches`).
+        """
+        with authors_line():
+            self._check_is_open()
+            given = {name: self._later(name, value) for name, value in state.items()}
+            ports = {name: port for name, port in given.items() if port is not None}
+            self._check_one_branch(ports.values())
+            self._check_same_names(frozenset(ports))
+            for name, port in ports.items():
+                self._check_takers(self._states[name], port)
+        for name, port in ports.items():
+            self._states[name].later.append(port)
+        self._named = frozenset(ports)
+
+    def _check_is_open(self) -> None:
+        if not self._block.is_open:
+            raise UsageError(
+                "again_invalid",
+                f"{self._block} has ended",
+                hint="call again in its `with` block",
+            )
+
+    def _later(self, name: str, value: object) -> PortValue | None:
+        """The port that a later round takes; None if it is to stay as it was."""
+        if name not in self._states:
+            raise UsageError(
+                "again_invalid",
+                f"the loop has no {name!r}",
+                hint=suggestion(name, self._states, otherwise=f"it has {', '.join(self._states)}"),
+            )
+        given = as_value(self._sketch, value)
+        if given is self._states[name]:
+            return None
+        if not isinstance(given, PortValue) or given.draft.block is not self._block:
+            raise UsageError(
+                "again_invalid",
+                f"{given} is not what a step of the loop gives in each round",
+                hint="go round again with the ports of the step that decides it",
+            )
+        return given
+
+    def _check_one_branch(self, ports: Collection[PortValue]) -> None:
+        branches = {(port.draft, port.variant) for port in ports}
+        before = {
+            (port.draft, port.variant) for state in self._states.values() for port in state.later
+        }
+        if len(branches) != 1 or branches & before:
+            raise UsageError(
+                "again_invalid",
+                "again takes ports of one variant of one step, and of another one in each call",
+                hint="have the step that decides hand on all that the next round needs",
+            )
+
+    def _check_same_names(self, names: frozenset[str]) -> None:
+        if self._named and self._named != names:
+            differ = ", ".join(sorted(self._named ^ names))
+            raise UsageError(
+                "again_differs",
+                f"one again names {differ} and another does not",
+                hint="name the same values in each",
+            )
+
+    def _check_takers(self, state: State, port: PortValue) -> None:
+        for draft in self._sketch.drafts:
+            for name, feed in draft.feeds.items():
+                if feed.value is state:
+                    check_types(draft, name, port)
+
+    def _check_complete(self) -> None:
+        with self._block.line:
+            _ = self._block.changing
+
+    def __getattr__(self, name: str) -> Value:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._states:
+            raise UnknownNameError.of(
+                ValidationError(
+                    "state_unknown",
+                    f"the loop does not begin with {name!r}",
+                    hint=suggestion(
+                        name, self._states, otherwise=f"it has {', '.join(self._states)}"
+                    ),
+                )
+            )
+        return self._states[name]
+
+    def __getitem__(self, name: str) -> Value:
+        return self.__getattr__(name)
+
+    def __dir__(self) -> list[str]:
+        return ["again", *self._states]

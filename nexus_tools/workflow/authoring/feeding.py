@@ -1,0 +1,86 @@
+"""What goes into a port is checked where the author says it."""
+
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.spelling import suggestion
+from nexus_tools.tool import measure
+from nexus_tools.workflow.authoring.lines import Line
+from nexus_tools.workflow.authoring.sketch import Constant, Draft, Feed, Sketch, Value
+from nexus_tools.workflow.authoring.ways import check_ways
+from nexus_tools.workflow.document import InputPort
+from nexus_tools.workflow.interfaces import ToolPorts
+
+
+def as_value(sketch: Sketch, given: object) -> Value:
+    """A value of the workflow, or what the author has written down as a constant.
+
+    Raises `UsageError` (`value_of_another_workflow`, `value_in_constant`), or `ValidationError`
+    (`json_invalid`) for a constant that is no JSON.
+    """
+    if isinstance(given, Value):
+        if given.sketch is not sketch:
+            raise UsageError(
+                "value_of_another_workflow",
+                f"{given} is a value of another workflow",
+                hint="take values of steps and inputs that the same Workflow gave",
+            )
+        return given
+    inner = _value_in(given)
+    if inner is not None:
+        raise UsageError(
+            "value_in_constant",
+            f"{inner} stands inside of a constant ({type(given).__name__})",
+            hint="feed values to ports one by one; [topic] = flow.inputs(topic=str) unpacks one",
+        )
+    measure(given)
+    return sketch.constant(given)
+
+
+def _value_in(given: object) -> Value | None:
+    """A value of a workflow somewhere in what is meant as a constant."""
+    if isinstance(given, Value):
+        return given
+    if isinstance(given, dict):
+        given = list(given.values())
+    if not isinstance(given, list | tuple):
+        return None
+    return next((found for each in given if (found := _value_in(each)) is not None), None)
+
+
+def feed(sketch: Sketch, draft: Draft, port: str, given: object, line: Line) -> None:
+    """Have a value go into a port of a step.
+
+    Raises what `as_value` and `ways` do, and `ValidationError`: `port_unknown`,
+    `value_mismatches`.
+    """
+    value = as_value(sketch, given)
+    check_types(draft, port, value)
+    check_ways(value, draft.block)
+    draft.feeds[port] = Feed(value, line)
+
+
+def check_types(draft: Draft, port: str, value: Value) -> None:
+    """Whether a port takes a value, as far as the schemas of both say it."""
+    if draft.ports is None or InputPort(draft.name, port).is_order_only:
+        return
+    known = draft.ports.inputs.get(port)
+    if known is None:
+        raise ValidationError(
+            "port_unknown",
+            f"the tool {draft.fqn} takes no port {port!r}",
+            hint=suggestion(port, draft.ports.inputs.named, otherwise=_listed(draft.ports)),
+        )
+    for leaf in value.leaves():
+        if isinstance(leaf, Constant):
+            problem = draft.ports.mismatch(port, leaf.data)
+        else:
+            problem = "" if leaf.shape.may_be(known.shape) else f"it is {leaf.shape}"
+        if problem:
+            raise ValidationError(
+                "value_mismatches",
+                f"{leaf} does not go into the port {port!r} of {draft.name}: {problem}",
+                hint=f"the tool {draft.fqn} takes {known.shape} there",
+            )
+
+
+def _listed(ports: ToolPorts) -> str:
+    return f"it takes {', '.join(ports.inputs.named) or 'none'}"

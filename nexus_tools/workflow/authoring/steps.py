@@ -1,0 +1,230 @@
+"""Steps as their author sees them: variants and ports as attributes, and how one is run."""
+
+from typing import Literal, Self, get_args
+
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.spelling import suggestion
+from nexus_tools.tool import is_error_variant
+from nexus_tools.workflow.authoring.feeding import feed
+from nexus_tools.workflow.authoring.lines import UnknownNameError, authors_line
+from nexus_tools.workflow.authoring.sketch import (
+    Draft,
+    GivenInput,
+    PortValue,
+    Sketch,
+    Value,
+    first_of,
+    order_port,
+)
+from nexus_tools.workflow.document import (
+    ERR_EVAL,
+    MAX_ATTEMPTS,
+    MAX_RETRY_AFTER_MS,
+    PostFailureAction,
+    Verifier,
+    VertexKind,
+)
+from nexus_tools.workflow.interfaces import Ports
+
+OnFailure = Literal["continue", "terminate"]
+
+
+def failure_action(action: str) -> PostFailureAction:
+    """The action of that name, or `UsageError` (`failure_action_unknown`)."""
+    if action not in get_args(OnFailure):
+        raise authors_line().of(
+            UsageError(
+                "failure_action_unknown",
+                f"a failure does not {action!r}",
+                hint="write continue or terminate",
+            )
+        )
+    return PostFailureAction(action)
+
+
+class Step:
+    """One use of a tool: what `Workflow.add` gives.
+
+    Its attributes are the variants of the tool, and theirs the ports: `found.ok.papers` is a value.
+    Whoever takes it runs in the case of that variant, so to use a variant is to branch. A variant
+    that is named like a method is an item: `step["after"]`.
+    """
+
+    __slots__ = ("_draft", "_sketch")
+
+    def __init__(self, sketch: Sketch, draft: Draft) -> None:
+        self._sketch = sketch
+        self._draft = draft
+
+    @property
+    def failed(self) -> "Branch":
+        """The branch of a run that failed for good, with the ports `reason` and `detail`.
+
+        A failure that somebody takes up ends nothing: see `on_failure`.
+        """
+        return Branch(self._sketch, self._draft, ERR_EVAL)
+
+    def retry(self, times: int, *, after: float = 0) -> Self:
+        """Have a failed run tried again, so many times at most, `after` seconds apart.
+
+        Raises `UsageError` with code `retry_invalid`: 0 to 99 times, 0 to 90 days.
+        """
+        after_ms = round(after * 1_000)
+        if not 0 <= times < MAX_ATTEMPTS or not 0 <= after_ms <= MAX_RETRY_AFTER_MS:
+            raise authors_line().of(
+                UsageError(
+                    "retry_invalid",
+                    f"{times} retries, {after} seconds apart, are not possible",
+                    hint=f"retry 0 to {MAX_ATTEMPTS - 1} times, within 90 days each",
+                )
+            )
+        self._draft.attempts = times + 1
+        self._draft.retry_after_ms = after_ms
+        return self
+
+    def on_failure(self, action: OnFailure) -> Self:
+        """What a failure does that nobody takes up: `continue` ends what follows of this step.
+
+        `terminate` ends the execution. Steps of which nothing is said do what the workflow does.
+        """
+        self._draft.post_failure_action = failure_action(action)
+        return self
+
+    def signed(self) -> Self:
+        """Take only answers that the tool has signed with its registered key.
+
+        Raises `UsageError` with code `signature_impossible` for a tool on chain.
+        """
+        if self._draft.kind is VertexKind.ON_CHAIN:
+            raise authors_line().of(
+                UsageError(
+                    "signature_impossible",
+                    f"{self._draft.fqn} runs on chain, where nothing has to be signed",
+                    hint="leave .signed() out",
+                )
+            )
+        self._draft.verifier = Verifier.REGISTERED_KEY
+        return self
+
+    def after(self, *others: "Step | Branch | Value") -> Self:
+        """Have the step wait for others without taking anything of them.
+
+        A step is waited for in each of its variants that is no error; a branch or a value says
+        which. Raises `UsageError` with code `order_unclear` where there is no port to wait for.
+        """
+        with authors_line() as line:
+            for other in others:
+                port = order_port(self._draft.feeds)
+                feed(self._sketch, self._draft, port, _awaited(other), line)
+        return self
+
+    def __getattr__(self, variant: str) -> "Branch":
+        if variant.startswith("__"):  # Python itself asks for these, and has to hear no
+            raise AttributeError(variant)
+        ports = self._draft.ports
+        if ports is not None and ports.variant(variant) is None:
+            raise UnknownNameError.of(
+                ValidationError(
+                    "variant_unknown",
+                    f"the tool {self._draft.fqn} has no variant {variant!r}",
+                    hint=suggestion(
+                        variant, ports.variants, otherwise=f"it has {', '.join(ports.variants)}"
+                    ),
+                )
+            )
+        return Branch(self._sketch, self._draft, variant)
+
+    def __getitem__(self, variant: str) -> "Branch":
+        return self.__getattr__(variant)
+
+    def _awaited(self) -> Value:
+        """Something that is there once the step has ended well."""
+        ports = self._draft.ports
+        names = [each for each in ports.variants if not is_error_variant(each)] if ports else []
+        if not names:
+            raise UsageError(
+                "order_unclear",
+                f"how {self._draft.name} has to end is not said",
+                hint=f"name a port of a variant: .after({self._draft.name}.variant.port)",
+            )
+        values = [_awaited(self[name]) for name in names]
+        return values[0] if len(values) == 1 else first_of(self._sketch, values)
+
+    def __dir__(self) -> list[str]:
+        variants = self._draft.ports.variants if self._draft.ports else ()
+        return ["after", "failed", "on_failure", "retry", "signed", *variants]
+
+    def __repr__(self) -> str:
+        return f"<step {self._draft.name}: {self._draft.fqn}>"
+
+
+def _awaited(other: object) -> Value:
+    """What is there once something has happened."""
+    if isinstance(other, Step | Branch):
+        return other._awaited()  # noqa: SLF001 - underscores keep names from hiding variants
+    if isinstance(other, Value) and not isinstance(other, GivenInput):
+        return other
+    raise UsageError(
+        "order_unclear",
+        f"{other} is nothing that happens",
+        hint="wait for a step, for a branch of one, or for a value that it gives",
+    )
+
+
+class Branch:
+    """One variant of a step: its attributes, or items, are the values of its ports."""
+
+    __slots__ = ("_draft", "_sketch", "_variant")
+
+    def __init__(self, sketch: Sketch, draft: Draft, variant: str) -> None:
+        self._sketch = sketch
+        self._draft = draft
+        self._variant = variant
+
+    @property
+    def _ports(self) -> Ports:
+        ports = self._draft.ports and self._draft.ports.variant(self._variant)
+        return ports or Ports({}, is_open=True)
+
+    def __getattr__(self, port: str) -> Value:
+        if port.startswith("__"):
+            raise AttributeError(port)
+        known = self._ports.get(port)
+        if known is None:
+            raise UnknownNameError.of(
+                ValidationError(
+                    "port_unknown",
+                    f"{self} of {self._draft.fqn} gives no port {port!r}",
+                    hint=suggestion(
+                        port,
+                        self._ports.named,
+                        otherwise=f"it gives {', '.join(self._ports.named) or 'none'}",
+                    ),
+                )
+            )
+        return PortValue(
+            self._sketch, self._draft.block, known.shape, self._draft, self._variant, port
+        )
+
+    def __getitem__(self, port: str) -> Value:
+        return self.__getattr__(port)
+
+    def _awaited(self) -> Value:
+        """A value that is always there in this branch."""
+        always = self._ports.required
+        if not always:
+            raise UsageError(
+                "order_unclear",
+                f"{self} has no port that is there for sure",
+                hint="wait for a port of another variant, or of another step",
+            )
+        return self[always[0]]
+
+    def __dir__(self) -> list[str]:
+        return list(self._ports.named)
+
+    def __str__(self) -> str:
+        return f"{self._draft.name}.{self._variant}"
+
+    def __repr__(self) -> str:
+        return f"<branch {self}>"

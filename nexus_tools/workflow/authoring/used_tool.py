@@ -1,0 +1,69 @@
+"""What may stand for a tool in a workflow, and what is known of it."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nexus_tools.errors import UsageError
+from nexus_tools.tool import HasSchemas, ToolFqn, ToolType
+from nexus_tools.workflow.document import VertexKind
+from nexus_tools.workflow.interfaces import ToolPorts
+
+
+class NamedInterface(HasSchemas, Protocol):
+    """A name and two schemas: a `ToolDefinition`, or what `@tool` makes of a function."""
+
+    @property
+    def fqn(self) -> ToolFqn:
+        """The name."""
+
+
+class HasDefinition(Protocol):
+    """A tool as the registry has it: `definition.parse()` is its `ToolDefinition`."""
+
+    @property
+    def definition(self) -> Any:
+        """The definition."""
+
+
+UsedTool = NamedInterface | HasDefinition | ToolFqn | str
+"""A tool with its ports, or its FQN alone: then nothing about its ports is checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTool:
+    """A name, a kind, and the ports if they are known."""
+
+    fqn: ToolFqn
+    kind: VertexKind = VertexKind.OFF_CHAIN
+    ports: ToolPorts | None = None
+
+
+def known_tool(tool: UsedTool) -> KnownTool:
+    """What is known of a tool.
+
+    Raises `UsageError` (`tool_expected`), and `ValidationError` (`fqn_invalid`, `schema_invalid`,
+    `definition_invalid`).
+    """
+    if isinstance(tool, str):
+        return KnownTool(ToolFqn.parse(tool))
+    if isinstance(tool, ToolFqn):
+        return KnownTool(tool)
+    interface = _interface(tool)
+    is_on_chain = getattr(interface, "type", None) is ToolType.ONCHAIN
+    kind = VertexKind.ON_CHAIN if is_on_chain else VertexKind.OFF_CHAIN
+    return KnownTool(interface.fqn, kind, ToolPorts(interface))
+
+
+def _interface(tool: Any) -> Any:
+    each: Any
+    for each in (tool, getattr(tool, "definition", None)):
+        if isinstance(getattr(each, "input_schema", None), dict):
+            return each
+        # On chain a definition is bytes, which are read here.
+        if hasattr(each, "parse") and hasattr(each, "input_schema"):
+            return each.parse()
+    raise UsageError(
+        "tool_expected",
+        f"{tool!r} is no tool",
+        hint="give what @tool made, a ToolDefinition, a tool of the registry, or an FQN",
+    )

@@ -1,0 +1,212 @@
+"""On which edges a value comes to a step: the kind of an edge follows from the blocks of its ends.
+
+    from        to          edge
+    outside     for_each    normal: there for every iteration
+    outside     loop        static: there in every round
+    list        for_each    for_each: one element for each iteration
+    for_each    outside     collect
+    state       loop        as from outside for the first round, do_while for the others
+    loop        outside     break
+
+One edge makes one such move, and may go on into a loop as what it begins with. Values that would
+have to make two are refused: a step between them makes each its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from nexus_tools.errors import UsageError
+from nexus_tools.workflow.authoring.sketch import (
+    Block,
+    BlockKind,
+    Collected,
+    Constant,
+    Element,
+    First,
+    GivenInput,
+    PortValue,
+    State,
+    Value,
+)
+from nexus_tools.workflow.document import EdgeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An edge of a kind from a port, or none from an input or a constant.
+
+    The first `depth` of the blocks around the target are those in which the edge has it run.
+    """
+
+    source: PortValue | GivenInput | Constant
+    kind: EdgeKind | None = None
+    depth: int = 0
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether what it brings can have a run start; other values only lie ready for it."""
+        return self.kind not in (None, EdgeKind.STATIC)
+
+
+def ways(value: Value, target: Block) -> list[Way]:
+    """The ways to a step of `target`, one for each port that the value may come from.
+
+    Raises `UsageError`: `value_out_of_place`, `value_not_collected`, `value_leaves_loop`,
+    `value_moves_twice`, `alternatives_differ`.
+    """
+    return list(_ways(value, target, begins_loop=False))
+
+
+def check_ways(value: Value, target: Block) -> None:
+    """Raise as `ways` does, as far as it is known before all loops are complete."""
+    if isinstance(value, State):
+        _check_is_in(value, target)
+    else:
+        ways(value, target)
+
+
+def check_ways_to_begin(value: Value, loop: Block) -> None:
+    """Raise as `ways` does unless a loop can begin with the value."""
+    if not isinstance(value, State):
+        list(_ways(value, loop, begins_loop=True))
+
+
+def _ways(value: Value, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+    match value:
+        case Constant() | GivenInput():
+            yield Way(value)
+        case PortValue():
+            yield _from_port(value, target, begins_loop=begins_loop)
+        case Element():
+            yield from _of_elements(value, target, begins_loop=begins_loop)
+        case Collected():
+            yield from _of_collected(value, target, begins_loop=begins_loop)
+        case State():
+            yield from _of_state(value, target, begins_loop=begins_loop)
+        case First():
+            yield from _of_alternatives(value, target, begins_loop=begins_loop)
+
+
+def _from_port(value: PortValue, target: Block, *, begins_loop: bool) -> Way:
+    source = value.draft.block
+    shared = _shared_depth(source, target)
+    if shared == source.depth:
+        entered = _entered(target, shared, begins_loop=begins_loop)
+        is_static = any(block.kind is BlockKind.LOOP for block in entered)
+        return Way(value, EdgeKind.STATIC if is_static else EdgeKind.NORMAL, shared)
+    left = source.chain[shared]
+    if left.kind is BlockKind.FOR_EACH:
+        raise UsageError(
+            "value_not_collected",
+            f"{value} is there once for each element of {left}",
+            hint=f"collect all of them into a list: flow.collect({value})",
+        )
+    if source is not left:
+        _refuse_second_move(value, "leaves two blocks")
+    _check_leaves(value, left)
+    _check_enters_no_loop(value, target, shared, begins_loop=begins_loop)
+    return Way(value, EdgeKind.BREAK, shared)
+
+
+def _check_leaves(value: PortValue, loop: Block) -> None:
+    """Only a step that may go round again knows that it does not."""
+    again = [later for state in loop.entered_by for later in _later(state)]
+    deciding = [later for later in again if later.draft is value.draft]
+    if not deciding:
+        names = ", ".join(dict.fromkeys(later.draft.name for later in again))
+        raise UsageError(
+            "value_leaves_loop",
+            f"{value} is there in each round of {loop}, and nothing says which is the last",
+            hint=f"use another variant of {names}, which decides, and have it hand the value on",
+        )
+    if any(later.variant == value.variant for later in deciding):
+        raise UsageError(
+            "value_leaves_loop",
+            f"the variant {value.draft.name}.{value.variant} goes round again in {loop}",
+            hint="what leaves the loop comes from another variant of that step",
+        )
+
+
+def _later(state: Value) -> Sequence[PortValue]:
+    return state.later if isinstance(state, State) else ()
+
+
+def _of_elements(value: Element, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+    _check_is_in(value, target)
+    if _entered(target, value.block.depth, begins_loop=begins_loop):
+        _refuse_second_move(value, f"goes on into {target}")
+    for port in value.items.leaves():
+        assert isinstance(port, PortValue)
+        yield Way(port, EdgeKind.FOR_EACH, value.block.depth)
+
+
+def _of_collected(value: Collected, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+    _check_is_in(value, target)
+    _check_enters_no_loop(value, target, value.block.depth, begins_loop=begins_loop)
+    for port in value.each.leaves():
+        assert isinstance(port, PortValue)
+        yield Way(port, EdgeKind.COLLECT, value.block.depth)
+
+
+def _of_state(value: State, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+    _check_is_in(value, target)
+    if not value.later:
+        yield from _ways(value.initial, target, begins_loop=begins_loop)
+        return
+    if target is not value.block:
+        _refuse_second_move(value, f"goes on into {target}")
+    yield from _ways(value.initial, target, begins_loop=True)
+    for port in value.later:
+        yield Way(port, EdgeKind.DO_WHILE, target.depth)
+
+
+def _of_alternatives(value: First, target: Block, *, begins_loop: bool) -> Iterator[Way]:
+    found = [way for each in value.values for way in _ways(each, target, begins_loop=begins_loop)]
+    if not all(way.is_moving for way in found):
+        _refuse_second_move(value, f"stays for all rounds of {target}")
+    if len({way.depth for way in found}) > 1:
+        raise UsageError(
+            "alternatives_differ",
+            f"some of {value} are there for all iterations, and some for one",
+            hint="take alternatives that come from the same block as the step that takes them",
+        )
+    yield from found
+
+
+def _shared_depth(one: Block, other: Block) -> int:
+    """How many blocks are around both."""
+    pairs = zip(one.chain, other.chain, strict=False)
+    return next(
+        (depth for depth, (mine, its) in enumerate(pairs) if mine is not its),
+        min(one.depth, other.depth),
+    )
+
+
+def _entered(target: Block, depth: int, *, begins_loop: bool) -> tuple[Block, ...]:
+    """The blocks that are entered below a depth, but for a loop that begins with the value."""
+    entered = target.chain[depth:]
+    return entered[:-1] if begins_loop else entered
+
+
+def _check_is_in(value: Value, target: Block) -> None:
+    if not target.is_in(value.block):
+        raise UsageError(
+            "value_out_of_place",
+            f"{value} is there only within {value.block}",
+            hint="use it in its `with` block, or what a step made of it",
+        )
+
+
+def _check_enters_no_loop(value: Value, target: Block, depth: int, *, begins_loop: bool) -> None:
+    entered = _entered(target, depth, begins_loop=begins_loop)
+    if any(block.kind is BlockKind.LOOP for block in entered):
+        _refuse_second_move(value, f"stays for all rounds of {target}")
+
+
+def _refuse_second_move(value: Value, second: str) -> NoReturn:
+    raise UsageError(
+        "value_moves_twice",
+        f"{value} {second}, which one edge cannot do besides",
+        hint="put a step in between that takes the value and hands it on",
+    )

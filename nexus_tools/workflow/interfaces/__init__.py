@@ -1,0 +1,18 @@
+"""What tools take and give, and whether they fit together as a workflow joins them."""
+
+from nexus_tools.workflow.interfaces.lint import ToolFacts, lint_interfaces
+from nexus_tools.workflow.interfaces.shape import ANY, LIST, TEXT, Shape, shape_of_type
+from nexus_tools.workflow.interfaces.tool_ports import Port, Ports, ToolPorts
+
+__all__ = [
+    "ANY",
+    "LIST",
+    "TEXT",
+    "Port",
+    "Ports",
+    "Shape",
+    "ToolFacts",
+    "ToolPorts",
+    "lint_interfaces",
+    "shape_of_type",
+]

@@ -1,0 +1,246 @@
+"""Whether tools fit together as a workflow joins them: what the registry says against a document.
+
+Only what is certain is reported. Two schemas never match if they have no JSON type in common; of
+what else they say, values decide.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nexus_tools.spelling import with_suggestion
+from nexus_tools.tool import ToolDefinition, ToolType
+from nexus_tools.units import sui
+from nexus_tools.workflow.document import (
+    MAX_RETRY_AFTER_MS,
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    OutputPort,
+    Storage,
+    Verifier,
+    Vertex,
+    VertexKind,
+)
+from nexus_tools.workflow.interfaces.shape import ANY, LIST, Shape
+from nexus_tools.workflow.interfaces.tool_ports import Port, ToolPorts
+from nexus_tools.workflow.violation import Severity, Violation
+
+MAX_EXECUTION_MS = MAX_RETRY_AFTER_MS
+
+_KINDS = {ToolType.OFFCHAIN: VertexKind.OFF_CHAIN, ToolType.ONCHAIN: VertexKind.ON_CHAIN}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """What the registry knows of a tool; `leaders` is None if it accepts any.
+
+    `is_proven` is whether the domain in its name knows its owner, `signs` whether its answers are
+    closed with its signature alone.
+    """
+
+    definition: ToolDefinition
+    price_mist: int = 0
+    leaders: frozenset[str] | None = None
+    is_active: bool = True
+    is_proven: bool = True
+    signs: bool = False
+
+
+def lint_interfaces(
+    document: Document,
+    tools: Mapping[str, ToolFacts],
+    leaders: Sequence[str] = (),
+    caps_mist: Mapping[str, int] | None = None,
+    *,
+    strict: bool = False,
+) -> list[Violation]:
+    """What is wrong between a document and the tools that it names, by FQN; none if nothing is.
+
+    `leaders` are those that are to be named for an execution; without any it is looked whether
+    there are any that can be. `caps_mist` is what a run of a tool may cost, by FQN. `strict` makes
+    errors of warnings.
+    """
+    found = list(_Interfaces(document, tools, caps_mist or {}).violations(leaders))
+    if strict:
+        return [replace(violation, severity=Severity.ERROR) for violation in found]
+    return found
+
+
+class _Interfaces:
+    """A document, and of each vertex what its tool takes and gives."""
+
+    def __init__(
+        self, document: Document, tools: Mapping[str, ToolFacts], caps_mist: Mapping[str, int]
+    ) -> None:
+        self._document = document
+        self._tools = tools
+        self._caps_mist = caps_mist
+        fqns = {vertex.fqn for vertex in document.vertices} & tools.keys()
+        ports = {fqn: ToolPorts(tools[fqn].definition) for fqn in fqns}
+        self._fed: dict[str, set[str]] = {}
+        for target in _targets(document):
+            self._fed.setdefault(target.vertex, set()).add(target.port)
+        self._ports = {
+            vertex.name: ports[vertex.fqn] for vertex in document.vertices if vertex.fqn in ports
+        }
+
+    def violations(self, leaders: Sequence[str]) -> Iterator[Violation]:
+        """All of them, in the order of the document."""
+        for at, vertex in enumerate(self._document.vertices):
+            pointer = f"/vertices/{at}"
+            if vertex.fqn in self._tools:
+                cap_mist = self._caps_mist.get(vertex.fqn)
+                yield from _vertex(vertex, self._tools[vertex.fqn], cap_mist, pointer)
+                yield from self._vertex_ports(vertex, pointer)
+            else:
+                message = f"No tool is registered as {vertex.fqn}."
+                message = with_suggestion(message, vertex.fqn, self._tools)
+                yield Violation("unregistered", message, f"{pointer}/kind/tool_fqn")
+        for at, edge in enumerate(self._document.edges):
+            yield from self._edge(edge, f"/edges/{at}")
+        for at, default in enumerate(self._document.defaults):
+            pointer = f"/default_values/{at}"
+            yield from self._unknown_input(default.target, f"{pointer}/input_port")
+            if default.storage is Storage.INLINE:
+                yield from self._default(default.target, default.data, f"{pointer}/value/data")
+        for at, output in enumerate(self._document.outputs):
+            yield from self._unknown_output(output.source, f"/outputs/{at}")
+        yield from self._leaders(leaders)
+
+    # --- Ports
+
+    def _vertex_ports(self, vertex: Vertex, pointer: str) -> Iterator[Violation]:
+        for at, port in enumerate(vertex.entry_ports):
+            target = InputPort(vertex.name, port)
+            yield from self._unknown_input(target, f"{pointer}/entry_ports/{at}/name")
+        fed = set(vertex.entry_ports)
+        fed |= self._fed.get(vertex.name, set())
+        for name in self._ports[vertex.name].inputs.required:
+            if name not in fed:
+                message = f"Nothing feeds {vertex.name}.{name}, which {vertex.fqn} needs."
+                yield Violation("unfed_port", message, pointer)
+
+    def _unknown_input(self, target: InputPort, pointer: str) -> Iterator[Violation]:
+        ports = self._ports.get(target.vertex)
+        if ports and not target.is_order_only and ports.inputs.get(target.port) is None:
+            message = f"The tool of {target.vertex} takes no port {target.port!r}."
+            message = with_suggestion(message, target.port, ports.inputs.named)
+            yield Violation("unknown_port", message, pointer)
+
+    def _unknown_output(self, source: OutputPort, pointer: str) -> Iterator[Violation]:
+        tool = self._ports.get(source.vertex)
+        if tool is None:
+            return
+        ports = tool.variant(source.variant)
+        if ports is None:
+            message = f"The tool of {source.vertex} has no variant {source.variant!r}."
+            message = with_suggestion(message, source.variant, tool.variants)
+            yield Violation("unknown_variant", message, f"{pointer}/output_variant")
+        elif ports.get(source.port) is None:
+            message = f"{source.vertex}.{source.variant} gives no port {source.port!r}."
+            message = with_suggestion(message, source.port, ports.named)
+            yield Violation("unknown_port", message, f"{pointer}/output_port")
+
+    def _default(self, target: InputPort, data: Any, pointer: str) -> Iterator[Violation]:
+        ports = self._ports.get(target.vertex)
+        problem = ports.mismatch(target.port, data) if ports and not target.is_order_only else ""
+        # An unknown port is told by itself.
+        if ports and problem and ports.inputs.get(target.port):
+            message = f"The default value of {target} does not match: {problem}."
+            yield Violation("value_mismatches", message, pointer)
+
+    # --- Edges
+
+    def _edge(self, edge: Edge, pointer: str) -> Iterator[Violation]:
+        yield from self._unknown_output(edge.source, f"{pointer}/from")
+        yield from self._unknown_input(edge.target, f"{pointer}/to/input_port")
+        source, target = self._source(edge.source), self._target(edge.target)
+        if source and not source.is_required:
+            message = f"{edge.source} need not be there, and a run that lacks it fails."
+            yield Violation("may_be_missing", message, f"{pointer}/from", Severity.WARNING)
+        shape = source.shape if source else ANY
+        moved = _moved(edge.kind, shape)
+        if edge.kind is EdgeKind.FOR_EACH and not shape.may_be(LIST):
+            message = f"{edge.source} is {shape}, and for_each splits an array."
+            yield Violation("not_a_list", message, pointer)
+        elif target and not moved.may_be(target.shape):
+            message = f"{edge.target} is {target.shape}, and the edge brings {moved}."
+            yield Violation("value_mismatches", message, pointer)
+
+    def _source(self, source: OutputPort) -> Port | None:
+        tool = self._ports.get(source.vertex)
+        ports = tool and tool.variant(source.variant)
+        return ports.get(source.port) if ports else None
+
+    def _target(self, target: InputPort) -> Port | None:
+        tool = self._ports.get(target.vertex)
+        return tool.inputs.get(target.port) if tool and not target.is_order_only else None
+
+    # --- Leaders
+
+    def _leaders(self, named: Sequence[str]) -> Iterator[Violation]:
+        listing = [
+            (f"/vertices/{at}", vertex, listed)
+            for at, vertex in enumerate(self._document.vertices)
+            if vertex.fqn in self._tools and (listed := self._tools[vertex.fqn].leaders) is not None
+        ]
+        if named:
+            for pointer, vertex, listed in listing:
+                if listed.isdisjoint(named):
+                    message = f"{vertex.fqn} accepts none of the leaders {', '.join(named)}."
+                    yield Violation("no_leader", message, pointer)
+        elif not _two_serve_all([listed for _, _, listed in listing]):
+            message = "No two leaders are accepted by all its tools, and an execution names two."
+            yield Violation("no_leader", message, "")
+
+
+def _vertex(
+    vertex: Vertex, tool: ToolFacts, cap_mist: int | None, pointer: str
+) -> Iterator[Violation]:
+    """What is wrong with the tool of a vertex as a whole."""
+    place = f"{pointer}/kind/tool_fqn"
+    if not tool.is_active:
+        yield Violation("inactive", f"{vertex.fqn} takes no invocations.", place)
+    if not tool.is_proven:
+        message = f"The domain of {vertex.fqn} does not say that it knows the tool's owner."
+        yield Violation("unproven", message, place, Severity.WARNING)
+    if cap_mist is not None and tool.price_mist > cap_mist:
+        price, cap = sui(tool.price_mist), sui(cap_mist)
+        message = f"{vertex.fqn} costs {price} a run, and the cap is {cap}."
+        yield Violation("too_dear", message, place)
+    if vertex.kind is not _KINDS[tool.definition.type]:
+        message = f"{vertex.fqn} is not {vertex.kind.value}: it is {tool.definition.type.value}."
+        yield Violation("kind", message, f"{pointer}/kind/variant")
+    if vertex.verifier is Verifier.REGISTERED_KEY and not tool.signs:
+        message = f"{vertex.fqn} is registered without signed outcomes."
+        yield Violation("unsigned", message, f"{pointer}/verifier")
+    waits = (vertex.attempts - 1) * vertex.retry_after_ms
+    if waits + vertex.attempts * tool.definition.timeout_ms > MAX_EXECUTION_MS:
+        message = f"All attempts of {vertex.name} take longer than an execution may, 90 days."
+        yield Violation("too_slow", message, pointer, Severity.WARNING)
+
+
+def _targets(document: Document) -> Iterator[InputPort]:
+    yield from (edge.target for edge in document.edges)
+    yield from (default.target for default in document.defaults)
+
+
+def _moved(kind: EdgeKind, shape: Shape) -> Shape:
+    """What an edge makes of the shape of its value."""
+    if kind is EdgeKind.FOR_EACH:
+        return shape.element
+    return Shape.list_of(shape) if kind is EdgeKind.COLLECT else shape
+
+
+def _two_serve_all(listings: Iterable[frozenset[str]]) -> bool:
+    """Whether one or two leaders are enough for each of the tools to list one of them."""
+    distinct = set(listings)
+    if not distinct:
+        return True
+    for first in min(distinct, key=len):
+        rest = [listed for listed in distinct if first not in listed]
+        if not rest or frozenset.intersection(*rest):
+            return True
+    return False

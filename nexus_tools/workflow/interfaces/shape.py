@@ -1,0 +1,126 @@
+"""Which JSON types a schema lets through, as far as that is certain."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nexus_tools.errors import UsageError
+from nexus_tools.tool import SchemaDocument
+
+_ALL = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
+_NAMES = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The types that a value may have, and those of the elements of a list.
+
+    It is a bound from above: a value that a schema lets through has one of the `types`, but a value
+    of one of them need not pass. So two shapes without a common type never match, and nothing else
+    is certain. `number` is a number with a fraction; a schema for numbers has `integer`, too.
+    """
+
+    types: frozenset[str] = _ALL
+    _element: "Callable[[], Shape] | None" = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, document: SchemaDocument, pointer: str = "") -> "Shape":
+        """The shape of a subschema."""
+        place, schema = document.target(pointer)
+        return cls(_types(document, pointer, frozenset()), lambda: _items(document, place, schema))
+
+    @classmethod
+    def list_of(cls, element: "Shape") -> "Shape":
+        """The shape of lists with such elements."""
+        return cls(frozenset(("array",)), lambda: element)
+
+    @property
+    def element(self) -> "Shape":
+        """The shape of the elements, if it is a list."""
+        return self._element() if self._element else Shape()
+
+    def may_be(self, other: "Shape") -> bool:
+        """Whether a value of this shape may be one of the other: False is certain."""
+        return bool(self.types & other.types)
+
+    def __or__(self, other: "Shape") -> "Shape":
+        return Shape(self.types | other.types, lambda: self.element | other.element)
+
+    def __str__(self) -> str:
+        if self.types == _ALL:
+            return "any"
+        names = self.types - {"integer"} if "number" in self.types else self.types
+        return " | ".join(sorted(names)) or "never"
+
+
+ANY = Shape()
+LIST = Shape.list_of(ANY)
+TEXT = Shape(frozenset(("string",)))
+
+
+def _types(document: SchemaDocument, pointer: str, seen: frozenset[str]) -> frozenset[str]:
+    pointer, schema = document.target(pointer)
+    # A schema that refers to itself in place is refused where definitions are read, but not here.
+    if pointer in seen or isinstance(schema, bool):
+        return _ALL if schema is not False else frozenset()
+    seen |= {pointer}
+    found = _ALL
+    if "type" in schema:
+        named = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        found &= frozenset((*named, "integer") if "number" in named else named)
+    if "const" in schema or "enum" in schema:
+        found &= frozenset(map(_type_of, schema.get("enum", [schema.get("const")])))
+    for index in range(len(schema.get("allOf", ()))):
+        found &= _types(document, f"{pointer}/allOf/{index}", seen)
+    for places in _alternatives(pointer, schema):
+        found &= frozenset().union(*(_types(document, place, seen) for place in places))
+    return found
+
+
+def _alternatives(pointer: str, schema: dict[str, Any]) -> Iterator[list[str]]:
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in schema:
+            yield [f"{pointer}/{keyword}/{index}" for index in range(len(schema[keyword]))]
+
+
+def _type_of(value: Any) -> str:
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return _NAMES.get(type(value), "null")
+
+
+def _items(document: SchemaDocument, pointer: str, schema: Any) -> Shape:
+    """The shape of the elements of lists that pass; any where the schema says it in another way."""
+    if isinstance(schema, bool) or "prefixItems" in schema:
+        return ANY
+    if "items" in schema:
+        return Shape.of(document, f"{pointer}/items")
+    for places in _alternatives(pointer, schema):
+        shapes = [Shape.of(document, place) for place in places]
+        lists = [shape for shape in shapes if "array" in shape.types]
+        if len(lists) == 1:
+            return lists[0].element
+    return ANY
+
+
+def shape_of_type(kind: Any) -> Shape:
+    """What is known of the JSON of values of a Python type, or of a JSON schema.
+
+    A type is what pydantic makes a schema of, or a class with `parse`, whose JSON is text. Raises
+    `UsageError` (`input_type_unknown`), or `ValidationError` (`schema_invalid`).
+    """
+    if isinstance(kind, Mapping):
+        return Shape.of(SchemaDocument.parse(dict(kind)))
+    from pydantic import TypeAdapter  # noqa: PLC0415 - slow, and needed for types alone
+    from pydantic.errors import PydanticUserError  # noqa: PLC0415 - as above
+
+    try:
+        return Shape.of(SchemaDocument.parse(TypeAdapter(kind).json_schema()))
+    except PydanticUserError as error:
+        if isinstance(kind, type) and callable(getattr(kind, "parse", None)):
+            return TEXT
+        raise UsageError(
+            "input_type_unknown",
+            f"{kind!r} is no type that JSON has",
+            hint="give a type such as str or list[int], or a JSON schema",
+        ) from error

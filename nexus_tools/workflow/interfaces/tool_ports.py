@@ -1,0 +1,113 @@
+"""The ports of a tool as its schemas describe them, for those who join it with others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import (
+    HasSchemas,
+    InterfaceValidator,
+    SchemaDocument,
+    check_output_schema,
+    pointer_of,
+)
+from nexus_tools.workflow.document import ERR_EVAL
+from nexus_tools.workflow.interfaces.shape import ANY, TEXT, Shape
+
+# What a schema says of single ports, and where it keeps what they refer to.
+_ABOUT_PORTS = ("$schema", "$defs", "definitions", "type", "properties")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One port: what may be in it, and whether it is always there."""
+
+    shape: Shape = ANY
+    is_required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The ports of an input or a variant; `is_open` if its schema names not all of them."""
+
+    named: Mapping[str, Port]
+    is_open: bool = False
+
+    @classmethod
+    def of(cls, document: SchemaDocument, pointer: str = "") -> "Ports":
+        """The ports that an object schema describes."""
+        pointer, schema = document.target(pointer)
+        assert isinstance(schema, dict)
+        required = schema.get("required", ())
+        named = {
+            name: Port(
+                Shape.of(document, f"{pointer}/properties{pointer_of((name,))}"), name in required
+            )
+            for name in schema.get("properties", ())
+        }
+        return cls(named, bool(schema.get("additionalProperties", False)))
+
+    def get(self, name: str) -> Port | None:
+        """The port of that name; None if there is none for sure."""
+        return self.named.get(name) or (Port(is_required=False) if self.is_open else None)
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The names of the ports that are always there."""
+        return tuple(name for name, port in self.named.items() if port.is_required)
+
+
+FAILED = Ports({"reason": Port(TEXT), "detail": Port(TEXT)})
+"""The ports of `_err_eval`."""
+
+
+class ToolPorts:
+    """What a tool takes, and its variants with what they give, `_err_eval` included.
+
+    Raises `ValidationError` with code `schema_invalid` if the schemas break the rules of tools.
+    """
+
+    def __init__(self, tool: HasSchemas) -> None:
+        self._tool = tool
+        output = check_output_schema(tool.output_schema)
+        self.inputs = Ports.of(SchemaDocument.parse(tool.input_schema))
+        self.variants = {
+            name: Ports.of(output.document, pointer) for name, pointer in output.variants.items()
+        }
+
+    def variant(self, name: str) -> Ports | None:
+        """The ports of a variant; None if there is none of that name."""
+        return FAILED if name == ERR_EVAL else self.variants.get(name)
+
+    def mismatch(self, port: str, value: Any) -> str:
+        """What is wrong with a value for an input port; empty if nothing is."""
+        if self._validator is None:
+            return ""
+        try:
+            self._validator.check_input({port: value})
+        except ValidationError as error:
+            first = error.details["failures"][0]
+            inside = first["pointer"].removeprefix(pointer_of((port,)))
+            return f"{first['message']} (at {inside})" if inside else str(first["message"])
+        return ""
+
+    @cached_property
+    def _validator(self) -> InterfaceValidator | None:
+        """Checks ports one by one; None where a port refers to what is said of all together."""
+        alone = {
+            key: self._tool.input_schema[key]
+            for key in _ABOUT_PORTS
+            if key in self._tool.input_schema
+        }
+        try:
+            return InterfaceValidator(_Schemas(alone, self._tool.output_schema))
+        except ValidationError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Schemas:
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]

@@ -1,0 +1,102 @@
+"""Where the parts of a JSON document stand in its text: lines and columns by JSON pointers."""
+
+import re
+from collections.abc import Iterator, Mapping
+from json import JSONDecoder
+from typing import Any, NamedTuple
+
+from nexus_tools.tool import parse_json, pointer_of
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_DECODER = JSONDecoder()
+
+
+class Place(NamedTuple):
+    """A line and a column, both counted from 1; a column is a character."""
+
+    line: int
+    column: int
+
+
+def places_in(text: str) -> Mapping[str, Place]:
+    """Where each value of a JSON text begins, by its pointer. Raises `json_invalid`.
+
+    Of a member of an object it is the place of its name.
+    """
+    parse_json(text)  # what follows reads only texts that are JSON, and nest no deeper than that
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    places: dict[str, Place] = {}
+    line = 0
+    for path, position in _Scanner(text).value((), 0):
+        # Values come in the order of the text: the line is looked for from the last one on.
+        while line + 1 < len(starts) and starts[line + 1] <= position:
+            line += 1
+        places[pointer_of(path)] = Place(line + 1, position - starts[line] + 1)
+    return places
+
+
+def place_of(places: Mapping[str, Place], pointer: str) -> Place | None:
+    """The place of what a pointer names, else of the closest thing around it that is there.
+
+    A rule may point to a member that is missing.
+    """
+    while pointer and pointer not in places:
+        pointer = pointer.rpartition("/")[0]
+    return places.get(pointer)
+
+
+_Path = tuple[str | int, ...]
+
+
+class _Scanner:
+    """Walks over the values of a JSON text; `end` is where the last one ended."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.end = 0
+
+    def value(self, path: _Path, named_at: int | None = None) -> Iterator[tuple[_Path, int]]:
+        """The paths of a value and of all in it, each with the position where it begins."""
+        begin = self._skip_space()
+        yield path, begin if not path or named_at is None else named_at
+        first = self._text[begin]
+        if first == "{":
+            yield from self._members(path)
+        elif first == "[":
+            yield from self._items(path)
+        else:
+            self._leaf()
+
+    def _members(self, path: _Path) -> Iterator[tuple[_Path, int]]:
+        while self._opens_or_goes_on("}"):
+            begin = self.end
+            name = self._leaf()
+            self._skip_space()
+            self.end += 1  # the colon
+            yield from self.value((*path, name), begin)
+
+    def _items(self, path: _Path) -> Iterator[tuple[_Path, int]]:
+        index = 0
+        while self._opens_or_goes_on("]"):
+            yield from self.value((*path, index))
+            index += 1
+
+    def _opens_or_goes_on(self, closing: str) -> bool:
+        """Step over a bracket or a comma to the next thing, or over the closing bracket."""
+        if self._text[self._skip_space()] != closing:
+            self.end += 1
+            if self._text[self._skip_space()] != closing:
+                return True
+        self.end += 1
+        return False
+
+    def _leaf(self) -> Any:
+        """A text, a number or a word, from where it begins."""
+        value, self.end = _DECODER.raw_decode(self._text, self.end)
+        return value
+
+    def _skip_space(self) -> int:
+        space = _SPACE.match(self._text, self.end)
+        assert space is not None
+        self.end = space.end()
+        return self.end

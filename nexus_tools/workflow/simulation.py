@@ -1,0 +1,391 @@
+"""Executes a workflow here: the semantics say what runs, stubs or real tools what comes of it."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nexus_tools import units
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import (
+    MAX_TIMEOUT_MS,
+    Answer,
+    Failure,
+    FailureReason,
+    HasSchemas,
+    InterfaceValidator,
+    Outcome,
+)
+from nexus_tools.workflow.document import Document, InputPort, OutputPort
+from nexus_tools.workflow.entry_values import chosen_group, entry_values
+from nexus_tools.workflow.example_stubs import example_stub
+from nexus_tools.workflow.plan import plan_of
+from nexus_tools.workflow.runs import (
+    Begun,
+    Cancelled,
+    Closed,
+    Collected,
+    Event,
+    Failed,
+    Given,
+    Requested,
+    Run,
+    Settled,
+    Status,
+    TimedOut,
+    Value,
+    Waiting,
+    WalkFailure,
+)
+from nexus_tools.workflow.semantics import Execution
+from nexus_tools.workflow.step_costs import StepCosts
+from nexus_tools.workflow.stubs import StubFunction, stubbed_json
+from nexus_tools.workflow.tool_calls import SimulatedTool, ToolCalls
+
+DEFAULT_MAX_STEPS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCall:
+    """One tool call: of which run, for which time, with which inputs, and what came of it.
+
+    Times are in ms since the beginning.
+    """
+
+    run: Run
+    attempt: int
+    fqn: str
+    began_ms: int
+    ended_ms: int
+    inputs: Mapping[str, Any]
+    outcome: Outcome
+    cost_mist: int
+
+    def as_json(self) -> dict[str, Any]:
+        """A document with `answer`, or with `failure` and `detail`."""
+        if isinstance(self.outcome, Answer):
+            outcome: dict[str, Any] = {"answer": self.outcome.as_json()}
+        else:
+            outcome = {"failure": self.outcome.reason.value, "detail": self.outcome.detail}
+        return {
+            **_run_json(self.run),
+            "attempt": self.attempt,
+            "tool": self.fqn,
+            "began_ms": self.began_ms,
+            "ended_ms": self.ended_ms,
+            "inputs": dict(self.inputs),
+            **outcome,
+            "cost_mist": self.cost_mist,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedResult:
+    """A value that the execution came to, with the name of its output, or none."""
+
+    source: OutputPort
+    path: tuple[int, ...]
+    value: Any
+    name: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """A document with the port, the path of its run, and the value."""
+        return {
+            "name": self.name or None,
+            **self.source.as_json(),
+            "path": list(self.path),
+            "value": self.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What an execution came to, and how.
+
+    `events` are what the semantics were told, with the ms since the beginning. `made_up` names the
+    vertices whose answers are examples, for want of a stub or a tool. `stopped` says why it was
+    ended from outside; empty if it was not.
+    """
+
+    status: Status
+    calls: tuple[SimulatedCall, ...]
+    results: tuple[SimulatedResult, ...]
+    failures: tuple[WalkFailure, ...]
+    waiting: tuple[Waiting, ...]
+    events: tuple[tuple[int, Event], ...]
+    made_up: tuple[str, ...]
+    stopped: str
+    time_ms: int
+
+    @property
+    def cost_mist(self) -> int:
+        """The cost of all calls: an estimate, see `StepCosts`."""
+        return sum(call.cost_mist for call in self.calls)
+
+    def reasons(self) -> Iterator[str]:
+        """Why walks failed, the execution ended, and runs did not start: a sentence each."""
+        if self.stopped:
+            yield self.stopped
+        attempts = Counter(call.run for call in self.calls)
+        for failure in self.failures:
+            tries = attempts[failure.run]
+            after = f" after {tries} attempts" if tries > 1 else ""
+            detail = failure.detail and f": {failure.detail}"
+            yield f"{failure.run} failed{after}, {failure.reason}{detail}"
+        for each in self.waiting:
+            ports = ", ".join(str(InputPort(each.run.vertex, port)) for port in each.missing)
+            yield f"{each.run} did not start: nothing came for {ports}"
+
+    def stubs(self) -> dict[str, list[dict[str, Any]]]:
+        """The document of stubs with which the same comes of the same inputs."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for call in sorted(self.calls, key=lambda call: call.began_ms):
+            takes_ms = call.ended_ms - call.began_ms
+            found.setdefault(call.run.vertex, []).append(
+                {"when": dict(call.inputs), "times": 1, "takes_ms": takes_ms}
+                | stubbed_json(call.outcome)
+            )
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole of it as a document, without the events."""
+        return {
+            "status": self.status.value,
+            "time_ms": self.time_ms,
+            "cost_mist": self.cost_mist,
+            "results": [result.as_json() for result in self.results],
+            "reasons": list(self.reasons()),
+            "failures": [
+                {**_run_json(each.run), "reason": each.reason, "detail": each.detail}
+                for each in self.failures
+            ],
+            "waiting": [
+                {**_run_json(each.run), "missing": list(each.missing)} for each in self.waiting
+            ],
+            "made_up": list(self.made_up),
+            "calls": [call.as_json() for call in self.calls],
+        }
+
+
+async def simulate(
+    document: Document,
+    inputs: Mapping[str, Any],
+    tools: Mapping[str, SimulatedTool] | None = None,
+    *,
+    group: str | None = None,
+    definitions: Mapping[str, HasSchemas] | None = None,
+    costs: StepCosts | None = None,
+    max_steps: int = DEFAULT_MAX_STEPS,
+    deadline_ms: int | None = None,
+    tool_timeout_ms: int = MAX_TIMEOUT_MS,
+) -> Simulation:
+    """Execute a workflow with stubs and tools, by the names of vertices, or by FQN.
+
+    A vertex that has neither gives examples: of the output schema in `definitions` (by FQN), if it
+    is there. Where definitions are known, inputs and answers are checked by them. `inputs` are
+    named as `entry_values` says. With stubs alone the same comes of it each time, and at once.
+
+    After `max_steps` calls nothing more is called, nor after `deadline_ms`; a real tool has
+    `tool_timeout_ms` for a call. Raises `workflow_invalid`, `stub_unfit`, or as `chosen_group` and
+    `entry_values` do.
+    """
+    chosen = chosen_group(document, group)
+    simulator = _Simulator(
+        document,
+        entry_values(document, chosen, inputs),
+        tools or {},
+        definitions or {},
+        costs or StepCosts(),
+        max_steps,
+        ToolCalls(tool_timeout_ms),
+    )
+    return await simulator.run(chosen.name, deadline_ms)
+
+
+@dataclass
+class _Simulator:
+    """One execution. A key of its calls is a run, or the deadline."""
+
+    document: Document
+    entries: Mapping[InputPort, Any]
+    tools: Mapping[str, SimulatedTool]
+    definitions: Mapping[str, HasSchemas]
+    costs: StepCosts
+    max_steps: int
+    tool_calls: ToolCalls[Run | Literal["deadline"]]
+    answers: dict[Run, Answer] = field(default_factory=dict)
+    calls: list[SimulatedCall] = field(default_factory=list)
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    stopped: str = ""
+
+    def __post_init__(self) -> None:
+        self._execution = Execution(plan_of(self.document))
+        self._vertices = {vertex.name: vertex for vertex in self.document.vertices}
+        self._defaults = {default.target: default.data for default in self.document.defaults}
+        self._chosen: dict[str, SimulatedTool] = {}
+        self._made_up: list[str] = []
+        self._validators: dict[str, InterfaceValidator] = {}
+        self._waiting: dict[str, deque[Run]] = {name: deque() for name in self._vertices}
+        self._under_way: dict[Run, tuple[int, dict[str, Any]]] = {}
+        self._busy = Counter[str]()
+        self._steps = 0
+        self._is_over = False
+
+    async def run(self, group: str, deadline_ms: int | None) -> Simulation:
+        if deadline_ms is not None:
+            self.tool_calls.wait("deadline", deadline_ms)
+        self._apply(Begun(group))
+        try:
+            while self._execution.status is Status.RUNNING:
+                ended = await self.tool_calls.next()
+                if ended is None:
+                    break
+                self._go_on(*ended)
+        finally:
+            self.tool_calls.give_up()
+        return self._simulation()
+
+    def _go_on(self, key: Run | Literal["deadline"], outcome: Outcome | None) -> None:
+        """Let the semantics know what ended, and do what follows."""
+        if isinstance(key, str):
+            if self._is_over:
+                return
+            self.stopped = f"the deadline came after {units.duration(self.tool_calls.now_ms)}"
+            self._apply(TimedOut())
+        elif outcome is None:
+            self._waiting[key.vertex].append(key)
+            self._request(key.vertex)
+        else:
+            self._close(key, outcome)
+            self._request(key.vertex)
+
+    def _apply(self, event: Event) -> None:
+        self.events.append((self.tool_calls.now_ms, event))
+        step = self._execution.apply(event)
+        # What is ready in our queues is so no more once the execution is ended early.
+        vertices = self._execution.plan.vertices
+        self._is_over |= isinstance(event, Cancelled | TimedOut) or any(
+            vertices[failure.run.vertex].terminates for failure in step.failures
+        )
+        for run in step.ready:
+            delay_ms = self._vertices[run.vertex].retry_after_ms
+            if delay_ms and self._execution.attempt(run) > 1:
+                self.tool_calls.wait(run, delay_ms)
+            else:
+                self._waiting[run.vertex].append(run)
+        for name in dict.fromkeys(run.vertex for run in step.ready):
+            self._request(name)
+
+    def _request(self, name: str) -> None:
+        """Call the tool of a vertex for as many ready runs as it may have at once."""
+        waiting, most = self._waiting[name], self._vertices[name].parallel
+        while waiting and self._busy[name] < most and not self._is_over:
+            if self._steps == self.max_steps:
+                self.stopped = f"it took {self.max_steps} steps, and no more are allowed"
+                self._apply(Cancelled())
+                return
+            self._steps += 1
+            self._busy[name] += 1
+            self._call(waiting.popleft())
+
+    def _call(self, run: Run) -> None:
+        self._apply(Requested(run))
+        values = self._execution.inputs(run)
+        ports = {port: self._value(value) for port, value in values.items()}
+        self._under_way[run] = (self.tool_calls.now_ms, ports)
+        try:
+            self._validate(run, lambda validator: validator.check_input(ports))
+            self.tool_calls.call(run, self._tool(run.vertex), ports)
+        except ValidationError as error:
+            if error.code == "stub_unfit":
+                raise ValidationError(
+                    error.code, f"{run}: {error.message}", hint=error.hint
+                ) from error
+            failure = Failure(FailureReason.INPUT_INVALID, _with_place(error))
+            self.tool_calls.call(run, StubFunction(lambda _: failure, 0), {})
+
+    def _close(self, run: Run, outcome: Outcome) -> None:
+        if isinstance(outcome, Answer):
+            document = outcome.as_json()
+            try:
+                self._validate(run, lambda validator: validator.check_output(document))
+            except ValidationError as error:
+                outcome = Failure(FailureReason.OUTPUT_INVALID, _with_place(error))
+        began_ms, ports = self._under_way.pop(run)
+        self._busy[run.vertex] -= 1
+        fqn = self._vertices[run.vertex].fqn
+        cost = self.costs.of(fqn, ports, outcome)
+        attempt, now_ms = self._execution.attempt(run), self.tool_calls.now_ms
+        self.calls.append(SimulatedCall(run, attempt, fqn, began_ms, now_ms, ports, outcome, cost))
+        if isinstance(outcome, Answer):
+            self.answers[run] = outcome
+        self._apply(Closed(run, _closing(outcome)))
+
+    def _validate(self, run: Run, check: Callable[[InterfaceValidator], object]) -> None:
+        """Check by the definition of the run's tool, if it is known."""
+        fqn = self._vertices[run.vertex].fqn
+        if fqn in self.definitions:
+            if fqn not in self._validators:
+                self._validators[fqn] = InterfaceValidator(self.definitions[fqn])
+            check(self._validators[fqn])
+
+    def _tool(self, name: str) -> SimulatedTool:
+        if name not in self._chosen:
+            fqn = self._vertices[name].fqn
+            found = self.tools.get(name, self.tools.get(fqn))
+            if found is None:
+                self._made_up.append(name)
+                found = example_stub(self.document, name, self.definitions.get(fqn))
+            self._chosen[name] = found
+        return self._chosen[name]
+
+    def _value(self, value: Value) -> Any:
+        """What a value refers to."""
+        if isinstance(value, Given):
+            return self.entries.get(value.target, self._defaults.get(value.target))
+        if isinstance(value, Collected):
+            return [self._value(element) for element in self._execution.collected(value)]
+        outcome = self._execution.outcome(value.run)
+        if isinstance(outcome, Failed):
+            return {"reason": outcome.reason, "detail": outcome.detail}[value.port]
+        found = self.answers[value.run].ports[value.port]
+        return found if value.element is None else found[value.element]
+
+    def _simulation(self) -> Simulation:
+        execution = self._execution
+        results = (
+            SimulatedResult(each.source, each.value.run.path, self._value(each.value), each.name)
+            for each in execution.results()
+        )
+        return Simulation(
+            execution.status,
+            tuple(self.calls),
+            tuple(results),
+            tuple(execution.failures),
+            tuple(execution.waiting()),
+            tuple(self.events),
+            tuple(self._made_up),
+            self.stopped,
+            self.calls[-1].ended_ms if self.calls else 0,
+        )
+
+
+def _closing(outcome: Outcome) -> Settled | Failed:
+    """An outcome as the semantics take it: ports, with their lengths where they are lists."""
+    if isinstance(outcome, Failure):
+        return Failed(outcome.reason.value, outcome.detail)
+    lengths = {
+        port: len(value) if isinstance(value, list) else None
+        for port, value in outcome.ports.items()
+    }
+    return Settled(outcome.variant, lengths)
+
+
+def _with_place(error: ValidationError) -> str:
+    """What the first mismatch is, and where."""
+    first = next(iter(error.details.get("failures", ())), None)
+    return f"{first['message']} at {first['pointer'] or '/'}" if first else error.message
+
+
+def _run_json(run: Run) -> dict[str, Any]:
+    return {"vertex": run.vertex, "path": list(run.path)}

@@ -1,0 +1,205 @@
+"""Stubs: what stands in for tools in a simulation, said in a JSON document.
+
+    {
+      "search": {"ok": {"papers": ["a", "b"]}},
+      "xyz.example.text.summarise@1": [
+        {"when": {"paper": "b"}, "times": 1, "fail": "unreachable"},
+        {"give": {"ok": {"text": "short"}}, "takes_ms": 300}
+      ]
+    }
+
+A member is named after a vertex, or after a tool for all vertices that use it. It is an outcome or
+a list of outcomes; each call gets the first that fits it and is not used up.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.spelling import suggestion
+from nexus_tools.tool import (
+    Answer,
+    Failure,
+    FailureReason,
+    Outcome,
+    canonical_json,
+    parse_json,
+    pointer_of,
+)
+
+DEFAULT_STUB_MS = 1_000
+MAX_STUB_MS = 90 * 86_400_000
+_FIELDS = ("give", "fail", "detail", "when", "times", "takes_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class StubbedOutcome:
+    """One outcome that a stub gives, `takes_ms` after the call.
+
+    It fits calls whose inputs have the values in `when`. `times` is how often it is given; 0 is as
+    often as it fits.
+    """
+
+    outcome: Outcome
+    takes_ms: int = DEFAULT_STUB_MS
+    when: Mapping[str, Any] = field(default_factory=dict)
+    times: int = 0
+
+    def fits(self, ports: Mapping[str, Any]) -> bool:
+        """Whether the inputs of a call have the values that are asked for."""
+        return all(
+            port in ports and canonical_json(ports[port]) == canonical_json(value)
+            for port, value in self.when.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stub:
+    """What one tool, or one vertex, gives in a simulation; `cycles` begins anew at the end."""
+
+    outcomes: tuple[StubbedOutcome, ...]
+    cycles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StubFunction:
+    """A stub in Python: the outcome follows from the inputs, `takes_ms` after the call.
+
+    The function is called in its turn, and believed to return.
+    """
+
+    function: Callable[[Mapping[str, Any]], Outcome]
+    takes_ms: int = DEFAULT_STUB_MS
+
+
+class StubCalls:
+    """The calls of a stub in one simulation: which of its outcomes are used up."""
+
+    def __init__(self, stub: Stub) -> None:
+        self._stub = stub
+        self._given = [0] * len(stub.outcomes)
+
+    def take(self, ports: Mapping[str, Any]) -> StubbedOutcome | None:
+        """The outcome of the next call; None if there is none for these inputs."""
+        found = self._next(ports)
+        if found is None and self._stub.cycles:
+            self._given = [0] * len(self._given)
+            found = self._next(ports)
+        return found
+
+    def _next(self, ports: Mapping[str, Any]) -> StubbedOutcome | None:
+        for index, each in enumerate(self._stub.outcomes):
+            if (not each.times or self._given[index] < each.times) and each.fits(ports):
+                self._given[index] += 1
+                return each
+        return None
+
+
+def read_stubs(text: bytes | str) -> dict[str, Stub]:
+    """The stubs of a JSON document, by the names of vertices and tools.
+
+    An outcome is an answer as a tool gives it, `{variant: {port: value}}`, or an object with
+    `give`, an answer, or `fail`, the reason of a failure with a `detail`; then it may have `when`,
+    `times` and `takes_ms` (1 000 by default). Of a list, an outcome without `when` and `times` is
+    given once, the last one for ever. Raises `json_invalid`, and `stubs_invalid` with all
+    `failures` in its details.
+    """
+    document = parse_json(text)
+    problems: list[dict[str, str]] = []
+    if not isinstance(document, dict):
+        problems.append({"pointer": "", "message": "it is no object of stubs by name"})
+        document = {}
+    reader = _Reader(problems)
+    stubs = {name: reader.stub(name, value) for name, value in document.items()}
+    if problems:
+        raise ValidationError(
+            "stubs_invalid",
+            "these are no stubs",
+            hint='an outcome is {"VARIANT": {"PORT": value}}, or has `give` or `fail`',
+            details={"failures": problems},
+        )
+    return stubs
+
+
+def stubbed_json(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as documents of stubs have it."""
+    if isinstance(outcome, Answer):
+        return {"give": outcome.as_json()}
+    return {"fail": outcome.reason.value, "detail": outcome.detail}
+
+
+class _Reader:
+    """Reads stubs, and notes whatever is wrong with them."""
+
+    def __init__(self, problems: list[dict[str, str]]) -> None:
+        self._problems = problems
+
+    def stub(self, name: str, value: Any) -> Stub:
+        items = value if isinstance(value, list) else [value]
+        if not items:
+            self._note((name,), "it is empty: a stub has one outcome at least")
+        found = []
+        for index, item in enumerate(items):
+            path = (name, index) if isinstance(value, list) else (name,)
+            if isinstance(item, dict):
+                found.append(self._stubbed(path, item, is_last=index == len(items) - 1))
+            else:
+                self._note(path, "it is no object")
+        return Stub(tuple(found))
+
+    def _stubbed(
+        self, path: tuple[str | int, ...], item: dict[str, Any], *, is_last: bool
+    ) -> StubbedOutcome:
+        if not {"give", "fail"} & item.keys():
+            return StubbedOutcome(self._answer(path, item), times=0 if is_last else 1)
+        for name in [name for name in item if name not in _FIELDS]:
+            self._note((*path, name), f"{name!r} is no field of an outcome. {_meant(name)}".strip())
+        if {"give", "fail"} <= item.keys():
+            self._note(path, "it has both `give` and `fail`")
+        once = not is_last and "when" not in item
+        return StubbedOutcome(
+            self._outcome(path, item),
+            self._count((*path, "takes_ms"), item.get("takes_ms", DEFAULT_STUB_MS), MAX_STUB_MS),
+            self._object((*path, "when"), item.get("when", {})),
+            self._count((*path, "times"), item.get("times", 1 if once else 0)),
+        )
+
+    def _outcome(self, path: tuple[str | int, ...], item: dict[str, Any]) -> Outcome:
+        if "give" in item:
+            return self._answer((*path, "give"), self._object((*path, "give"), item["give"]))
+        reason, detail = item["fail"], item.get("detail", "as its stub says")
+        if reason not in list(FailureReason):
+            known = ", ".join(FailureReason)
+            self._note((*path, "fail"), f"it is no reason of a failure; there are {known}")
+            reason = FailureReason.REFUSED
+        if not isinstance(detail, str):
+            self._note((*path, "detail"), "it is no text")
+        return Failure(FailureReason(reason), str(detail))
+
+    def _answer(self, path: tuple[str | int, ...], item: dict[str, Any]) -> Answer:
+        if len(item) != 1:
+            self._note(path, "an answer has exactly one member, the variant")
+            return Answer("", {})
+        [(variant, ports)] = item.items()
+        return Answer(variant, self._object((*path, variant), ports))
+
+    def _object(self, path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+        if isinstance(value, dict):
+            return value
+        self._note(path, "it is no object")
+        return {}
+
+    def _count(self, path: tuple[str | int, ...], value: Any, most: int = 2**32) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
+            return value
+        self._note(path, f"it is no whole number from 0 to {most}")
+        return 0
+
+    def _note(self, path: tuple[str | int, ...], message: str) -> None:
+        self._problems.append({"pointer": pointer_of(path), "message": message})
+
+
+def _meant(name: str) -> str:
+    likely = suggestion(name, _FIELDS)
+    return f"D{likely[1:]}" if likely else ""

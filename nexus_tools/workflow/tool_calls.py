@@ -1,0 +1,244 @@
+"""The tool calls of a simulation: stubs take virtual time, real tools the time that they need.
+
+While only stubs are called, the clock jumps from the end of one call to that of the next, and the
+same calls end in the same order each time. While a real tool is called, time passes as it does.
+"""
+
+import asyncio
+import copy
+import inspect
+import threading
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Any, Generic, TypeVar
+
+from nexus_tools.errors import NexusError, ValidationError
+from nexus_tools.tool import (
+    Answer,
+    Failure,
+    FailureReason,
+    Outcome,
+    canonical_json,
+    measure,
+    outcome_bytes,
+)
+from nexus_tools.workflow.stubs import Stub, StubCalls, StubFunction
+
+ToolFunction = Callable[[Mapping[str, Any]], Outcome | Awaitable[Outcome]]
+"""A real tool: gets the inputs by port. What is not async runs in a thread of its own."""
+
+SimulatedTool = Stub | StubFunction | ToolFunction
+
+Key = TypeVar("Key", bound=Hashable)
+
+MAX_OUTCOME_BYTES = 100 * 1024
+"""The largest answer that a Leader takes."""
+
+_MAX_DETAIL = 500
+
+
+@dataclass(order=True)
+class _Due(Generic[Key]):
+    """What happens at a time; of two at the same time, what was planned first."""
+
+    at_ms: int
+    order: int
+    key: Key = field(compare=False)
+    outcome: Outcome | None = field(compare=False)
+    call: "asyncio.Task[Outcome] | None" = field(compare=False, default=None)
+
+
+class ToolCalls(Generic[Key]):
+    """Calls that are under way, by keys of the caller's, on a clock that begins with 0.
+
+    A real tool that does not return within `timeout_ms` is given up.
+    """
+
+    def __init__(self, timeout_ms: int) -> None:
+        self._timeout_ms = timeout_ms
+        self._now_ms = 0
+        self._clock_offset_ms = 0.0
+        self._planned = 0
+        self._due: list[_Due[Key]] = []
+        self._running: dict[asyncio.Task[Outcome], Key] = {}
+        self._stub_calls: dict[int, StubCalls] = {}
+
+    @property
+    def now_ms(self) -> int:
+        """The time at which the last call ended."""
+        return self._now_ms
+
+    def call(self, key: Key, tool: SimulatedTool, ports: Mapping[str, Any]) -> None:
+        """Call a tool. Raises `stub_unfit` if a stub has nothing for these inputs."""
+        if isinstance(tool, Stub):
+            taken = self._calls_of(tool).take(ports)
+            if taken is None:
+                raise _unfit(ports)
+            self._plan(taken.takes_ms, key, checked_outcome(taken.outcome))
+        elif isinstance(tool, StubFunction):
+            self._plan(tool.takes_ms, key, checked_outcome(tool.function(ports)))
+        else:
+            self._start(key, tool, copy.deepcopy(dict(ports)))
+
+    def wait(self, key: Key, delay_ms: int) -> None:
+        """Have `key` come back after a while, with None."""
+        self._plan(delay_ms, key, None)
+
+    async def next(self) -> tuple[Key, Outcome | None] | None:
+        """What ends next; None if nothing is under way."""
+        self._drop_kept_limits()
+        if not self._due:
+            return None
+        if self._running:
+            due_ms = self._due[0].at_ms  # at the latest when a call is given up
+            seconds = max(0.0, due_ms - self._passed_ms()) / 1_000
+            done, _ = await asyncio.wait(
+                self._running, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            self._now_ms = max(self._now_ms, min(due_ms, int(self._passed_ms())))
+            for call in [call for call in self._running if call in done]:
+                return self._running.pop(call), _CANCELLED if call.cancelled() else call.result()
+        return self._pop()
+
+    def give_up(self) -> None:
+        """Leave alone what is under way."""
+        for call in self._running:
+            call.cancel()
+        self._running.clear()
+        self._due.clear()
+
+    def _drop_kept_limits(self) -> None:
+        """Forget the time limits of calls that have ended within them."""
+        while self._due and self._due[0].call and self._due[0].call not in self._running:
+            heappop(self._due)
+
+    def _pop(self) -> tuple[Key, Outcome | None]:
+        """What is due first: a call of a stub, or the time limit of a real one."""
+        due = heappop(self._due)
+        if due.call is not None:
+            # It may go on in spite of that: nobody waits for it.
+            del self._running[due.call]
+            due.call.cancel()
+        self._now_ms = max(self._now_ms, due.at_ms)
+        return due.key, due.outcome
+
+    def _calls_of(self, stub: Stub) -> StubCalls:
+        if id(stub) not in self._stub_calls:
+            self._stub_calls[id(stub)] = StubCalls(stub)
+        return self._stub_calls[id(stub)]
+
+    def _plan(
+        self,
+        after_ms: int,
+        key: Key,
+        outcome: Outcome | None,
+        call: "asyncio.Task[Outcome] | None" = None,
+    ) -> None:
+        self._planned += 1
+        heappush(self._due, _Due(self._now_ms + after_ms, self._planned, key, outcome, call))
+
+    def _start(self, key: Key, tool: ToolFunction, ports: dict[str, Any]) -> None:
+        if not self._running:
+            self._clock_offset_ms = self._now_ms - _real_ms()
+        call = asyncio.ensure_future(_outcome_of(tool, ports))
+        self._running[call] = key
+        detail = f"it did not respond within {self._timeout_ms} ms"
+        self._plan(self._timeout_ms, key, Failure(FailureReason.TIMED_OUT, detail), call)
+
+    def _passed_ms(self) -> float:
+        return _real_ms() + self._clock_offset_ms
+
+
+def checked_outcome(value: object) -> Outcome:
+    """What a tool returned, if it is an outcome of JSON values; else a failure that says so."""
+    try:
+        if isinstance(value, Failure):
+            return Failure(FailureReason(value.reason), _short(str(value.detail)))
+        if isinstance(value, Answer):
+            return _checked_answer(value)
+    except (ValidationError, ValueError) as error:
+        return _wrong(str(error))
+    return _wrong(f"a {type(value).__name__} is neither an Answer nor a Failure")
+
+
+def _checked_answer(answer: Answer) -> Outcome:
+    """The answer, if it has a size that a Leader takes. Raises `ValidationError` if it is none."""
+    if not isinstance(answer.variant, str) or not isinstance(answer.ports, dict):
+        return _wrong("an answer is the name of a variant and a dict of ports")
+    measure(answer.ports)
+    size = outcome_bytes(answer)
+    if size <= MAX_OUTCOME_BYTES:
+        return answer
+    detail = f"the answer has {size} bytes, {MAX_OUTCOME_BYTES} are allowed"
+    return Failure(FailureReason.OUTPUT_TOO_LARGE, detail)
+
+
+async def _outcome_of(tool: ToolFunction, ports: dict[str, Any]) -> Outcome:
+    """Call a tool; whatever it raises is a failure of it."""
+    try:
+        if inspect.iscoroutinefunction(tool):
+            return checked_outcome(await tool(ports))
+        value = await _in_thread(tool, ports)
+        return checked_outcome(await value if inspect.isawaitable(value) else value)
+    except NexusError as error:
+        return Failure(_REASONS.get(error.code, FailureReason.HTTP_ERROR), _short(error.message))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a stranger's code may raise anything
+        detail = f"{type(error).__name__}: {error}"
+        return Failure(FailureReason.HTTP_ERROR, _short(detail))
+
+
+async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a thread that nobody waits for at the end of the program."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[Any] = loop.create_future()
+
+    def end(value: Any, error: BaseException | None) -> None:
+        if ended.done():
+            return
+        if error is None:
+            ended.set_result(value)
+        else:
+            ended.set_exception(error)
+
+    def run() -> None:
+        value, failed = None, None
+        try:
+            value = function(*arguments)
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            failed = error if isinstance(error, Exception) else RuntimeError(repr(error))
+        with suppress(RuntimeError):  # nobody waits any more, and the loop is closed
+            loop.call_soon_threadsafe(end, value, failed)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await ended
+
+
+_CANCELLED = Failure(FailureReason.HTTP_ERROR, "it cancelled itself")
+_REASONS = {
+    "input_invalid": FailureReason.INPUT_INVALID,
+    "output_invalid": FailureReason.OUTPUT_INVALID,
+    "tool_unreachable": FailureReason.UNREACHABLE,
+}
+
+
+def _wrong(detail: str) -> Failure:
+    return Failure(FailureReason.OUTPUT_INVALID, _short(detail))
+
+
+def _short(detail: str) -> str:
+    return detail if len(detail) <= _MAX_DETAIL else f"{detail[: _MAX_DETAIL - 1]}…"
+
+
+def _real_ms() -> float:
+    return asyncio.get_running_loop().time() * 1_000
+
+
+def _unfit(ports: Mapping[str, Any]) -> ValidationError:
+    text = _short(canonical_json(dict(ports)).decode())
+    return ValidationError(
+        "stub_unfit",
+        f"the stub has nothing for the inputs {text}",
+        hint="end its list with an outcome that has neither `when` nor `times`",
+    )

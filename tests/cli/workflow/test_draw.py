@@ -1,0 +1,52 @@
+from xml.etree import ElementTree as ET
+
+import pytest
+
+
+def test_a_workflow_is_drawn_in_the_terminal(home, workflows):
+    result = home.run("workflow", "draw", workflows / "count.json")
+    assert result.code == 0
+    assert "for each" in result.stdout
+    lines = result.stdout.splitlines()
+    order = [next(at for at, line in enumerate(lines) if f"│ {name} " in line) for name in NAMES]
+    assert order == sorted(order)
+    assert home.run("workflow", "draw", workflows / "count.json", "--terminal") == result
+
+
+NAMES = ("split", "count", "sum")
+
+
+def test_a_picture_is_written_as_svg(home, workflows, tmp_path):
+    picture = tmp_path / "count.svg"
+    document = home.json("workflow", "draw", workflows / "count.json", "--svg", picture)
+    assert document == {"svg": str(picture)}
+    root = ET.fromstring(picture.read_text())
+    names = {each.get("data-vertex") for each in root.iter()}
+    assert names >= set(NAMES)
+
+
+def test_mermaid_is_printed(home, workflows):
+    result = home.run("workflow", "draw", workflows / "count.json", "--mermaid")
+    assert result.stdout.startswith("flowchart")
+    document = home.json("workflow", "draw", workflows / "count.json")
+    assert document == {"mermaid": result.stdout}
+
+
+def test_what_breaks_rules_is_drawn_with_a_warning(home, changed):
+    path = changed("count.json", lambda document: document["edges"].pop())
+    result = home.run("workflow", "draw", path)
+    assert result.code == 0
+    assert "split" in result.stdout
+    assert f"nexus-tools workflow validate {path}" in result.stderr
+
+
+def test_what_is_no_workflow_is_not_drawn(home, tmp_path):
+    path = tmp_path / "flow.json"
+    path.write_text("{}")
+    assert home.fails("workflow", "draw", path) == (7, "workflow_invalid")
+
+
+@pytest.mark.parametrize("also", [("--mermaid",), ("--terminal",)])
+def test_it_is_drawn_in_one_way_at_a_time(home, workflows, tmp_path, also):
+    arguments = ("workflow", "draw", workflows / "count.json", "--svg", tmp_path / "x.svg", *also)
+    assert home.fails(*arguments) == (2, "option_unfit")

@@ -1,0 +1,62 @@
+import pytest
+
+from nexus_tools.workflow import lint, read_document
+
+
+def test_a_project_has_a_workflow_its_tools_and_stubs(home, tmp_path):
+    folder = tmp_path / "greetings"
+    document = home.json("workflow", "new", folder)
+    assert document["workflow"] == str(folder / "workflow.json")
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "stubs.json",
+        "tools.py",
+        "workflow.json",
+    ]
+    assert document["files"] == [str(path) for path in sorted(folder.iterdir())]
+
+
+def test_a_file_is_a_document_that_breaks_no_rule(home, tmp_path):
+    path = tmp_path / "there" / "flow.json"
+    home.json("workflow", "new", path)
+    document, warnings = read_document(path.read_bytes())
+    assert [*warnings, *lint(document, strict=True)] == []
+
+
+def test_a_program_makes_the_same_workflow(home, tmp_path):
+    path = tmp_path / "greetings_program.py"
+    home.json("workflow", "new", path)
+    assert home.run("workflow", "validate", path, "--strict").code == 0
+    folder = tmp_path / "greetings"
+    home.json("workflow", "new", folder)
+    given = ("--input", "names=Ada, ,Grace", "--tools", folder / "tools.py")
+    for workflow in (path, folder / "workflow.json"):
+        document = home.json("workflow", "simulate", workflow, *given)
+        assert [each["value"] for each in document["results"]] == ["Hello, Ada! Hello, Grace!"]
+
+
+def test_the_stubs_of_a_project_are_for_its_workflow(home, tmp_path):
+    folder = tmp_path / "greetings"
+    home.json("workflow", "new", folder)
+    given = ("--input", "names=x", "--stubs", folder / "stubs.json")
+    document = home.json("workflow", "simulate", folder / "workflow.json", *given)
+    assert [each["value"] for each in document["results"]] == ["Hello, Ada! Hello, Grace!"]
+    assert document["made_up"] == []
+
+
+def test_the_next_command_is_named(home, tmp_path):
+    result = home.run("workflow", "new", tmp_path / "flow.json")
+    expected = f"nexus-tools workflow simulate {tmp_path / 'flow.json'} --input names=Ada,Grace"
+    assert result.stderr.splitlines()[-1] == f"next: {expected}"
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("flow.json", "file_exists"), ("f", "folder_not_empty")]
+)
+def test_what_is_there_is_left_alone(home, tmp_path, name, code):
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "mine.txt").write_text("mine")
+    (tmp_path / "flow.json").write_text("mine")
+    assert home.fails("workflow", "new", tmp_path / name) == (2, code)
+    assert (tmp_path / "flow.json").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "f").iterdir()] == ["mine.txt"]

@@ -1,0 +1,277 @@
+import json
+import signal
+from xml.etree import ElementTree as ET
+
+import pytest
+
+TEXT = "to be or not to be\n\nthat is the question\n"
+
+
+@pytest.fixture
+def simulate(home, workflows):
+    """Simulates the example `count` with `--json`, which has to succeed."""
+
+    def run(*arguments):
+        return home.json("workflow", "simulate", workflows / "count.json", *arguments)
+
+    return run
+
+
+def results(document):
+    return [each["value"] for each in document["results"]]
+
+
+def test_stubs_give_a_result_and_a_trace(simulate, workflows):
+    document = simulate("--input", "text=x", "--stubs", workflows / "count.stubs.json")
+    assert results(document) == [10]
+    assert document["status"] == "completed_with_failures"
+    assert document["time_ms"] == 3_000
+    assert [call["vertex"] for call in document["calls"]].count("count") == 3
+
+
+def test_people_see_a_row_for_each_call_the_result_and_what_failed(home, workflows):
+    result = home.run(
+        *("workflow", "simulate", workflows / "count.json", "--input", "text=x"),
+        *("--stubs", workflows / "count.stubs.json"),
+        COLUMNS="200",
+    )
+    assert result.code == 0
+    assert "count[1]" in result.stdout
+    assert "✗ input_invalid: an empty line" in result.stdout
+    assert "sum.ok.sum  10" in result.stdout
+    assert "! count[1] failed, input_invalid: an empty line" in result.stderr
+    # By hand: 5 fees, 4 of them for answers, and their bytes are 0.0163 SUI.
+    assert "✓ completed with failures: 5 steps in 3 s, about 0.017 SUI" in result.stderr
+
+
+def test_what_has_no_room_is_cut(home, workflows):
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", f"text={'x' * 99}")
+    narrow = home.run(*arguments, COLUMNS="80").stdout
+    assert f'text="{"x" * 13}…' in narrow
+    assert "x" * 50 in home.run(*arguments, COLUMNS="200").stdout
+
+
+def test_tools_of_python_files_do_the_work(simulate, workflows, examples):
+    tools = ("--tools", workflows / "tools.py", "--tools", examples / "tools.py")
+    document = simulate("--input", f"text={TEXT}", *tools)
+    assert results(document) == [10]
+    assert document["status"] == "completed"
+    assert document["made_up"] == []
+
+
+def test_tools_of_a_server_do_their_part(simulate, served):
+    document = simulate("--input", json.dumps({"text": TEXT}), "--url", served)
+    # Lines and sum are made up; words are counted by the server.
+    assert document["made_up"] == ["split", "sum"]
+    counted = [call for call in document["calls"] if call["vertex"] == "count"]
+    assert [call["answer"]["ok"]["total"] for call in counted] == [1, 1]
+
+
+def test_a_single_tool_is_reached_by_its_url(simulate, served):
+    url = f"{served}/xyz.example.text.count_words@1"
+    assert "count" not in simulate("--input", "text=x", "--url", url)["made_up"]
+
+
+def test_a_stub_goes_before_a_tool(simulate, workflows, examples, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"count": {"ok": {"total": 100, "words": []}}}')
+    tools = ("--tools", workflows / "tools.py", "--tools", examples / "tools.py")
+    assert results(simulate("--input", f"text={TEXT}", *tools, "--stubs", stubs)) == [200]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["text=7", '{"text": 7}', "split.text=7", "@{folder}/all.json", "text=@{folder}/one.json"],
+)
+def test_an_input_is_given_in_several_ways(simulate, tmp_path, option):
+    (tmp_path / "all.json").write_text('{"text": 7}')
+    (tmp_path / "one.json").write_text("7")
+    document = simulate("--input", option.replace("{folder}", str(tmp_path)))
+    assert document["calls"][0]["inputs"] == {"text": 7}
+
+
+def test_what_is_no_json_is_a_text(simulate):
+    document = simulate("--input", "text=to be = or not")
+    assert document["calls"][0]["inputs"] == {"text": "to be = or not"}
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ([], "input_missing"),
+        (["--input", "text"], "input_malformed"),
+        (["--input", "[1]"], "input_malformed"),
+        (["--input", "=1"], "input_malformed"),
+        (["--input", "text=1", "--input", "text=2"], "input_twice"),
+        (["--input", "txt=1"], "input_unknown"),
+        (["--input", "text=@/nowhere"], "file_unreadable"),
+        (["--input", "text=1", "--group", "other"], "group_unknown"),
+        (["--input", "text=1", "--stubs", "/nowhere"], "usage"),
+        (["--input", "text=1", "--tools", "/nowhere.py"], "target_unknown"),
+        (["--input", "text=1", "--price", "xyz.example.math.sum@1=much"], "usage"),
+    ],
+)
+def test_wrong_usage_is_told(home, workflows, options, code):
+    arguments = ("workflow", "simulate", workflows / "count.json", *options)
+    assert home.fails(*arguments) == (2, code)
+
+
+def test_what_is_missing_is_said_as_it_is_typed(home, workflows):
+    result = home.run("workflow", "simulate", workflows / "write.json")
+    assert result.code == 2
+    assert "give --input topic=…" in result.stderr
+
+
+def test_a_server_that_is_not_there_is_unreachable(home, workflows):
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    assert home.fails(*arguments, "--url", "http://127.0.0.1:1") == (6, "tool_unreachable")
+
+
+def test_stubs_that_are_none_are_told_with_their_places(home, workflows, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"count": {"fail": "tired"}}')
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--stubs", stubs)
+    assert result.code == 7
+    assert str(stubs) in result.stderr
+    assert "/count/fail" in result.stderr
+
+
+def test_a_stub_of_nobody_is_warned_of(home, workflows, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"cuont": {"ok": {"total": 1}}}')
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--stubs", stubs)
+    assert result.code == 0
+    assert "Did you mean count?" in result.stderr
+    assert "made up, for want of a stub or a tool: count, split, sum" in result.stderr
+
+
+def test_a_strangers_names_cannot_control_the_terminal(home, changed):
+    def change(document):
+        text = json.dumps(document).replace('"sum"', '"\\u001b]0;owned\\u0007"')
+        document.update(json.loads(text))
+
+    path = changed("count.json", change)
+    result = home.run("workflow", "simulate", path, "--input", "text=\x1b]0;owned\x07")
+    assert result.code == 0
+    assert "Results" in result.stdout
+    assert not set(result.stdout + result.stderr) & set("\x1b\x07")
+
+
+def test_an_execution_that_ends_early_fails_with_its_reason(home, workflows, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"split": {"fail": "unreachable", "detail": "no route to host"}}')
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.run(*arguments, "--stubs", stubs, "--json")
+    assert (result.code, result.error["code"]) == (1, "workflow_failed")
+    assert "split failed, unreachable: no route to host" in result.error["message"]
+    assert result.document["status"] == "terminated"
+
+
+def test_a_loop_that_does_not_end_is_stopped(home, workflows, tmp_path):
+    stubs = tmp_path / "stubs.json"
+    stubs.write_text('{"judge": {"poor": {"brief": "again"}}}')
+    arguments = ("workflow", "simulate", workflows / "write.json", "--input", "topic=x")
+    result = home.run(*arguments, "--stubs", stubs, "--max-steps", 200)
+    assert result.code == 1
+    assert "and 100 more: --json has all" in result.stderr
+    assert "--max-steps allows more" in result.stderr
+
+
+def test_a_deadline_ends_it(home, workflows):
+    arguments = ("workflow", "simulate", workflows / "write.json", "--input", "topic=x")
+    result = home.run(*arguments, "--deadline", "2500ms", "--json")
+    assert result.document["status"] == "timed_out"
+    assert len(result.document["calls"]) == 3
+
+
+def test_prices_are_in_the_estimate(simulate, workflows):
+    stubs = ("--input", "text=x", "--stubs", workflows / "count.stubs.json")
+    free = simulate(*stubs)["cost_mist"]
+    priced = simulate(*stubs, "--price", "xyz.example.text.count_words@1=0.5")["cost_mist"]
+    assert priced - free == 2 * 500_000_000  # two answers; a failure has no price
+
+
+def test_a_workflow_that_breaks_rules_is_not_executed(home, changed):
+    path = changed("count.json", lambda document: document["edges"].pop())
+    result = home.run("workflow", "simulate", path, "--input", "text=x")
+    assert result.code == 7
+    assert "without a corresponding collect" in result.stderr
+    assert result.stdout == ""
+
+
+def test_what_came_of_it_is_drawn(simulate, workflows, tmp_path):
+    picture = tmp_path / "count.svg"
+    stubs = ("--stubs", workflows / "count.stubs.json")
+    simulate("--input", "text=x", *stubs, "--svg", picture)
+    root = ET.fromstring(picture.read_text())
+    classes = {
+        each.get("data-vertex"): each.get("class")
+        for each in root.iter()
+        if each.get("data-vertex")
+    }
+    assert "failed" in classes["count"]
+    assert "settled" in classes["sum"]
+
+
+def test_what_was_recorded_comes_again(simulate, workflows, examples, tmp_path):
+    tools = ("--tools", workflows / "tools.py", "--tools", examples / "tools.py")
+    recorded = ("--input", f"text={TEXT}", "--record", tmp_path / "stubs.json")
+    real = simulate(*recorded, *tools)
+    again = simulate(*recorded, "--stubs", tmp_path / "stubs.json")
+    assert again == real
+    assert results(again) == [10]
+
+
+def test_a_tool_that_blocks_everything_blocks_no_simulation(home, workflows, tmp_path):
+    tools = tmp_path / "blocking.py"
+    tools.write_text(BLOCKING)
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    result = home.spawn(*arguments, "--tools", tools, "--json")
+    assert (result.code, result.error["code"]) == (1, "workflow_failed")
+    assert "took longer than" in result.error["message"]
+
+
+BLOCKING = '''
+from nexus_tools.toolkit import Variant, tool
+
+class Lines(Variant, name="ok"):
+    """Lines."""
+    lines: list[str]
+
+@tool("xyz.example.text.split_lines@1", timeout_ms=1_000)
+async def split_lines(text: str) -> Lines:
+    """Never ends."""
+    while True:
+        pass
+'''
+
+
+def test_ctrl_c_ends_it_without_a_trace(home, workflows, tmp_path):
+    tools = tmp_path / "waiting.py"
+    tools.write_text(WAITING)
+    arguments = ("workflow", "simulate", workflows / "count.json", "--input", "text=x")
+    running = home.daemon("it waits", *arguments, "--tools", tools)
+    ended = running.end(signal.SIGINT)
+    assert ended.code == 130
+    assert ended.stderr.splitlines()[-1] == "stopped"
+    assert "Traceback" not in ended.stderr
+
+
+WAITING = '''
+import asyncio
+import sys
+
+from nexus_tools.toolkit import Variant, tool
+
+class Lines(Variant, name="ok"):
+    """Lines."""
+    lines: list[str]
+
+@tool("xyz.example.text.split_lines@1", timeout_ms=60_000)
+async def split_lines(text: str) -> Lines:
+    """Waits."""
+    print("it waits", file=sys.stderr, flush=True)
+    await asyncio.Event().wait()
+'''

@@ -1,0 +1,234 @@
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [("count.json", "3 vertices, 2 edges"), ("write.json", "4 vertices, 4 edges")],
+)
+def test_the_examples_keep_the_rules(home, workflows, name, counts):
+    result = home.run("workflow", "validate", workflows / name, "--strict")
+    assert result.code == 0
+    assert counts in result.stderr
+    assert f"nexus-tools workflow simulate {workflows / name}" in result.stderr
+    assert result.stdout == ""
+
+
+def unfed(document):
+    document["edges"][1]["to"]["input_port"] = "texts"
+    document["default_values"][0]["vertex"] = "cuont"
+
+
+def test_a_violation_has_its_place_in_the_file_and_in_the_document(home, workflows, tmp_path):
+    path = tmp_path / "count.json"
+    lines = (workflows / "count.json").read_text().splitlines()
+    [number] = [at for at, line in enumerate(lines) if '"entry_ports"' in line]
+    lines[number] = '      "entry_ports": [{ "name": "text" }, { "name": "text" }]'
+    path.write_text("\n".join(lines))
+    result = home.run("workflow", "validate", path, "--json")
+    assert (result.code, result.error["code"]) == (7, "workflow_invalid")
+    assert result.document["valid"] is False
+    [row] = result.document["violations"]
+    assert row == {
+        "rule": 8,
+        "message": "'Input port: split.text' is defined multiple times.",
+        "pointer": "/vertices/0/entry_ports/1",
+        "severity": "error",
+        "place": f"{path}:{number + 1}:43",
+        "line": number + 1,
+        "column": 43,
+    }
+
+
+def test_people_see_a_table_and_how_many_there_are(home, changed):
+    def change(document):
+        document["edges"][0]["from"]["vertex"] = "splt"
+        document["edges"][1]["to"]["vertex"] = "smu"
+
+    result = home.run("workflow", "validate", changed("count.json", change))
+    assert result.code == 7
+    assert "Did you mean split?" in result.stdout
+    assert "/edges/0/from/vertex" in result.stdout
+    assert "breaks" in result.stderr
+
+
+def test_warnings_are_errors_if_they_are_to_be(home, changed):
+    def change(document):
+        document["outputs"].append(
+            {"vertex": "smu", "output_variant": "ok", "output_port": "sum"},
+        )
+
+    path = changed("count.json", change)
+    result = home.run("workflow", "validate", path, "--json")
+    assert result.code == 0
+    assert {row["severity"] for row in result.document["violations"]} == {"warning"}
+    assert home.fails("workflow", "validate", path, "--strict") == (7, "workflow_invalid")
+
+
+def test_a_field_that_nobody_reads_is_warned_of(home, changed):
+    path = changed("count.json", lambda document: document.update(outptus=[]))
+    result = home.run("workflow", "validate", path)
+    assert result.code == 0
+    assert "outptus" in result.stdout
+
+
+def test_what_is_no_document_is_told_all_its_problems(home, tmp_path):
+    path = tmp_path / "flow.json"
+    path.write_text('{\n  "vertices": [{ "name": 7 }],\n  "edges": {}\n}')
+    result = home.run("workflow", "validate", path, "--json")
+    assert (result.code, result.error["code"]) == (7, "workflow_invalid")
+    places = {row["pointer"]: (row["line"], row["column"]) for row in result.document["violations"]}
+    assert places["/vertices/0/name"] == (2, 18)
+    assert places["/edges"] == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("{", "json_invalid"), (None, "file_unreadable"), ("7", "workflow_invalid")]
+)
+def test_a_file_that_holds_no_workflow_is_said_so(home, tmp_path, text, code):
+    path = tmp_path / "flow.json"
+    if text is not None:
+        path.write_text(text)
+    result = home.run("workflow", "validate", path, "--json")
+    assert result.error["code"] == code
+    assert str(path) in result.error["message"]
+
+
+def test_of_a_project_it_is_its_document(home, tmp_path):
+    home.json("workflow", "new", tmp_path / "greetings")
+    assert home.json("workflow", "validate", tmp_path / "greetings")["valid"] is True
+    (tmp_path / "greetings" / "workflow.json").unlink()
+    assert home.fails("workflow", "validate", tmp_path / "greetings") == (2, "file_unreadable")
+
+
+def test_a_workflow_may_come_by_stdin(home, workflows):
+    text = (workflows / "count.json").read_text()
+    assert home.run("workflow", "validate", "-", stdin=text).code == 0
+
+
+def test_a_strangers_names_cannot_control_the_terminal(home, changed):
+    def change(document):
+        document["edges"][0]["to"]["vertex"] = "\x1b]0;owned\x07"
+
+    result = home.run("workflow", "validate", changed("count.json", change))
+    assert result.code == 7
+    assert not set(result.stdout + result.stderr) & set("\x1b\x07")
+
+
+# --- Tools that are known
+
+
+def test_ports_are_compared_with_those_of_the_tools(home, workflows, changed):
+    def change(document):
+        document["edges"][0]["from"]["output_port"] = "liens"
+
+    path = changed("count.json", change)
+    assert home.run("workflow", "validate", path).code == 0
+    result = home.run("workflow", "validate", path, "--tools", workflows / "tools.py", "--json")
+    assert result.code == 7
+    [row] = result.document["violations"]
+    assert (row["rule"], row["pointer"]) == ("unknown_port", "/edges/0/from/output_port")
+    assert "Did you mean lines?" in row["message"]
+
+
+def test_tools_that_are_not_known_may_be_anywhere(home, workflows):
+    arguments = (
+        "workflow",
+        "validate",
+        workflows / "write.json",
+        "--tools",
+        workflows / "tools.py",
+    )
+    assert home.run(*arguments, "--strict").code == 0
+
+
+# --- Workflows in Python
+
+FLOW = '''
+from nexus_tools.toolkit import Variant, tool
+from nexus_tools.workflow import Workflow
+
+class Text(Variant, name="ok"):
+    """A text."""
+    text: str
+
+@tool("xyz.example.text.lower@1")
+async def lower(text: str) -> Text:
+    """Makes it lower case."""
+    return Text(text=text.lower())
+
+flow = Workflow("xyz.example.text.flow@1")
+[text] = flow.inputs(text=str)
+flow.output("text", flow.add(lower, text=text).ok.text)
+'''
+
+
+@pytest.fixture
+def program(tmp_path, request):
+    """Writes a Python file whose name belongs to this test alone."""
+
+    def write(text):
+        path = tmp_path / f"{request.node.originalname}.py"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_workflow_in_python_is_validated_drawn_and_simulated(home, program):
+    path = program(FLOW)
+    assert home.json("workflow", "validate", path)["valid"] is True
+    assert "lower" in home.run("workflow", "draw", path).stdout
+    document = home.json("workflow", "simulate", path, "--tools", path, "--input", "text=LOUD")
+    assert [(each["name"], each["value"]) for each in document["results"]] == [("text", "loud")]
+
+
+def test_of_several_workflows_in_a_file_one_is_named(home, program):
+    path = program(FLOW + 'other = Workflow("xyz.example.text.other@1")\n')
+    assert home.fails("workflow", "validate", path) == (2, "workflow_unclear")
+    assert home.json("workflow", "validate", f"{path}:flow")["valid"] is True
+    assert home.fails("workflow", "validate", f"{path}:nobody") == (2, "workflow_unclear")
+
+
+def test_a_mistake_in_python_is_told_with_its_line(home, program):
+    path = program(FLOW.replace("text=text)", "txet=text)"))
+    result = home.run("workflow", "validate", path, "--json")
+    line = FLOW[: FLOW.index("flow.output")].count("\n") + 1
+    assert result.code != 0
+    assert result.error["details"]["line"] == line
+
+
+@pytest.mark.parametrize(
+    ("more", "rule"),
+    [
+        ("[more] = flow.inputs(more=str)", "value_unused"),
+        ("one = flow.add(lower, text=text); one.after(flow.add(lower, text=text).after(one))", 14),
+    ],
+)
+def test_what_python_leaves_open_is_a_row_with_its_line(home, program, more, rule):
+    path = program(f"{FLOW}{more}\n")
+    result = home.run("workflow", "validate", path, "--json")
+    assert (result.code, result.error["code"]) == (7, "workflow_invalid")
+    [row] = result.document["violations"]
+    assert (row["rule"], row["place"]) == (rule, f"{path}:{FLOW.count(chr(10)) + 1}")
+
+
+STARVING = """
+from nexus_tools.workflow import Workflow
+
+flow = Workflow("xyz.example.text.flow@1")
+[text] = flow.inputs(text=str)
+one = flow.add("xyz.example.text.judge@1", text=text)
+other = flow.add("xyz.example.text.judge@1", text=text)
+flow.add("xyz.example.text.post@1", text=one.good.text)
+flow.add("xyz.example.text.post@1", text=other.good.text)
+flow.add("xyz.example.text.join@1", text=one.poor.text, more=other.poor.text)
+"""
+
+
+def test_a_warning_in_python_has_its_line(home, program):
+    path = program(STARVING)
+    [row] = home.json("workflow", "validate", path)["violations"]
+    line = STARVING.count("\n")
+    assert (row["rule"], row["severity"], row["place"]) == ("starves", "warning", f"{path}:{line}")
+    assert not row["message"].startswith(path.name)
+    assert home.fails("workflow", "validate", path, "--strict") == (7, "workflow_invalid")

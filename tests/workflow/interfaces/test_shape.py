@@ -1,0 +1,74 @@
+import pytest
+
+from nexus_tools.tool import SchemaDocument
+from nexus_tools.workflow.interfaces import ANY, TEXT, Shape
+
+
+def shape(schema):
+    return Shape.of(SchemaDocument.parse(schema))
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ({}, "any"),
+        ({"type": "string"}, "string"),
+        ({"type": ["string", "null"]}, "null | string"),
+        ({"type": "number"}, "number"),
+        ({"const": "a"}, "string"),
+        ({"enum": ["a", 1, None]}, "integer | null | string"),
+        ({"enum": [True, [], {}]}, "array | boolean | object"),
+        ({"const": 1.5}, "number"),
+        ({"const": 2.0}, "integer"),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "integer | string"),
+        ({"oneOf": [{"type": "string"}, {"const": None}]}, "null | string"),
+        ({"allOf": [{"type": ["string", "null"]}, {"type": ["null", "array"]}]}, "null"),
+        ({"type": "string", "enum": [1]}, "never"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}}, "object"),
+        ({"anyOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [True]}}}, "any"),
+        ({"not": {"type": "string"}}, "any"),
+    ],
+)
+def test_a_shape_has_the_types_that_a_schema_lets_through(schema, types):
+    assert str(shape(schema)) == types
+
+
+def test_a_schema_that_refers_to_itself_in_place_may_be_anything():
+    assert str(shape({"anyOf": [{"$ref": "#"}]})) == "any"
+
+
+def test_an_integer_may_be_a_number_and_the_other_way_round():
+    assert shape({"type": "integer"}).may_be(shape({"type": "number"}))
+    assert shape({"type": "number"}).may_be(shape({"type": "integer"}))
+
+
+def test_a_fraction_is_no_integer():
+    assert not shape({"const": 1.5}).may_be(shape({"type": "integer"}))
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, "string"),
+        ({"type": "array"}, "any"),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, "any"),
+        ({"anyOf": [{"type": "array", "items": {"const": 1}}, {"type": "null"}]}, "integer"),
+        ({"anyOf": [{"type": "array", "items": {"const": 1}}, {"type": "array"}]}, "any"),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"const": "a"}}}}, "string"),
+        ({"items": {"$ref": "#"}}, "any"),
+    ],
+)
+def test_the_elements_of_a_list_have_a_shape(schema, types):
+    assert str(shape(schema).element) == types
+
+
+def test_a_list_of_a_shape_has_it_as_its_element():
+    assert str(Shape.list_of(TEXT)) == "array"
+    assert Shape.list_of(TEXT).element is TEXT
+
+
+def test_one_of_two_shapes_has_the_types_of_both():
+    either = TEXT | Shape.list_of(TEXT)
+    assert str(either) == "array | string"
+    assert not either.may_be(shape({"type": "object"}))
+    assert str(ANY | TEXT) == "any"

@@ -1,0 +1,72 @@
+import pytest
+
+from nexus_tools.tool import ToolDefinition
+from nexus_tools.workflow.interfaces import ToolPorts
+
+PORTS = {
+    "text": {"type": "string"},
+    "words": {"type": "integer", "minimum": 1},
+    "lines": {"type": "array", "items": {"type": "string"}},
+}
+
+
+def tool_ports(input_schema, variants=None):
+    branches = [
+        {"type": "object", "properties": {name: ports}, "required": [name]}
+        for name, ports in (variants or {"ok": {"type": "object"}}).items()
+    ]
+    definition = {
+        "fqn": "xyz.example.summarise@1",
+        "url": "https://tools.example.com/summarise",
+        "input_schema": {"type": "object", **input_schema},
+        "output_schema": {"oneOf": branches},
+    }
+    return ToolPorts(ToolDefinition.parse(definition))
+
+
+def test_ports_have_shapes_and_may_be_required():
+    inputs = tool_ports({"properties": PORTS, "required": ["text"]}).inputs
+    assert {name: str(port.shape) for name, port in inputs.named.items()} == {
+        "text": "string",
+        "words": "integer",
+        "lines": "array",
+    }
+    assert inputs.required == ("text",)
+
+
+def test_a_port_that_is_not_named_is_none_unless_the_schema_says_so():
+    assert tool_ports({"properties": PORTS}).inputs.get("more") is None
+    assert tool_ports({"additionalProperties": False}).inputs.get("more") is None
+    port = tool_ports({"additionalProperties": True}).inputs.get("more")
+    assert port
+    assert not port.is_required
+
+
+def test_variants_have_ports_and_a_failure_has_its_own():
+    ok = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    ports = tool_ports({}, {"ok": ok, "err": {"type": "object"}})
+    assert list(ports.variants) == ["ok", "err"]
+    assert ports.variant("ok").required == ("text",)
+    assert ports.variant("_err_eval").required == ("reason", "detail")
+    assert ports.variant("more") is None
+
+
+@pytest.mark.parametrize(
+    ("port", "value", "problem"),
+    [
+        ("words", 1, ""),
+        ("words", 0, "the value is less than the minimum of 1"),
+        ("text", 3, 'the value is not of type "string"'),
+        ("lines", ["a", 1], 'the value is not of type "string" (at /1)'),
+        ("unknown", 3, ""),
+    ],
+)
+def test_a_value_is_held_against_its_port_alone(port, value, problem):
+    ports = tool_ports({"properties": PORTS, "required": ["text"], "minProperties": 2})
+    assert ports.mismatch(port, value) == problem
+
+
+def test_ports_that_refer_to_what_is_said_of_all_together_are_not_checked():
+    properties = {"text": {"$ref": "#/allOf/0"}}
+    ports = tool_ports({"properties": properties, "allOf": [{"type": "object"}]})
+    assert ports.mismatch("text", 1) == ""

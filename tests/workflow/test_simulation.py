@@ -1,0 +1,549 @@
+"""Workflows that are executed with stubs: each small enough for its outcome to be told by hand."""
+
+import asyncio
+import json
+import random
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nexus_tools.errors import UsageError, ValidationError
+from nexus_tools.leader import MAX_OUTCOME_BYTES
+from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.workflow import (
+    Default,
+    Document,
+    Edge,
+    EdgeKind,
+    InputPort,
+    Output,
+    OutputPort,
+    PostFailureAction,
+    Status,
+    StepCosts,
+    Stub,
+    StubbedOutcome,
+    StubFunction,
+    Vertex,
+    lint,
+    read_document,
+    read_stubs,
+    simulate,
+    structure_of,
+    tool_calls,
+)
+from tests.workflow.random_documents import Grown
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "workflows"
+
+
+def example(name):
+    document, warnings = read_document((EXAMPLES / f"{name}.json").read_bytes())
+    assert [*warnings, *lint(document, strict=True)] == []
+    return document, read_stubs((EXAMPLES / f"{name}.stubs.json").read_bytes())
+
+
+def vertex(name, *entries, **more):
+    return Vertex(name, f"xyz.example.{name}@1", entry_ports=entries, **more)
+
+
+def edge(source, target, kind=EdgeKind.NORMAL):
+    return Edge(OutputPort(*source.split(".")), InputPort(*target.split(".")), kind)
+
+
+def gives(variant, takes_ms=1_000, **ports):
+    return Stub((StubbedOutcome(Answer(variant, ports), takes_ms),))
+
+
+FAILS = Stub((StubbedOutcome(Failure(FailureReason.UNREACHABLE, "no route to host")),))
+ECHO = StubFunction(lambda ports: Answer("ok", dict(ports)))
+
+
+async def values(*arguments, **more):
+    found = await simulate(*arguments, **more)
+    return {str(each.source): each.value for each in found.results}
+
+
+# --- The examples
+
+
+@pytest.mark.anyio
+async def test_words_are_counted_line_by_line_and_added_up():
+    document, stubs = example("count")
+    found = await simulate(document, {"text": "…"}, stubs)
+    [result] = found.results
+    assert (str(result.source), result.value) == ("sum.ok.sum", 10)
+    assert found.status is Status.COMPLETED_WITH_FAILURES
+    assert list(found.reasons()) == ["count[1] failed, input_invalid: an empty line"]
+    times = {str(call.run): (call.began_ms, call.ended_ms) for call in found.calls}
+    assert times == {
+        "split": (0, 1_000),
+        "count[0]": (1_000, 1_900),
+        "count[1]": (1_000, 2_000),
+        "count[2]": (1_000, 1_300),
+        "sum": (2_000, 3_000),
+    }
+    assert found.calls[-1].inputs == {"numbers": [6, 4]}
+
+
+@pytest.mark.anyio
+async def test_a_text_is_written_until_it_is_good_and_published_at_the_third_attempt():
+    document, stubs = example("write")
+    found = await simulate(document, {"topic": "tides"}, stubs)
+    [result] = found.results
+    assert (result.name, result.value) == ("url", "https://example.com/tides")
+    assert found.status is Status.COMPLETED
+    assert [(str(call.run), call.attempt) for call in found.calls] == [
+        ("plan", 1),
+        ("write[0]", 1),
+        ("judge[0]", 1),
+        ("write[1]", 1),
+        ("judge[1]", 1),
+        ("publish", 1),
+        ("publish", 2),
+        ("publish", 3),
+    ]
+    # Five calls of a second, then two attempts of 5 s, a minute behind each, and one of 1 s.
+    assert found.time_ms == 5_000 + 2 * (5_000 + 60_000) + 1_000
+
+
+@pytest.mark.parametrize("name", ["count", "write"])
+@pytest.mark.anyio
+async def test_the_same_comes_of_the_same_stubs(name):
+    document, stubs = example(name)
+    inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
+    assert await simulate(document, inputs, stubs) == await simulate(document, inputs, stubs)
+
+
+@pytest.mark.parametrize("name", ["count", "write"])
+@pytest.mark.anyio
+async def test_without_stubs_each_variant_is_made_up_in_turn(name):
+    document, _ = example(name)
+    inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
+    found = await simulate(document, inputs)
+    assert found.status is Status.COMPLETED
+    assert sorted(found.made_up) == sorted(each.name for each in document.vertices)
+    assert [each.value for each in found.results] == [
+        "<sum.ok.sum>" if name == "count" else "<publish.ok.url>"
+    ]
+
+
+# --- Values
+
+
+@pytest.mark.anyio
+async def test_inputs_defaults_and_answers_reach_the_tools():
+    document = Document(
+        (vertex("a", "x"), vertex("b")),
+        (edge("a.ok.x", "b.x"),),
+        (Default(InputPort("b", "y"), [1, 2]),),
+    )
+    found = await values(document, {"x": {"n": 1}}, {"a": ECHO, "b": ECHO})
+    assert found == {"b.ok.x": {"n": 1}, "b.ok.y": [1, 2]}
+
+
+@pytest.mark.anyio
+async def test_what_is_waited_for_alone_is_not_given_to_the_tool():
+    document = Document(
+        (vertex("a", "x"), vertex("b", "z")),
+        (edge("a.ok.x", "b._after"),),
+        dialect="nexus_tools/1",
+    )
+    found = await simulate(document, {"x": 1, "z": 2}, {"a": ECHO, "b": ECHO})
+    assert [(call.began_ms, dict(call.inputs)) for call in found.calls] == [
+        (0, {"x": 1}),
+        (1_000, {"z": 2}),
+    ]
+
+
+@pytest.mark.anyio
+async def test_a_failure_that_is_handled_is_a_value_like_any_other():
+    document = Document(
+        (vertex("a", "x"), vertex("b")),
+        (edge("a._err_eval.reason", "b.why"), edge("a._err_eval.detail", "b.more")),
+    )
+    found = await simulate(document, {"x": 1}, {"a": FAILS, "b": ECHO})
+    assert found.status is Status.COMPLETED
+    assert found.calls[-1].inputs == {"why": "unreachable", "more": "no route to host"}
+
+
+@pytest.mark.anyio
+async def test_a_stub_of_a_vertex_goes_before_the_one_of_its_tool():
+    document = Document(
+        (Vertex("a", "xyz.example.x@1", entry_ports=("x",)), Vertex("b", "xyz.example.x@1")),
+        (edge("a.ok.x", "b.x"),),
+    )
+    stubs = {"xyz.example.x@1": gives("ok", x="tool"), "b": gives("ok", x="vertex")}
+    assert await values(document, {"x": 1}, stubs) == {"b.ok.x": "vertex"}
+
+
+# --- Time
+
+
+def fan(count, **more):
+    """A list of numbers, doubled one by one."""
+    document = Document(
+        (vertex("a", "x"), vertex("b", **more), vertex("c")),
+        (edge("a.ok.x", "b.x", EdgeKind.FOR_EACH), edge("b.ok.x", "c.x", EdgeKind.COLLECT)),
+        outputs=(Output(OutputPort("c", "ok", "x")),),
+    )
+    return document, {"x": list(range(count))}
+
+
+@pytest.mark.anyio
+async def test_iterations_run_beside_each_other():
+    document, inputs = fan(32)
+    found = await simulate(document, inputs, {"a": ECHO, "b": ECHO, "c": ECHO})
+    assert found.time_ms == 3_000
+    assert found.results[0].value == list(range(32))
+
+
+@pytest.mark.anyio
+async def test_no_more_than_parallel_runs_are_under_way():
+    document, inputs = fan(5, parallel=2)
+    found = await simulate(document, inputs, {"a": ECHO, "b": ECHO, "c": ECHO})
+    assert [call.began_ms for call in found.calls if call.run.vertex == "b"] == [
+        1_000,
+        1_000,
+        2_000,
+        2_000,
+        3_000,
+    ]
+
+
+@pytest.mark.anyio
+async def test_the_slow_keep_no_place_for_the_quick():
+    document, inputs = fan(4, parallel=2)
+    slow_first = StubFunction(lambda ports: Answer("ok", dict(ports)))
+    b = Stub(
+        (
+            StubbedOutcome(Answer("ok", {"x": 0}), 5_000, {"x": 0}),
+            StubbedOutcome(Answer("ok", {"x": 1}), 1_000),
+        )
+    )
+    found = await simulate(document, inputs, {"a": slow_first, "b": b, "c": ECHO})
+    assert found.time_ms == 1_000 + 5_000 + 1_000
+
+
+# --- Ends
+
+
+@pytest.mark.anyio
+async def test_a_failure_nobody_handles_ends_the_execution_with_a_reason():
+    document = Document(
+        (vertex("a", "x", attempts=2), vertex("b"), vertex("c", "z"), vertex("d")),
+        (edge("a.ok.x", "b.x"), edge("c.ok.z", "d.z")),
+    )
+    tools = {"a": FAILS, "c": gives("ok", 5_000, z=1)}
+    found = await simulate(document, {"x": 1, "z": 2}, tools)
+    assert found.status is Status.TERMINATED
+    reasons = ["a failed after 2 attempts, unreachable: no route to host"]
+    assert list(found.reasons()) == reasons
+    # What was under way is called to its end, and delivers nothing.
+    assert [str(call.run) for call in found.calls] == ["a", "a", "c"]
+
+
+@pytest.mark.anyio
+async def test_a_failure_may_end_its_walk_alone():
+    document = Document(
+        (vertex("a", "x"), vertex("b", "y"), vertex("c")),
+        (edge("a.ok.x", "c.x"), edge("b.ok.y", "c.y")),
+        post_failure_action=PostFailureAction.CONTINUE,
+    )
+    found = await simulate(document, {"x": 1, "y": 2}, {"a": FAILS, "b": ECHO})
+    assert found.status is Status.COMPLETED_WITH_FAILURES
+    assert list(found.reasons()) == [
+        "a failed, unreachable: no route to host",
+        "c did not start: nothing came for c.x",
+    ]
+
+
+def endless():
+    return Document(
+        (vertex("a", "x"), vertex("b"), vertex("c")),
+        (
+            edge("a.ok.x", "b.x"),
+            edge("b.again.x", "b.x", EdgeKind.DO_WHILE),
+            edge("b.enough.x", "c.x", EdgeKind.BREAK),
+        ),
+    )
+
+
+@pytest.mark.anyio
+async def test_a_loop_without_end_is_stopped():
+    tools = {"a": ECHO, "b": gives("again", x=1)}
+    found = await simulate(endless(), {"x": 1}, tools)
+    assert len(found.calls) == 1_000
+    assert found.status is Status.CANCELLED
+    assert list(found.reasons()) == ["it took 1000 steps, and no more are allowed"]
+
+
+@pytest.mark.anyio
+async def test_the_last_step_that_is_allowed_may_be_the_last_one():
+    tools = {"a": ECHO, "b": gives("enough", x=1), "c": ECHO}
+    assert (await simulate(endless(), {"x": 1}, tools, max_steps=3)).status is Status.COMPLETED
+    assert (await simulate(endless(), {"x": 1}, tools, max_steps=2)).status is Status.CANCELLED
+
+
+@pytest.mark.anyio
+async def test_a_long_list_costs_no_more_than_the_steps_that_are_allowed():
+    document, inputs = fan(15_000)
+    found = await simulate(document, inputs, {"a": gives("ok", **inputs), "b": ECHO}, max_steps=10)
+    assert len(found.calls) == 10
+
+
+@pytest.mark.anyio
+async def test_a_deadline_ends_it():
+    tools = {"a": ECHO, "b": gives("again", x=1)}
+    found = await simulate(endless(), {"x": 1}, tools, deadline_ms=3_500)
+    assert found.status is Status.TIMED_OUT
+    assert list(found.reasons()) == ["the deadline came after 3 s 500 ms"]
+    assert found.time_ms == 4_000  # what was under way then
+
+
+@pytest.mark.anyio
+async def test_a_deadline_after_the_end_changes_nothing():
+    document = Document((vertex("a", "x"), vertex("b", "y"), vertex("c")), (edge("a.ok.x", "c.x"),))
+    tools = {"a": FAILS, "b": gives("ok", 5_000)}
+    found = await simulate(document, {"x": 1, "y": 2}, tools, deadline_ms=3_000)
+    assert found.status is Status.TERMINATED
+    assert (found.stopped, found.time_ms) == ("", 5_000)
+
+
+@pytest.mark.parametrize(
+    ("tools", "reason"),
+    [
+        ({"a": gives("ok", x=1)}, "a failed, not_a_list: 'a.ok.x' is not a list"),
+        ({"a": gives("ok", y=1)}, "a failed, port_missing: There is no 'a.ok.x'"),
+    ],
+)
+@pytest.mark.anyio
+async def test_an_answer_that_does_not_fit_the_workflow_is_told_of(tools, reason):
+    document, inputs = fan(1)
+    assert list((await simulate(document, inputs, tools)).reasons()) == [reason]
+
+
+@pytest.mark.anyio
+async def test_a_stub_that_has_nothing_for_the_inputs_is_said_with_its_run():
+    document, inputs = fan(2)
+    b = Stub((StubbedOutcome(Answer("ok", {"x": 0}), when={"x": 0}),))
+    with pytest.raises(ValidationError, match=r'b\[1\].*"x":1') as refused:
+        await simulate(document, inputs, {"a": ECHO, "b": b})
+    assert refused.value.code == "stub_unfit"
+
+
+@pytest.mark.anyio
+async def test_inputs_are_asked_for():
+    document, _ = fan(2)
+    with pytest.raises(UsageError) as refused:
+        await simulate(document, {})
+    assert refused.value.code == "input_missing"
+
+
+@pytest.mark.anyio
+async def test_a_document_that_has_no_meaning_is_refused():
+    document = Document((vertex("a", "x"),), (edge("a.ok.x", "b.x"),))
+    with pytest.raises(ValidationError) as refused:
+        await simulate(document, {"x": 1})
+    assert refused.value.code == "workflow_invalid"
+
+
+# --- Definitions
+
+
+@dataclass
+class Schemas:
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+
+
+def ports(**types):
+    properties = {name: {"type": kind} for name, kind in types.items()}
+    return {"type": "object", "properties": properties, "required": list(types)}
+
+
+B = Schemas(
+    ports(x="integer"),
+    {"oneOf": [{**ports(), "properties": {"ok": ports(x="integer")}, "required": ["ok"]}]},
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "reason"),
+    [
+        ("text", gives("ok", x=1), FailureReason.INPUT_INVALID),
+        (1, gives("ok", x="text"), FailureReason.OUTPUT_INVALID),
+        (1, gives("other", x=1), FailureReason.OUTPUT_INVALID),
+    ],
+)
+@pytest.mark.anyio
+async def test_what_does_not_match_a_definition_fails(given, answer, reason):
+    document = Document((vertex("b", "x"),), ())
+    found = await simulate(
+        document, {"x": given}, {"b": answer}, definitions={"xyz.example.b@1": B}
+    )
+    assert [each.reason for each in found.failures] == [reason]
+
+
+@pytest.mark.anyio
+async def test_an_example_is_made_by_the_definition_where_it_is_known():
+    document = Document((vertex("b", "x"),), (), outputs=(Output(OutputPort("b", "ok", "x")),))
+    found = await values(document, {"x": 1}, definitions={"xyz.example.b@1": B})
+    assert found == {"b.ok.x": 1}
+
+
+# --- Real tools
+
+
+@pytest.mark.anyio
+async def test_real_tools_do_the_work():
+    async def double(ports):
+        await asyncio.sleep(0)
+        return Answer("ok", {"x": ports["x"] * 2})
+
+    document, inputs = fan(3)
+    tools = {"a": ECHO, "xyz.example.b@1": double, "c": lambda ports: Answer("ok", dict(ports))}
+    assert await values(document, inputs, tools) == {"c.ok.x": [0, 2, 4]}
+
+
+@pytest.mark.anyio
+async def test_a_tool_that_hangs_does_not_hang_the_simulation():
+    hangs = threading.Event()
+    document = Document((vertex("a", "x"),), ())
+    found = await simulate(document, {"x": 1}, {"a": lambda _: hangs.wait()}, tool_timeout_ms=20)
+    hangs.set()
+    assert [each.reason for each in found.failures] == ["timed_out"]
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_no_leader_takes_fails():
+    assert tool_calls.MAX_OUTCOME_BYTES == MAX_OUTCOME_BYTES
+    document = Document((vertex("a", "x"),), ())
+    found = await simulate(document, {"x": 1}, {"a": gives("ok", text="x" * 102_400)})
+    assert [each.reason for each in found.failures] == ["output_too_large"]
+
+
+# --- What is told
+
+
+@pytest.mark.anyio
+async def test_the_cost_is_that_of_all_calls():
+    document = Document((vertex("a", "x", attempts=2),), ())
+    stub = Stub((StubbedOutcome(FAILS.outcomes[0].outcome, times=1), *gives("ok").outcomes))
+    costs = StepCosts({"xyz.example.a@1": 1_000}, 10, 100, 0, 0)
+    found = await simulate(document, {"x": 1}, {"a": stub}, costs=costs)
+    assert [call.cost_mist for call in found.calls] == [10, 1_100]
+    assert found.cost_mist == 1_110
+
+
+@pytest.mark.anyio
+async def test_all_of_it_is_json():
+    document, stubs = example("count")
+    found = (await simulate(document, {"text": "…"}, stubs)).as_json()
+    assert json.loads(json.dumps(found)) == found
+    assert found["status"] == "completed_with_failures"
+    assert found["results"] == [
+        {
+            "name": None,
+            "vertex": "sum",
+            "output_variant": "ok",
+            "output_port": "sum",
+            "path": [],
+            "value": 10,
+        }
+    ]
+    [failed] = [call for call in found["calls"] if "failure" in call]
+    assert failed["path"] == [1]
+    assert failed["detail"] == "an empty line"
+    assert found["calls"][0]["answer"] == {
+        "ok": {"lines": ["to be or not to be", "", "that is the question"]}
+    }
+
+
+@pytest.mark.anyio
+async def test_events_are_those_that_the_semantics_were_told():
+    document = Document((vertex("a", "x"),), ())
+    found = await simulate(document, {"x": 1}, {"a": ECHO})
+    names = [(at_ms, type(event).__name__) for at_ms, event in found.events]
+    assert names == [(0, "Begun"), (0, "Requested"), (1_000, "Closed")]
+
+
+@pytest.mark.parametrize("name", ["count", "write"])
+@pytest.mark.anyio
+async def test_stubs_that_are_made_of_a_simulation_give_the_same(name):
+    document, stubs = example(name)
+    inputs = {"text": "…"} if name == "count" else {"topic": "tides"}
+    found = await simulate(document, inputs, stubs)
+    recorded = read_stubs(json.dumps(found.stubs()))
+    assert await simulate(document, inputs, recorded) == found
+
+
+# --- Any workflow
+
+
+SEEDS = [seed for seed in range(150) if not structure_of(Grown(seed).document()).problems]
+
+
+def chance_of(*parts):
+    return random.Random(json.dumps(parts, sort_keys=True))
+
+
+def random_stubs(document, seed, takes_ms):
+    """Stubs whose outcomes follow from their inputs, which are others in each round."""
+    lists = {edge.source for edge in document.edges if edge.kind is EdgeKind.FOR_EACH}
+    ends = {edge.source.vertex for edge in document.edges if edge.kind is EdgeKind.BREAK}
+
+    def stub(name):
+        def outcome(given):
+            chance = chance_of(seed, name, given)
+            if chance.random() < 0.03:
+                return Failure(FailureReason.UNREACHABLE, "no route to host")
+            variant = "done" if name in ends and chance.random() < 0.6 else chance.choice("aaab")
+            length, mark = chance.randint(0, 3), chance.randint(0, 10**9)
+            values = {
+                port: [f"{mark}.{each}" for each in range(length)]
+                if OutputPort(name, variant, port) in lists
+                else f"{mark}.{port}"
+                for port in "pq"
+            }
+            return Answer(variant, values)
+
+        return StubFunction(outcome, takes_ms(name))
+
+    return {each.name: stub(each.name) for each in document.vertices}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.anyio
+async def test_what_runs_and_what_it_takes_does_not_depend_on_how_long_it_takes(seed):
+    document = Grown(seed).document()
+    inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
+    found = []
+    for takes_ms in (
+        lambda _: 1_000,
+        lambda name: chance_of(name).randint(0, 5_000),
+        lambda name: chance_of(name, "again").choice((0, 1, 60_000)),
+    ):
+        stubs = random_stubs(document, seed, takes_ms)
+        done = await simulate(document, inputs, stubs, max_steps=3_000)
+        raced = any(failure.reason == "raced" for failure in done.failures)
+        found.append((raced or done.stopped, sorted(map(called, done.calls))))
+    if not any(unclear for unclear, _ in found):
+        assert found[0] == found[1] == found[2]
+
+
+def called(call):
+    return str(call.run), call.attempt, json.dumps(call.inputs, sort_keys=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:50])
+@pytest.mark.anyio
+async def test_any_workflow_can_be_tried_without_stubs(seed):
+    document = Grown(seed).document()
+    inputs = {f"{each.name}.e": 1 for each in document.vertices if each.entry_ports}
+    done = await simulate(document, inputs)
+    assert not {failure.reason for failure in done.failures} - {"raced"}
+    assert json.loads(json.dumps(done.as_json()))["status"] == done.status.value

@@ -1,0 +1,137 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nexus_tools.errors import ValidationError
+from nexus_tools.tool import Answer, Failure, FailureReason
+from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubCalls, read_stubs
+
+
+def stub(document):
+    return read_stubs(json.dumps({"a": document}))["a"]
+
+
+def outcomes(found, *inputs):
+    calls = StubCalls(found)
+    taken = [calls.take(ports) for ports in inputs]
+    return [each and each.outcome for each in taken]
+
+
+def answer(text):
+    return Answer("ok", {"text": text})
+
+
+def test_an_answer_alone_is_given_again_and_again():
+    assert outcomes(stub({"ok": {"text": "x"}}), {}, {}, {}) == [answer("x")] * 3
+
+
+def test_the_answers_of_a_list_are_given_in_turn_and_the_last_one_for_ever():
+    found = stub([{"ok": {"text": "x"}}, {"ok": {"text": "y"}}])
+    assert outcomes(found, {}, {}, {}) == [answer("x"), answer("y"), answer("y")]
+
+
+def test_an_outcome_may_be_for_some_inputs_only():
+    found = stub([{"when": {"n": 1}, "give": {"one": {}}}, {"give": {"other": {}}}])
+    given = outcomes(found, {"n": 2}, {"n": 1}, {"n": 1, "m": 0}, {"n": True}, {})
+    assert [each.variant for each in given] == ["other", "one", "one", "other", "other"]
+
+
+def test_an_outcome_that_is_used_up_makes_room_for_the_next_one():
+    document = [{"when": {"n": 1}, "times": 2, "fail": "unreachable"}, {"ok": {"text": "x"}}]
+    failure = Failure(FailureReason.UNREACHABLE, "as its stub says")
+    ports = {"n": 1}
+    assert outcomes(stub(document), ports, ports, ports) == [failure, failure, answer("x")]
+
+
+def test_inputs_that_nothing_fits_are_given_nothing():
+    assert outcomes(stub({"when": {"n": 1}, "give": {"ok": {}}}), {"n": 2}) == [None]
+    assert outcomes(stub({"give": {"ok": {}}, "times": 1}), {}, {}) == [Answer("ok", {}), None]
+
+
+def test_a_stub_that_cycles_begins_anew():
+    found = Stub((StubbedOutcome(answer("x"), times=1), StubbedOutcome(answer("y"), times=1)), True)
+    assert outcomes(found, {}, {}, {}) == [answer("x"), answer("y"), answer("x")]
+
+
+def test_a_stub_says_how_long_it_takes():
+    found = stub([{"give": {"ok": {}}, "takes_ms": 30}, {"ok": {}}])
+    assert [each.takes_ms for each in found.outcomes] == [30, 1_000]
+
+
+def test_a_variant_may_be_named_like_a_field():
+    assert outcomes(stub({"give": {"give": {}}}), {}) == [Answer("give", {})]
+    assert outcomes(stub({"when": {"x": 1}}), {}) == [Answer("when", {"x": 1})]
+
+
+@pytest.mark.parametrize(
+    ("document", "pointer", "words"),
+    [
+        ([], "/a", "one outcome at least"),
+        (7, "/a", "no object"),
+        ({}, "/a", "exactly one member"),
+        ({"ok": 7}, "/a/ok", "no object"),
+        ({"ok": {}, "err": {}}, "/a", "exactly one member"),
+        ([{"ok": {}}, {"give": {}}], "/a/1/give", "exactly one member"),
+        ({"fail": "tired"}, "/a/fail", "unreachable"),
+        ({"fail": ["x"]}, "/a/fail", "no reason"),
+        ({"fail": "refused", "detail": 1}, "/a/detail", "no text"),
+        ({"fail": "refused", "give": {"ok": {}}}, "/a", "both"),
+        ({"give": {"ok": {}}, "take_ms": 1}, "/a/take_ms", "Did you mean takes_ms?"),
+        ({"give": {"ok": {}}, "takes_ms": -1}, "/a/takes_ms", "whole number"),
+        ({"give": {"ok": {}}, "takes_ms": 1e30}, "/a/takes_ms", "whole number"),
+        ({"give": {"ok": {}}, "times": True}, "/a/times", "whole number"),
+        ({"give": {"ok": {}}, "when": []}, "/a/when", "no object"),
+    ],
+)
+def test_what_is_no_stub_is_refused_with_its_place(document, pointer, words):
+    with pytest.raises(ValidationError) as refused:
+        stub(document)
+    assert refused.value.code == "stubs_invalid"
+    [failure] = refused.value.details["failures"]
+    assert failure["pointer"] == pointer
+    assert words in failure["message"]
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    with pytest.raises(ValidationError) as refused:
+        read_stubs('{"a": 7, "b": [], "c": {"ok": {}}}')
+    assert [each["pointer"] for each in refused.value.details["failures"]] == ["/a", "/b"]
+
+
+@pytest.mark.parametrize("text", ["[]", "7"])
+def test_stubs_are_an_object(text):
+    with pytest.raises(ValidationError) as refused:
+        read_stubs(text)
+    assert refused.value.code == "stubs_invalid"
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False)
+        | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["ok", "give", "fail", "when", "times", "takes_ms", "detail", ""]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_whatever_is_written_is_stubs_or_is_refused_in_words(document):
+    try:
+        stubs = read_stubs(json.dumps(document))
+    except ValidationError as error:
+        if error.code not in ("stubs_invalid", "json_invalid"):
+            raise
+        return
+    for found in stubs.values():
+        taken = StubCalls(found).take({})
+        assert taken is None or taken.takes_ms >= 0
