@@ -132,7 +132,8 @@ class Vertex:
     """One use of a tool.
 
     `fqn` is text as the document has it. A failed run is tried `attempts` times in all,
-    `retry_after_ms` apart; of a vertex, `parallel` runs are under way at once at most.
+    `retry_after_ms` apart. Where a region begins with the vertex, `parallel` of its iterations are
+    under way at once there.
     """
 
     name: str

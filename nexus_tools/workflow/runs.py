@@ -136,7 +136,7 @@ class WalkFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Change:
     """What followed from an event: runs that are ready since, and failures."""
 
     ready: tuple[Run, ...]

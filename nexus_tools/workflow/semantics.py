@@ -74,6 +74,7 @@ from nexus_tools.workflow.records import (
 from nexus_tools.workflow.runs import (
     Begun,
     Cancelled,
+    Change,
     Closed,
     Collected,
     Event,
@@ -84,7 +85,6 @@ from nexus_tools.workflow.runs import (
     Run,
     Settled,
     Status,
-    Step,
     TimedOut,
     Value,
     Waiting,
@@ -110,7 +110,7 @@ class Execution:
         self._ending: Status | None = None
         self._step: list[Run] = []
 
-    def apply(self, event: Event) -> Step:
+    def apply(self, event: Event) -> Change:
         """Let something happen; an event that does not fit the state changes nothing.
 
         So nothing comes of a request for a run that is not ready, of a closing of a run that is not
@@ -131,7 +131,7 @@ class Execution:
         while self._emptied:
             self._close_region(self._emptied.popleft())
         ready = () if self._ending else tuple(self._step)
-        return Step(ready, tuple(self.failures[failures:]), self.status)
+        return Change(ready, tuple(self.failures[failures:]), self.status)
 
     # --- What is to be seen
 
