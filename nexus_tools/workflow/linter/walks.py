@@ -83,8 +83,8 @@ class _Passage:
     """What happens in each scenario once a group is invoked: by place, the set of scenarios.
 
     `filled` are the ports that get a value, `raced` those that get two, with the edges that bring
-    them, `starved` the vertices that get some of their values and lack one for which nobody else
-    has starved. `earlier` are the runs of rounds before, where they count.
+    them, `starved` the vertices that get some of their values and lack one, of the port named, for
+    which nobody else has starved. `earlier` are the runs of rounds before, where they count.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class _Passage:
         self.runs: dict[str, int] = {}
         self.filled: dict[InputPort, int] = {}
         self.raced: dict[InputPort, tuple[int, list[Link]]] = {}
-        self.starved: dict[str, int] = {}
+        self.starved: dict[str, tuple[int, InputPort]] = {}
         self._course = course
         self._scenarios = scenarios
         self._members = members
@@ -125,15 +125,10 @@ class _Passage:
 
     def lack(self, vertex: str) -> tuple[InputPort, str]:
         """A port that lacks a value, and which one has one, and in which variants others end."""
-        starved = self.starved[vertex]
+        starved, lacks = self.starved[vertex]
         scenario = starved & -starved
         own = self._course.into[vertex]
         has = next(port for port in own if own[port] and self.filled[port] & scenario)
-        lacks = next(
-            port
-            for port in self._course.needed_by(vertex)
-            if not (self.filled[port] | self._lost_on_the_way(port)) & scenario
-        )
         return lacks, (
             f"{self._condition(vertex, starved, among=self._scenarios.calm)}: "
             f"'{input_text(has)}' gets a value and '{input_text(lacks)}' gets none"
@@ -162,14 +157,13 @@ class _Passage:
         lost = self._any(self._lost_on_the_way(port) for port in course.into[vertex])
         self.runs[vertex] = runs
         self._lost[vertex] = (waits | lost) & ~runs
-        starved = self._scenarios.calm & waits & ~runs
-        starved &= self._any(
-            ~self.filled[port] & ~self._lost_on_the_way(port) for port in course.needed_by(vertex)
-        )
         self._unsure[vertex] = self._any(self._doubts(link) for link in course.links(vertex))
-        starved &= ~self._unsure[vertex]
-        if starved:
-            self.starved[vertex] = starved
+        starved = self._scenarios.calm & waits & ~runs & ~self._unsure[vertex]
+        for port in course.needed_by(vertex):
+            lacking = starved & ~self.filled[port] & ~self._lost_on_the_way(port)
+            if lacking:
+                self.starved[vertex] = (lacking, port)
+                break
 
     def _waits(self, link: Link) -> int:
         """The scenarios in which a value comes for a run, or for a region that does not open.
