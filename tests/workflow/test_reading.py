@@ -81,6 +81,15 @@ def test_the_kind_of_an_edge_has_several_spellings(spelling, kind):
     assert read(document).edges[0].kind is kind
 
 
+@pytest.mark.parametrize("kind", [{}, {"variant": "normal", "@variant": "normal"}])
+def test_an_object_names_the_kind_of_an_edge_once(kind):
+    document = flow("> a.x", "a.ok.sum -> b.x")
+    document["edges"][0]["kind"] = kind
+    assert problems(document) == {
+        "/edges/0/kind": 'This has to be a word, or an object like {"variant": "normal"}.'
+    }
+
+
 @pytest.mark.parametrize(
     ("spelling", "action"),
     [

@@ -86,11 +86,13 @@ class Course:
     def never(self, ever: Mapping[str | InputPort, int]) -> Iterator[tuple[str, str]]:
         """The vertices that never run, and why, but for those that wait for one of them."""
         for vertex in self.declared:
-            links = [link for links in self.into[vertex].values() for link in links]
+            is_stuck = vertex not in self.order
+            own = [link for links in self.into[vertex].values() for link in links]
+            links = own if is_stuck else self.links(vertex)
             if ever.get(vertex) or any(not ever.get(link.edge.source.vertex) for link in links):
                 continue
-            empty = next((port for port in self.ports(vertex) if not ever.get(port)), None)
-            if vertex not in self.order:
+            empty = next((port for port in self.needed_by(vertex) if not ever.get(port)), None)
+            if is_stuck:
                 yield vertex, "what enters its region waits for what the region gives"
             elif empty:
                 yield vertex, f"'{input_text(empty)}' never gets a value"

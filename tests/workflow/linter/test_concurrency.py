@@ -57,6 +57,15 @@ def test_of_several_variants_the_one_with_most_ports_counts():
     assert errors(document) == [race("d.x", 2)]
 
 
+def test_what_two_variants_fork_alike_is_joined():
+    # To c.x lead a, which makes 2 walks in either variant, and b; less b.x, b.y and c.x: 3 - 3.
+    document = flow(
+        *("> a.x", "a.one.p -> b.x", "a.one.q -> b.y"),
+        *("a.two.p -> b.x", "a.two.q -> b.y", "b.ok.p -> c.x"),
+    )
+    assert errors(document) == []
+
+
 @pytest.mark.parametrize("groups", [("group g: b",), ("group g: b", "group g: b")])
 def test_a_group_has_to_reach_every_port(groups):
     document = flow("> a.x", "> b.x", "a.ok.p -> c.x", "b.ok.p -> c.y", *groups, "group h: a b")

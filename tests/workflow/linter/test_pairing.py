@@ -71,3 +71,19 @@ def test_a_loop_in_a_loop_breaks_rule_25():
         (25, "Do-while edge at 'Output port: c.more.sum' has a nested loop inside.", "/edges/3")
     ]
     assert errors(document | {"dialect": "nexus_tools/1"}) == []
+
+
+def test_a_head_that_repeats_itself_breaks_rule_25_in_a_loop():
+    document = flow(
+        *("> a.x", "a.more.sum do_while a.x", "a.done.sum break b.x"),
+        *("b.more.sum do_while a.x", "b.done.sum break c.x"),
+    )
+    assert errors(document) == [
+        (25, "Do-while edge at 'Output port: b.more.sum' has a nested loop inside.", "/edges/2")
+    ]
+
+
+def test_the_ports_of_a_variant_are_gone_through_before_the_next_variant():
+    # The reference reports the first of the two alone.
+    document = flow("> a.x", "a.m.p -> b.x", "a.n.p collect c.x", "a.m.q collect d.x")
+    assert [pointer for _, _, pointer in errors(document)] == ["/edges/2", "/edges/1"]

@@ -175,6 +175,44 @@ def test_a_list_races_with_a_value_even_if_it_is_empty():
     assert message.endswith("from 'b.good.p' and 'd.ok.p'.")
 
 
+def test_two_values_for_the_next_round_race():
+    document = flow(
+        *("> a.x", "a.more.p do_while a.x", "a.more.q do_while a.x", "a.done.p break b.x"),
+        **DIALECT,
+    )
+    assert errors(document) == [
+        (
+            "races",
+            f"'Input port: a.x' gets two values {GROUP}, from 'a.more.p' and 'a.more.q'.",
+            "/edges/0/to",
+        )
+    ]
+
+
+def test_a_break_edge_to_a_vertex_in_the_loop_brings_its_value_in_that_round():
+    document = flow(
+        *("> a.x", "a.ok.p -> b.x", "b.more.p do_while a.x", "b.more.q -> c.x"),
+        *("b.done.p break c.x", "b.done.q break d.x"),
+        **DIALECT,
+    )
+    assert errors(document) == []
+
+
+def test_in_a_region_that_never_opens_nothing_races():
+    document = flow(
+        *("> a.x", "a.ok.list for_each b.x", "a.ok.p -> c.x", "a.no.p -> c.y"),
+        *("b.ok.p -> d.x", "b.ok.q -> d.x", "c.ok.p -> d.y", "d.ok.p collect e.x"),
+        **DIALECT,
+    )
+    assert errors(document) == [
+        (
+            "never_runs",
+            "'Vertex: c' never runs: its ports never have a value all at once.",
+            "/vertices/2",
+        )
+    ]
+
+
 def test_what_stays_stands_back_for_what_comes():
     document = flow(
         *("> a.x", "a.ok.p -> b.x", "a.ok.q static b.y", "b.more.p do_while b.x"),
