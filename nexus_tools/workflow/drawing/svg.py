@@ -115,26 +115,30 @@ def _file(picture: Picture, layout: Layout) -> Iterator[str]:
 
 
 def _style() -> str:
-    """The rules, each color with a value for viewers that know no custom properties."""
-
-    def variables(scheme: int) -> str:
-        return "; ".join(f"--workflow-{name}: {both[scheme]}" for name, both in PALETTE.items())
-
-    lines = [f":where(.workflow) {{ {variables(0)} }}"]
-    lines.append(
-        f"@media (prefers-color-scheme: dark) {{ :where(.workflow) {{ {variables(1)} }} }}"
-    )
+    """The rules in light colors, and once more for viewers that know custom properties."""
+    plain, variable = [], []
     for rule in RULES.strip().splitlines():
-        selector, _, body = rule.partition(" { ")
-        declarations: list[str] = []
-        for declaration in body.removesuffix(" }").split("; "):
-            key, value = declaration.split(": ")
-            if value in PALETTE:
-                declarations.append(f"{key}: {PALETTE[value][0]}")
-                declaration = f"{key}: var(--workflow-{value})"  # noqa: PLW2901
-            declarations.append(declaration)
-        lines.append(f"{selector} {{ {'; '.join(declarations)} }}")
-    return "\n".join(lines)
+        selector, _, body = rule.removesuffix(" }").partition(" { ")
+        pairs = [declaration.split(": ") for declaration in body.split("; ")]
+        declarations = (f"{key}: {PALETTE.get(value, (value,))[0]}" for key, value in pairs)
+        plain.append(f"{selector} {{ {'; '.join(declarations)} }}")
+        colors = [f"{key}: var(--workflow-{value})" for key, value in pairs if value in PALETTE]
+        if colors:
+            variable.append(f"{selector} {{ {'; '.join(colors)} }}")
+    light, dark = (
+        "; ".join(f"--workflow-{name}: {both[scheme]}" for name, both in PALETTE.items())
+        for scheme in (0, 1)
+    )
+    return "\n".join(
+        (
+            *plain,
+            "@supports (fill: var(--workflow-paper)) {",
+            f":where(.workflow) {{ {light} }}",
+            *variable,
+            "}",
+            f"@media (prefers-color-scheme: dark) {{ :where(.workflow) {{ {dark} }} }}",
+        )
+    )
 
 
 # --- Vertices

@@ -66,8 +66,9 @@ def test_an_edge_shows_its_variant_its_kind_and_its_ports():
 def test_kinds_differ_in_their_lines_and_not_in_color_alone():
     kinds = ("->", "for_each", "collect", "do_while", "break", "static")
     document = flow(*(f"a{kind}.ok.x {kind} b{kind}.x" for kind in kinds), "a->._err_eval.x -> e.x")
-    without_colors = re.sub(r"(fill|stroke): (#\w+|var\(.*?\))(; )?", "", draw_svg(document))
-    rules = dict(re.findall(r"\.workflow (\S+(?: \.line)?) \{ (.*?) \}", without_colors))
+    style = parsed(draw_svg(document)).find(f"{SVG}style").text.partition("@supports")[0]
+    without_colors = re.sub(r"(fill|stroke): #\w+(; )?", "", style)
+    rules = dict(re.findall(r"\.workflow (\S+ \.line) \{ (.*?) \}", without_colors))
     looks = set()
     for group in groups(draw_svg(document), "edge"):
         kind = group.get("class").removeprefix("edge ").split()
@@ -188,11 +189,20 @@ def test_colors_are_there_for_light_and_for_dark_and_a_page_can_set_others():
     assert used == {each.split(": ")[0] for each in light.split("; ")}
 
 
+def test_viewers_without_custom_properties_have_the_light_colors():
+    style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
+    plain, _, others = style.partition("@supports")
+    assert "var(" not in plain
+    assert ".workflow .paper { fill: #ffffff; stroke: #d0d7de }" in plain
+    assert ".workflow .paper { fill: var(--workflow-paper); stroke: var(--workflow-rim) }" in others
+
+
 def test_all_rules_are_for_the_picture_alone():
     style = parsed(draw_svg(read("branch"))).find(f"{SVG}style").text
     for line in style.splitlines():
         for selector in line.split(" {")[0].split(", "):
-            assert selector.startswith((".workflow ", ":where(.workflow)", "@media "))
+            known = (".workflow ", ":where(.workflow)", "@media ", "@supports ", "}")
+            assert selector.startswith(known)
 
 
 def test_a_workflow_of_two_thousand_vertices_is_drawn_whole():
