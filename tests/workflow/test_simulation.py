@@ -214,17 +214,49 @@ async def test_no_more_than_parallel_runs_are_under_way():
     ]
 
 
+def narrow():
+    """A list whose elements are taken all at once, and then one by one."""
+    return Document(
+        (vertex("a", "x"), vertex("b"), vertex("c", parallel=1)),
+        (edge("a.ok.x", "b.x", EdgeKind.FOR_EACH), edge("b.ok.x", "c.x")),
+    )
+
+
+@pytest.mark.anyio
+async def test_a_vertex_within_a_region_keeps_to_parallel_too():
+    tools = {"a": ECHO, "b": ECHO, "c": ECHO}
+    found = await simulate(narrow(), {"x": [0, 1, 2]}, tools)
+    assert [call.began_ms for call in found.calls if call.run.vertex == "c"] == [
+        2_000,
+        3_000,
+        4_000,
+    ]
+
+
+@pytest.mark.anyio
+async def test_what_waits_for_its_turn_is_not_called_after_the_end():
+    called = []
+
+    def fail(given):
+        called.append(given)
+        return Failure(FailureReason.UNREACHABLE, "no route to host")
+
+    tools = {"a": ECHO, "b": ECHO, "c": StubFunction(fail)}
+    found = await simulate(narrow(), {"x": [0, 1, 2]}, tools)
+    assert found.status is Status.TERMINATED
+    assert called == [{"x": 0}]
+
+
 @pytest.mark.anyio
 async def test_the_slow_keep_no_place_for_the_quick():
     document, inputs = fan(4, parallel=2)
-    slow_first = StubFunction(lambda ports: Answer("ok", dict(ports)))
     b = Stub(
         (
             StubbedOutcome(Answer("ok", {"x": 0}), 5_000, {"x": 0}),
             StubbedOutcome(Answer("ok", {"x": 1}), 1_000),
         )
     )
-    found = await simulate(document, inputs, {"a": slow_first, "b": b, "c": ECHO})
+    found = await simulate(document, inputs, {"a": ECHO, "b": b, "c": ECHO})
     assert found.time_ms == 1_000 + 5_000 + 1_000
 
 

@@ -212,6 +212,37 @@ async def test_a_limit_that_was_kept_ends_nothing_and_costs_no_time():
 
 
 @pytest.mark.anyio
+async def test_a_real_tool_begins_when_the_clock_says_so():
+    calls = ToolCalls(60_000)
+    calls.call("stub", stub(10**9), {})
+    await calls.next()
+    hangs = threading.Event()
+    calls.call("real", lambda _: hangs.wait(), {})
+    calls.call("next", stub(5), {})
+    async with asyncio.timeout(50):  # and not 11 days
+        assert await calls.next() == ("next", OK)
+    assert calls.now_ms == 10**9 + 5
+    hangs.set()
+
+
+@pytest.mark.anyio
+async def test_a_tool_that_is_given_up_is_cancelled():
+    cancelled = asyncio.Event()
+
+    async def tool(_):
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    calls = ToolCalls(20)
+    calls.call("a", tool, {})
+    await calls.next()
+    async with asyncio.timeout(50):
+        await cancelled.wait()
+
+
+@pytest.mark.anyio
 async def test_what_is_left_alone_does_not_end():
     calls = ToolCalls(60_000)
     calls.call("a", stub(1), {})
