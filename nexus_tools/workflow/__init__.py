@@ -52,7 +52,6 @@ from nexus_tools.workflow.runs import (
 )
 from nexus_tools.workflow.semantics import Execution
 from nexus_tools.workflow.structure import Block, BlockKind, Structure, structure_of
-from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction, read_stubs
 from nexus_tools.workflow.violation import Severity, Violation, violations_error
 
 if TYPE_CHECKING:
@@ -63,15 +62,21 @@ if TYPE_CHECKING:
         draw_svg,
         draw_terminal,
     )
-    from nexus_tools.workflow.entry_values import chosen_group, entry_names
     from nexus_tools.workflow.simulation import (
         SimulatedCall,
         SimulatedResult,
+        SimulatedTool,
         Simulation,
+        StepCosts,
+        Stub,
+        StubbedOutcome,
+        StubFunction,
+        ToolFunction,
+        chosen_group,
+        entry_names,
+        read_stubs,
         simulate,
     )
-    from nexus_tools.workflow.step_costs import StepCosts
-    from nexus_tools.workflow.tool_calls import SimulatedTool, ToolFunction
 
 __all__ = [
     "DEFAULT_GROUP",
@@ -154,9 +159,20 @@ __getattr__ = late_names(
     globals(),
     {
         "drawing": ("Phase", "VertexState", "draw_mermaid", "draw_svg", "draw_terminal"),
-        "entry_values": ("chosen_group", "entry_names"),
-        "simulation": ("SimulatedCall", "SimulatedResult", "Simulation", "simulate"),
-        "step_costs": ("StepCosts",),
-        "tool_calls": ("SimulatedTool", "ToolFunction"),
+        "simulation": (
+            "SimulatedCall",
+            "SimulatedResult",
+            "SimulatedTool",
+            "Simulation",
+            "StepCosts",
+            "Stub",
+            "StubFunction",
+            "StubbedOutcome",
+            "ToolFunction",
+            "chosen_group",
+            "entry_names",
+            "read_stubs",
+            "simulate",
+        ),
     },
 )

@@ -6,8 +6,8 @@ import pytest
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubFunction
-from nexus_tools.workflow.tool_calls import ToolCalls
+from nexus_tools.workflow.simulation.stubs import Stub, StubbedOutcome, StubFunction
+from nexus_tools.workflow.simulation.tool_calls import ToolCalls
 
 OK = Answer("ok", {"n": 1})
 

@@ -37,7 +37,7 @@ from nexus_tools.workflow import (
 )
 from tests.workflow.random_documents import Grown
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "workflows"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"
 
 
 def example(name):

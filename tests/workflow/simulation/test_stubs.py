@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nexus_tools.errors import ValidationError
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.workflow.stubs import Stub, StubbedOutcome, StubCalls, read_stubs
+from nexus_tools.workflow.simulation.stubs import Stub, StubbedOutcome, StubCalls, read_stubs
 
 
 def stub(document):

@@ -3,7 +3,7 @@ from typing import Any
 
 from nexus_tools.tool import Answer
 from nexus_tools.workflow import Document, Edge, EdgeKind, InputPort, Output, OutputPort, Vertex
-from nexus_tools.workflow.example_stubs import example_stub
+from nexus_tools.workflow.simulation.example_stubs import example_stub
 
 FQN = "xyz.example.x@1"
 EDGES = (

@@ -17,8 +17,6 @@ from nexus_tools.tool import (
     Outcome,
 )
 from nexus_tools.workflow.document import Document, InputPort, OutputPort
-from nexus_tools.workflow.entry_values import chosen_group, entry_values
-from nexus_tools.workflow.example_stubs import example_stub
 from nexus_tools.workflow.plan import plan_of
 from nexus_tools.workflow.runs import (
     Begun,
@@ -38,9 +36,11 @@ from nexus_tools.workflow.runs import (
     WalkFailure,
 )
 from nexus_tools.workflow.semantics import Execution
-from nexus_tools.workflow.step_costs import StepCosts
-from nexus_tools.workflow.stubs import StubFunction, stubbed_json
-from nexus_tools.workflow.tool_calls import SimulatedTool, ToolCalls
+from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_values
+from nexus_tools.workflow.simulation.example_stubs import example_stub
+from nexus_tools.workflow.simulation.step_costs import StepCosts
+from nexus_tools.workflow.simulation.stubs import StubFunction, stubbed_json
+from nexus_tools.workflow.simulation.tool_calls import SimulatedTool, ToolCalls
 
 DEFAULT_MAX_STEPS = 1_000
 

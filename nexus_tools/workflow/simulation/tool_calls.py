@@ -24,7 +24,7 @@ from nexus_tools.tool import (
     measure,
     outcome_bytes,
 )
-from nexus_tools.workflow.stubs import Stub, StubCalls, StubFunction
+from nexus_tools.workflow.simulation.stubs import Stub, StubCalls, StubFunction
 
 ToolFunction = Callable[[Mapping[str, Any]], Outcome | Awaitable[Outcome]]
 """A real tool: gets the inputs by port. What is not async runs in a thread of its own."""

@@ -1,5 +1,5 @@
 from nexus_tools.tool import Answer, Failure, FailureReason
-from nexus_tools.workflow.step_costs import StepCosts
+from nexus_tools.workflow.simulation.step_costs import StepCosts
 
 FQN = "xyz.example.math.add@1"
 # Inputs count as JSON, {"a":2}: 7 bytes. Ports of an answer count as BCS, which has their number,

@@ -1,0 +1,28 @@
+"""A workflow executed on this machine, with stubs or with real tools."""
+
+from nexus_tools.workflow.simulation.entry_values import chosen_group, entry_names
+from nexus_tools.workflow.simulation.simulation import (
+    SimulatedCall,
+    SimulatedResult,
+    Simulation,
+    simulate,
+)
+from nexus_tools.workflow.simulation.step_costs import StepCosts
+from nexus_tools.workflow.simulation.stubs import Stub, StubbedOutcome, StubFunction, read_stubs
+from nexus_tools.workflow.simulation.tool_calls import SimulatedTool, ToolFunction
+
+__all__ = [
+    "SimulatedCall",
+    "SimulatedResult",
+    "SimulatedTool",
+    "Simulation",
+    "StepCosts",
+    "Stub",
+    "StubFunction",
+    "StubbedOutcome",
+    "ToolFunction",
+    "chosen_group",
+    "entry_names",
+    "read_stubs",
+    "simulate",
+]
