@@ -33,8 +33,8 @@ from nexus_tools.workflow import (
     read_stubs,
     simulate,
     structure_of,
-    tool_calls,
 )
+from nexus_tools.workflow.simulation import tool_calls
 from tests.workflow.random_documents import Grown
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "workflows"
