@@ -151,7 +151,7 @@ class ToolServer:
             routes.append(Route(invoke, self._invoke[invoke], methods=["POST"]))
             if len(found) == 1:
                 routes += [
-                    Route(protocol.endpoint(path, protocol.HEALTH), _Health(found[0], self._slots)),
+                    Route(protocol.endpoint(path, protocol.HEALTH), self._health_of(found[0])),
                     Route(protocol.endpoint(path, protocol.META), self._meta_of(found[0])),
                 ]
         app = Starlette(
@@ -174,6 +174,9 @@ class ToolServer:
         endpoints = [self._endpoints[tool] for tool in tools]
         return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
 
+    def _health_of(self, tool: Tool) -> "_Health":
+        return _Health(tool, self._slots, self._endpoints[tool])
+
     def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
         """The definition; it names the tool's own URL, at whatever path it was asked for."""
 
@@ -190,13 +193,17 @@ class ToolServer:
 class _Health:
     """`GET /health` of one tool: 200 if it can be invoked now, else 503."""
 
-    def __init__(self, tool: Tool, slots: Slots) -> None:
+    def __init__(self, tool: Tool, slots: Slots, endpoint: InvokeEndpoint) -> None:
         self._tool = tool
         self._slots = slots
+        self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the tool's own checks, and say what came of them."""
         checks = {"server": self._slots.is_open} | await self._checks()
+        gate = self._endpoint.gate
+        if gate is not None and not gate.is_believed:
+            checks["signing_key"] = False
         ready = all(checks.values())
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
         document = {"status": "ready" if ready else "not ready", "checks": checks}
