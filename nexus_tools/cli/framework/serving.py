@@ -140,7 +140,8 @@ class Serving:
         """Serve until Ctrl-C, or print the definitions.
 
         Raises `address_invalid`, `id_expected`, `leaders_missing`, `leaders_twice`,
-        `signatures_off`, as what reads the files of keys, and with a network as `ServedTools.following`.
+        `signatures_off`, as what reads the files of keys, and with a network as
+        `ServedTools.following`.
         """
         from nexus_tools.logs import log_to_stderr
         from nexus_tools.tool import protocol
