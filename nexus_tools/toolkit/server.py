@@ -63,6 +63,7 @@ class ToolServer:
     ) -> None:
         self.tools = _by_path(tools)
         self._public_url = public_url
+        self._root_url = public_url
         self._lifespan = lifespan
         self._slots = Slots(limits or Limits())
         self._slots.is_open = lifespan is None
@@ -94,17 +95,18 @@ class ToolServer:
         Calls are refused with 503 until it is known at which URL the server is registered.
         """
         self._signatures = signatures
-        if self._public_url is None:
+        if self._root_url is None:
             self.refuse()
         else:
-            self._set_gates(self._public_url)
+            self._set_gates(self._root_url)
 
     def reached_at(self, url: str | None) -> None:
         """Be told where the root is reached, for a server without a public URL.
 
         Raises `public_url_missing` if there is none at all, and signatures are to be verified.
         """
-        self._set_gates(self._public_url or url)
+        self._root_url = self._public_url or url
+        self._set_gates(self._root_url)
 
     def _set_gates(self, root_url: str | None) -> None:
         if self._signatures is None:
