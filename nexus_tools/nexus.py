@@ -152,8 +152,8 @@ class Nexus:
         One or two leaders are named: the first ones of `leaders` that can be, or without it those
         that `Invocations.leaders_for` draws. Inputs that the tool's schema refuses are not paid
         for. What no leader closed in time expires: the refund is whole. Whoever cancels it leaves
-        the invocation to `Invocations.mine`. Where answers have to be signed, the chain verified the
-        signature and does not keep it: that of the answer is None. Raises `InvocationFailedError`,
+        the invocation to `Invocations.mine`. Where answers have to be signed, the chain verified it
+        and keeps no signature: that of the answer is None. Raises `InvocationFailedError`,
         `input_invalid`, `tool_unknown`, `not_closed` if no leader works, and as
         `Invocations.request`.
         """
