@@ -235,6 +235,15 @@ async def test_each_attempt_has_a_nonce_of_its_own(
     assert len({head["idempotency-key"] for head in heads}) == 1
 
 
+async def test_a_leader_comes_again_to_a_server_whose_key_is_not_on_chain_yet(
+    make_signing_invoker, make_call, add_tool
+):
+    asked = iter([False])
+    server = signing_server(add_tool, key=TOOL_KEY, is_believed=lambda _: next(asked, True))
+    async with serving(server) as url:
+        assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
+
+
 async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make_call, add_tool):
     server = signing_server(add_tool, key=TOOL_KEY, nonces=MemoryNonces())
     behind = [-2.0, 0.0, 0.0]
