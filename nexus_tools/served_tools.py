@@ -7,7 +7,7 @@ it is removed on chain; one that is not known yet is looked for before it is ref
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +26,7 @@ from nexus_tools.package.move.invocation import (
     State,
 )
 from nexus_tools.package.move.leader import Leader
-from nexus_tools.package.move.tool import Tool
+from nexus_tools.package.move.tool import Tool, ToolKeyChanged, ToolTakenOver
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import ToolFqn
 from nexus_tools.toolkit import Call, NotAuthorizedError, NotReadyError, SignatureMode, Signatures
@@ -62,6 +62,8 @@ class _Open:
     tool: Address
     leaders: tuple[Address, ...]
     expires_at_ms: int
+    signers: Collection[bytes]
+    """The keys of which one has to sign the answer; with none, nobody has to."""
 
 
 class ServedTools:
@@ -75,15 +77,17 @@ class ServedTools:
         self,
         client: SuiClient,
         deployment: Deployment,
-        fqns: Sequence[str],
+        fqns: Sequence[ToolFqn | str],
         signatures: Signatures,
     ) -> None:
         registry = deployment.tool_registry
         self._client = client
         self._deployment = deployment
         self._signatures = signatures
-        self._ids = {fqn: tool_id(registry, ToolFqn.parse(fqn)) for fqn in fqns}
+        parsed = [ToolFqn.parse(str(fqn)) for fqn in fqns]
+        self._ids = {str(fqn): tool_id(registry, fqn) for fqn in parsed}
         self._tools: dict[str, Tool] = {}
+        self._signers: dict[str, frozenset[bytes]] = {}
         self._leaders: dict[Address, Leader] = {}
         self._invocations: OrderedDict[Address, _Open] = OrderedDict()
         self._wanted = asyncio.Event()
@@ -104,7 +108,13 @@ class ServedTools:
             leaders={fqn: partial(self._keys, fqn) for fqn in self._ids},
             look_again=self._look_again,
             authorize=self._authorize if is_required else None,
+            is_believed=lambda fqn: self._can_sign(self._signers.get(fqn, ())),
         )
+
+    def _can_sign(self, signers: Collection[bytes]) -> bool:
+        """Whether the server signs with one of these; where there are none, nobody has to."""
+        key = self._signatures.key
+        return not signers or (key is not None and key.public_key in signers)
 
     def _keys(self, fqn: str, signer: str) -> tuple[bytes, ...] | None:
         """The keys of a leader that the tool accepts.
@@ -146,12 +156,16 @@ class ServedTools:
         invocation, leader = _address(call.invocation or ""), _address(call.leader or "")
         if invocation is None or leader is None:
             raise NotAuthorizedError("the call names no invocation on chain")
-        found = self._invocations.get(invocation) or await self._read_invocation(invocation)
+        found = self._invocations.get(invocation)
+        if found is None or not self._can_sign(found.signers):
+            found = await self._read_invocation(invocation)
         if found.tool != self._ids[fqn] or leader not in found.leaders:
             raise NotAuthorizedError(f"{invocation} does not name this tool and this leader")
         # The chain decides; it is asked only where its clock would have to be behind.
         if found.expires_at_ms <= time() * 1_000 and found.expires_at_ms <= await self._now_ms():
             raise NotAuthorizedError(f"no leader can close {invocation} any more")
+        if not self._can_sign(found.signers):
+            raise NotReadyError(f"{invocation} was requested when the tool had other keys")
 
     async def _now_ms(self) -> int:
         try:
@@ -171,7 +185,7 @@ class ServedTools:
             raise NotReadyError(f"the node of the server has no invocation {invocation} yet")
         if found.is_closed:
             raise NotAuthorizedError(f"{invocation} is closed")
-        return _Open(found.tool, found.leaders, found.expires_at_ms)
+        return _Open(found.tool, found.leaders, found.expires_at_ms, found.signers)
 
     # --- What the chain says
 
@@ -202,6 +216,21 @@ class ServedTools:
             for fqn, value in zip(self._ids, found, strict=True)
             if value is not None
         }
+        for fqn, tool in self._tools.items():
+            self._know_signers(fqn, frozenset(tool.keys.keys))
+
+    def _know_signers(self, fqn: str, signers: frozenset[bytes]) -> None:
+        """The keys of a tool are these; if ours is none, no leader can use what we sign.
+
+        Answers that are open were given when it was one, or in the moment until we heard: an
+        honest leader that had its answer in that moment fails the invocation, and is not to blame.
+        A thief gains what is open then, and no leader can bring about that a tool loses its key.
+        """
+        self._signers[fqn] = signers
+        if not self._can_sign(signers):
+            found = self._invocations.items()
+            given = [str(each) for each, it in found if it.tool == self._ids[fqn]]
+            self._signatures.answers.excuse(given)
 
     async def _read_leaders(self, asked: Sequence[str], *, everything: bool) -> None:
         tools = self._tools.values()
@@ -250,11 +279,9 @@ class ServedTools:
             )
 
     def _check_keys(self) -> None:
-        """Say of which tools the key is not on chain: Leaders refuse what it signs."""
-        key = self._signatures.key
-        for fqn, tool in self._tools.items():
-            keys = tool.keys.keys
-            if keys and (key is None or key.public_key not in keys):
+        """Say of which tools the key is not on chain: Leaders would refuse what it signs."""
+        for fqn, signers in self._signers.items():
+            if not self._can_sign(signers):
                 hint = "add the key to the tool on chain, or serve it with one that is there"
                 _log.error("key_not_on_chain", tool=fqn, hint=hint)
 
@@ -323,12 +350,21 @@ class ServedTools:
             return
         match event:
             case InvocationRequested():
-                opened = _Open(event.tool, event.leaders, event.expires_at_ms)
+                signers = self._signers.get(event.fqn, ()) if event.requires_signed_outcome else ()
+                opened = _Open(event.tool, event.leaders, event.expires_at_ms, signers)
                 self._invocations[event.invocation] = opened
                 if len(self._invocations) > MAX_INVOCATIONS:
                     self._invocations.popitem(last=False)
             case InvocationSettled() | InvocationFailed() | InvocationExpired():
                 self._close(event.invocation, event)
+            case ToolKeyChanged(fqn=fqn, key=key, valid=is_valid):
+                # At once, and not when it is read: events of closed invocations come behind it.
+                others = self._signers.get(fqn, frozenset()) - {key}
+                self._know_signers(fqn, others | {key} if is_valid else others)
+                self._change()
+            case ToolTakenOver(fqn=fqn):
+                self._know_signers(fqn, frozenset())
+                self._change()
             case _:
                 self._change()
 

@@ -420,3 +420,85 @@ async def test_the_operator_hears_that_a_key_is_not_on_chain(serve, tools, defin
         async with serve():
             pass
     assert {"event": "key_not_on_chain", "tool": ADD}.items() <= logged[0].items()
+
+
+# --- While its key is none of the tool's
+
+
+@pytest.fixture
+def keyed_tool(tools, keyed_leader, define):
+    """Registers the tool with a key, of which one has to sign the answer."""
+
+    async def register(key):
+        terms = {"keys": (key.public_key,), "requires_signed_outcome": True}
+        await tools.register(Registration(define(), 500, leaders=(keyed_leader,), **terms))
+        return await tools.get(ADD)
+
+    return register
+
+
+async def test_while_its_key_is_not_on_chain_a_server_asks_leaders_to_come_back(
+    serve, tools, keyed_leader, keyed_tool, invocations, closing
+):
+    found = await keyed_tool(KEY)
+    async with serve() as server:
+        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(4)]
+        for invocation in taken:
+            _, response = await server.post(keyed_leader, invocation)
+            assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+            assert response.json()["code"] == "key_not_on_chain"
+        health = (await server.http.get(f"/{ADD}/health")).json()
+        assert health["checks"] == {"server": True, "signing_key": False}
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await tools.add_key(ADD, TOOL_KEY.public_key)
+        _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
+        await server.until("", keyed_leader, invocation)
+        assert (await server.http.get(f"/{ADD}/health")).status_code == 200
+
+
+async def test_an_invocation_from_before_the_key_of_the_server_is_left_to_who_has_the_former(
+    serve, tools, keyed_leader, keyed_tool, invocations
+):
+    found = await keyed_tool(KEY)
+    _, before = await invocations.request(found, INPUTS)
+    await tools.add_key(ADD, TOOL_KEY.public_key)
+    async with serve() as server:
+        _, heard = await invocations.request(await tools.get(ADD), INPUTS)
+        _, response = await server.post(keyed_leader, before)
+        assert (response.status_code, response.json()["code"]) == (503, "not_ready")
+        assert "when the tool had other keys" in response.json()["detail"]
+        assert await server.code(keyed_leader, heard) == ""
+    assert server.answers.pending(10) == [str(heard)]
+
+
+async def test_no_leader_is_blamed_for_what_was_signed_with_a_key_that_was_removed_meanwhile(
+    serve, tools, keyed_leader, keyed_tool, invocations, closing
+):
+    found = await keyed_tool(TOOL_KEY)
+    async with serve() as server:
+        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(3)]
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+        await tools.add_key(ADD, NEXT_KEY.public_key)
+        await tools.remove_key(ADD, TOOL_KEY.public_key)
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await server.until("key_not_on_chain", keyed_leader, taken[0])
+        await tools.add_key(ADD, TOOL_KEY.public_key)
+        _, invocation = await invocations.request(await tools.get(ADD), INPUTS)
+        await server.until("", keyed_leader, invocation)
+
+
+async def test_an_answer_that_was_closed_before_the_key_was_removed_counts_all_the_same(
+    serve, tools, keyed_leader, keyed_tool, invocations, closing
+):
+    found = await keyed_tool(TOOL_KEY)
+    async with serve() as server:
+        taken = [(await invocations.request(found, INPUTS))[1] for _ in range(3)]
+        for invocation in taken:
+            assert await server.code(keyed_leader, invocation) == ""
+        await closing.close(keyed_leader, dict.fromkeys(taken, FAILURE))
+        await tools.add_key(ADD, NEXT_KEY.public_key)
+        await tools.remove_key(ADD, TOOL_KEY.public_key)
+        await server.until("key_not_on_chain", keyed_leader, taken[0])
+        await tools.add_key(ADD, TOOL_KEY.public_key)
+        await server.until("answers_unpaid", keyed_leader, taken[0])

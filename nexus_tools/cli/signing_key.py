@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nexus_tools.cli.framework import FILE, Session, local
-from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
     from nexus_tools.tool import SigningKey
@@ -31,18 +30,10 @@ def read_public_key(text: str) -> bytes:
 
 def make_key(file: Path) -> "SigningKey":
     """A new key in a file that only its owner reads. Raises `signing_key_exists`."""
-    from nexus_tools.private_file import create_private
     from nexus_tools.tool import SigningKey
 
     key = SigningKey.new()
-    try:
-        create_private(file, key.to_pem())
-    except FileExistsError:
-        raise UsageError(
-            "signing_key_exists",
-            f"{file} exists, and a key that is overwritten is lost",
-            hint="name another file, or remove this one",
-        ) from None
+    key.save(file)
     return key
 
 

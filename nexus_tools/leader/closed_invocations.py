@@ -79,6 +79,7 @@ def _in_words(end: End) -> dict[str, str]:
         words["variant"] = end.outcome.variant
     elif end.closed is Closed.FAILED and isinstance(end.outcome, Failure):
         words["reason"] = end.outcome.reason.value
+        words["detail"] = end.outcome.detail
     if end.fee_mist is not None:
         words["fee"] = sui(end.fee_mist)
     return words

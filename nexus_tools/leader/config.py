@@ -72,7 +72,7 @@ class LeaderConfig(pydantic.BaseModel):
     """For how long it is left alone before one call tries again."""
 
     signing_key: Path | None = None
-    """The Ed25519 key in PEM that signs tool calls; without one they are not signed."""
+    """The Ed25519 key in PEM that signs tool calls; without one, tools that sign are not called."""
 
     check_meta: bool = True
     """Whether to compare the tool's `/meta` with the chain before its first invocation."""

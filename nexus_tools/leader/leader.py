@@ -139,6 +139,7 @@ class Leader:
                 await self._chain.check()
                 await self._workers.refresh()
                 self._workers.check()
+                self._traffic.tell_keys(self._workers.leader.leader.keys.keys)
                 await self._clock.refresh()
                 self._heartbeat.observe(await self._chain.height())
             except UnreachableError as error:
@@ -206,7 +207,10 @@ class Leader:
             self._chain,
             journal=journal,
             clock=self._clock,
-            tool_calls=ToolCalls(guard, config.max_request_bytes, meta, invoker.lanes),
+            tool_calls=ToolCalls(
+                *(guard, config.max_request_bytes, meta, invoker.lanes),
+                is_signing=self._traffic.identity is not None,
+            ),
             invoker=invoker,
             queue=closer.queue,
             metrics=self.metrics,

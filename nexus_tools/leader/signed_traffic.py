@@ -4,8 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from time import time
 
+from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.leader.config import LeaderConfig
 from nexus_tools.leader.http_client import Response
+from nexus_tools.logs import get_logger
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import (
     Answer,
@@ -13,8 +15,11 @@ from nexus_tools.tool import (
     SigningKey,
     check_answer,
     check_response,
+    public_key_text,
     sign_request,
 )
+
+_log = get_logger("nexus_tools.leader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,17 @@ class SignedTraffic:
             return cls()
         return cls(Identity(str(leader), SigningKey.load(config.signing_key)))
 
+    def tell_keys(self, keys: Collection[bytes]) -> None:
+        """Log it if what the leader has on chain, `keys`, does not fit what it signs with."""
+        if self.identity is None:
+            if keys:
+                hint = f"name the file of one in {LEADER_PREFIX}SIGNING_KEY"
+                _log.warning("not_signing", hint=hint)
+        elif self.identity.key.public_key not in keys:
+            key = public_key_text(self.identity.key.public_key)
+            hint = "`nexus-tools leader key add FILE` adds it; or sign with one that is there"
+            _log.warning("key_not_on_chain", key=key, hint=hint)
+
     def sign(self, url: str, headers: Mapping[str, str], body: bytes) -> dict[str, str]:
         """The headers of a tool call, in lower case, with a signature that nobody has seen."""
         lowered = {name.lower(): value for name, value in headers.items()}
@@ -52,7 +68,7 @@ class SignedTraffic:
         An answer of a tool that has `keys` on chain has to be signed with one of them. What says
         that there is none may come from a proxy, which has no key and could be silent as well.
         """
-        if self.identity and keys and response.status == 200:
+        if keys and response.status == 200:
             check_response(response.status, response.body, response.signed, request, keys)
 
 

@@ -48,7 +48,9 @@ class _NoCallError(Exception):
 class ToolCalls:
     """Makes tool calls: checks the tool, the inputs and the URL.
 
-    `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused.
+    `meta` is None if `/meta` is not to be asked. `lanes` hear of URLs that are refused. A leader
+    that does not sign its calls, as `is_signing` says, can have no answer that the tool signs for
+    it: it calls no tool whose answers have to be.
     """
 
     def __init__(
@@ -57,11 +59,14 @@ class ToolCalls:
         max_request_bytes: int,
         meta: MetaCheck | None,
         lanes: ToolLanes,
+        *,
+        is_signing: bool,
     ) -> None:
         self._lanes = lanes
         self._guard = guard
         self._max_request_bytes = max_request_bytes
         self._meta = meta
+        self._is_signing = is_signing
         self._interfaces = Interfaces()
 
     async def make(
@@ -93,6 +98,9 @@ class ToolCalls:
             self._lanes.of(tool.id, tool.fqn).refused(error.message)
             detail = "this leader does not connect to the URL of the tool"
             raise _NoCallError(FailureReason.REFUSED, detail) from error
+        if not self._is_signing and (tool.keys.keys or invocation.signers):
+            detail = "the tool signs its answers, and this leader does not sign its calls"
+            raise _NoCallError(FailureReason.REFUSED, detail)
         try:
             inputs = invocation.inputs.as_json()
             validator.check_input(inputs)

@@ -107,6 +107,7 @@ class Problem(Enum):
     OUTPUT_INVALID = ("output_invalid", HTTPStatus.INTERNAL_SERVER_ERROR)
     SERVER_BROKE = ("server_broke", HTTPStatus.INTERNAL_SERVER_ERROR)
     NOT_READY = ("not_ready", HTTPStatus.SERVICE_UNAVAILABLE)
+    KEY_NOT_ON_CHAIN = ("key_not_on_chain", HTTPStatus.SERVICE_UNAVAILABLE)
     TIMED_OUT = ("timed_out", HTTPStatus.GATEWAY_TIMEOUT)
 
     def __init__(self, code: str, status: HTTPStatus) -> None:

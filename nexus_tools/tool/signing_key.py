@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from nexus_tools.ed25519 import has_small_order, is_ed25519_key, verifies_ed25519
 from nexus_tools.errors import NotAllowedError, UsageError, ValidationError
 from nexus_tools.logs import get_logger
-from nexus_tools.private_file import is_exposed
+from nexus_tools.private_file import create_private, is_exposed
 
 Keys = Callable[[str], Collection[bytes] | None]
 """Which public keys a signer has now, 32 bytes each; None for a signer that is not known.
@@ -132,6 +132,17 @@ class SigningKey:
                 hint="`nexus-tools tool key new` and `nexus-tools leader key new` make one",
             ) from None
         return cls.from_pem(text)
+
+    def save(self, path: Path) -> None:
+        """Write a file that its owner alone can read. Raises `signing_key_exists`."""
+        try:
+            create_private(path, self.to_pem())
+        except FileExistsError:
+            raise UsageError(
+                "signing_key_exists",
+                f"{path} exists, and a key that is overwritten is lost",
+                hint="name another file, or remove this one",
+            ) from None
 
     def to_pem(self) -> str:
         """The key in PKCS #8. It is a secret."""

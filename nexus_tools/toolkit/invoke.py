@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _log = get_logger("nexus_tools.toolkit")
 
 _DIGEST_BYTES = 32
-_UNSIGNED = Problem.SIGNATURE_MISSING.code
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +159,8 @@ class InvokeEndpoint:
             else:
                 response = await self._run_once(head, body)
         except ProblemError as problem:
-            # Anybody can leave out a signature, and whoever looks at a tool does.
-            tell = self._log.debug if problem.code == _UNSIGNED else self._log.info
-            tell("refused", tool=self._name, status=problem.status.value, code=problem.code)
+            status = problem.status.value
+            self._log.info("refused", tool=self._name, status=status, code=problem.code)
             response = problem.response()
         except ClientGoneError:
             return

@@ -63,6 +63,7 @@ class ToolServer:
     ) -> None:
         self.tools = _by_path(tools)
         self._public_url = public_url
+        self._root_url = public_url
         self._lifespan = lifespan
         self._slots = Slots(limits or Limits())
         self._slots.is_open = lifespan is None
@@ -94,17 +95,18 @@ class ToolServer:
         Calls are refused with 503 until it is known at which URL the server is registered.
         """
         self._signatures = signatures
-        if self._public_url is None:
+        if self._root_url is None:
             self.refuse()
         else:
-            self._set_gates(self._public_url)
+            self._set_gates(self._root_url)
 
     def reached_at(self, url: str | None) -> None:
         """Be told where the root is reached, for a server without a public URL.
 
         Raises `public_url_missing` if there is none at all, and signatures are to be verified.
         """
-        self._set_gates(self._public_url or url)
+        self._root_url = self._public_url or url
+        self._set_gates(self._root_url)
 
     def _set_gates(self, root_url: str | None) -> None:
         if self._signatures is None:
@@ -151,7 +153,7 @@ class ToolServer:
             routes.append(Route(invoke, self._invoke[invoke], methods=["POST"]))
             if len(found) == 1:
                 routes += [
-                    Route(protocol.endpoint(path, protocol.HEALTH), _Health(found[0], self._slots)),
+                    Route(protocol.endpoint(path, protocol.HEALTH), self._health_of(found[0])),
                     Route(protocol.endpoint(path, protocol.META), self._meta_of(found[0])),
                 ]
         app = Starlette(
@@ -174,6 +176,9 @@ class ToolServer:
         endpoints = [self._endpoints[tool] for tool in tools]
         return endpoints[0] if len(tools) == 1 else _ByHeader(tools, endpoints)
 
+    def _health_of(self, tool: Tool) -> "_Health":
+        return _Health(tool, self._slots, self._endpoints[tool])
+
     def _meta_of(self, tool: Tool) -> Callable[[Request], HttpResponse]:
         """The definition; it names the tool's own URL, at whatever path it was asked for."""
 
@@ -190,13 +195,17 @@ class ToolServer:
 class _Health:
     """`GET /health` of one tool: 200 if it can be invoked now, else 503."""
 
-    def __init__(self, tool: Tool, slots: Slots) -> None:
+    def __init__(self, tool: Tool, slots: Slots, endpoint: InvokeEndpoint) -> None:
         self._tool = tool
         self._slots = slots
+        self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the tool's own checks, and say what came of them."""
         checks = {"server": self._slots.is_open} | await self._checks()
+        gate = self._endpoint.gate
+        if gate is not None and not gate.is_believed:
+            checks["signing_key"] = False
         ready = all(checks.values())
         status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
         document = {"status": "ready" if ready else "not ready", "checks": checks}

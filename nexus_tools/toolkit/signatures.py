@@ -64,7 +64,9 @@ class Signatures:
     They are those of all tools, or of each by its FQN. `look_again` is awaited with a signer that
     is not known, or has another key, before it is refused, and may raise `NotReadyError`.
     `authorize` is awaited with the FQN and each signed call, and may raise that, too, or
-    `NotAuthorizedError`. `key` signs responses to signed calls, as each tool's. `nonces` are shared
+    `NotAuthorizedError`. `key` signs responses to signed calls, as each tool's; `is_believed` says
+    of an FQN whether callers believe what it signs: while they do not, signed calls get no answer,
+    for nobody could use it, and nobody should be blamed for that. `nonces` are shared
     by all processes of one server, see `SqliteNonces`, as are the `answers` by which leaders are
     refused where signatures are required: elsewhere a leader can call as anybody. `clock` gives
     seconds since 1970.
@@ -77,6 +79,7 @@ class Signatures:
     answers: TakenAnswers = field(default_factory=TakenAnswers)
     look_again: Callable[[str], Awaitable[None]] | None = None
     authorize: Callable[[str, Call], Awaitable[None]] | None = None
+    is_believed: Callable[[str], bool] | None = None
     clock: Callable[[], float] = time
 
 
@@ -116,6 +119,8 @@ class SignedCall(NamedTuple):
         """
         identity, signatures = self.gate.identity, self.gate.signatures
         now_s = signatures.clock()
+        if response.status == HTTPStatus.OK and not self.gate.is_believed:
+            response = _not_believed().response()
         if self.gate.is_required:
             if deadline is not None and self._is_late(now_s, deadline):
                 detail = f"the answer came after {protocol.DEADLINE_HEADER}"
@@ -178,6 +183,8 @@ class SignatureGate:
             if error.unknown:
                 raise _UnknownSignerError(error) from error
             raise _problem(error.problem, error.detail) from error
+        if not self.is_believed:
+            raise _not_believed()
         if self.is_required and (why := self.signatures.answers.refusal(request.signer)):
             raise ProblemError(Problem.ANSWERS_UNPAID, why)
         if request.created_s < int(self.signatures.nonces.since_s):
@@ -198,6 +205,12 @@ class SignatureGate:
         except NotReadyError as error:
             raise ProblemError(Problem.NOT_READY, str(error), headers=_SOON) from error
         return self.admit(scope)
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether callers believe what the server signs as the tool."""
+        asked = self.signatures.is_believed
+        return asked is None or asked(self.tool)
 
     async def authorize(self, call: Call) -> None:
         """Ask whoever knows of the invocation of a signed call.
@@ -252,6 +265,11 @@ def _read(headers: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
             repeated = name
         found[name] = f"{found[name]}, {text}" if name in found else text
     return found, repeated
+
+
+def _not_believed() -> ProblemError:
+    detail = "the tool has keys on chain, and that of its server is none of them"
+    return ProblemError(Problem.KEY_NOT_ON_CHAIN, detail, headers=_SOON)
 
 
 def _problem(problem: Problem, detail: str) -> ProblemError:

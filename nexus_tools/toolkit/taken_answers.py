@@ -7,6 +7,7 @@ Who tells what became of invocations is no matter here.
 """
 
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,14 @@ class TakenAnswers:
             for (leader,) in self._read(_TAKERS, invocation):
                 self._tell(leader, invocation)
 
+    def excuse(self, invocations: Iterable[str]) -> None:
+        """What was given for these was signed with a key that is none any more: it does not count.
+
+        A call that is repeated counts again, with the answer that it gets then.
+        """
+        for invocation in invocations:
+            self._try(_EXCUSE, invocation)
+
     def refusal(self, leader: str) -> str:
         """Why a leader is refused, in words; empty if it is not."""
         unpaid = self._read(_OF_LEADER, leader)
@@ -100,7 +109,8 @@ class TakenAnswers:
         reason = unpaid[invocation]
         _log.warning("answer_unpaid", leader=leader, invocation=invocation, reason=reason)
         if len(unpaid) == MAX_UNPAID:
-            _log.error("leader_refused", leader=leader, invocations=list(unpaid))
+            hint = f"once this is mended, start the server with `--forgive {leader}`"
+            _log.error("leader_refused", leader=leader, invocations=list(unpaid), hint=hint)
 
     def _try(self, statement: str, *values: object) -> int:
         """Write, and give how many rows changed: a full disk is no reason to answer nobody."""
@@ -137,6 +147,7 @@ _GIVEN = "UPDATE answers SET is_given = 1 WHERE leader = ? AND invocation = ?"
 _NOT_GIVEN = "DELETE FROM answers WHERE leader = ? AND invocation = ? AND NOT is_given"
 _SETTLED = "DELETE FROM answers WHERE invocation = ? AND reason IS NULL"
 _UNPAID = "UPDATE answers SET reason = ? WHERE invocation = ? AND reason IS NULL"
+_EXCUSE = "UPDATE answers SET is_given = 0 WHERE invocation = ? AND reason IS NULL"
 _TAKERS = "SELECT leader FROM answers WHERE invocation = ? AND is_given"
 _OF_LEADER = """
     SELECT invocation, reason FROM answers WHERE leader = ? AND reason IS NOT NULL AND is_given

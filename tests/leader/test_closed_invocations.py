@@ -46,10 +46,12 @@ async def test_a_line_says_what_an_answer_was_how_long_it_took_and_what_it_earne
 
 async def test_a_line_says_why_an_invocation_failed(metrics, logged):
     closed = ClosedInvocations(metrics, lambda: 1_000, lines=10)
-    closed.note(ASSIGNMENT, End(Closed.FAILED, Failure(FailureReason.TIMED_OUT, "slow"), 5))
+    detail = "the tool refused this leader: 401 key_unknown"
+    closed.note(ASSIGNMENT, End(Closed.FAILED, Failure(FailureReason.UNAUTHORIZED, detail), 5))
     closed.end()
-    assert (logged[0]["how"], logged[0]["reason"]) == ("failed", "timed_out")
-    assert count(metrics, outcome="timed_out") == 1
+    assert (logged[0]["how"], logged[0]["reason"]) == ("failed", "unauthorized")
+    assert logged[0]["detail"] == detail
+    assert count(metrics, outcome="unauthorized") == 1
 
 
 async def test_what_another_leader_closed_has_neither_outcome_nor_fee(metrics, logged):

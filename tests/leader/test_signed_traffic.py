@@ -13,6 +13,7 @@ from nexus_tools.leader.invoker import Invoker
 from nexus_tools.leader.metrics import LeaderMetrics
 from nexus_tools.leader.signed_traffic import SignedTraffic
 from nexus_tools.private_file import write_private
+from nexus_tools.registry import LeaderRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import (
     Answer,
@@ -234,6 +235,15 @@ async def test_each_attempt_has_a_nonce_of_its_own(
     assert len({head["idempotency-key"] for head in heads}) == 1
 
 
+async def test_a_leader_comes_again_to_a_server_whose_key_is_not_on_chain_yet(
+    make_signing_invoker, make_call, add_tool
+):
+    asked = iter([False])
+    server = signing_server(add_tool, key=TOOL_KEY, is_believed=lambda _: next(asked, True))
+    async with serving(server) as url:
+        assert await make_signing_invoker().invoke(make_call(f"{url}/{ADD}")) == SUM
+
+
 async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make_call, add_tool):
     server = signing_server(add_tool, key=TOOL_KEY, nonces=MemoryNonces())
     behind = [-2.0, 0.0, 0.0]
@@ -247,7 +257,40 @@ async def test_a_busy_server_takes_the_second_attempt(make_signing_invoker, make
         assert await invoker.invoke(make_call(f"{url}/{ADD}")) == SUM
 
 
+async def test_an_unsigned_answer_of_a_tool_with_keys_is_believed_by_no_leader(
+    make_invoker, make_call, serve_bytes, respond
+):
+    server = await serve_bytes(respond(200, b'{"ok":{"result":3}}'))
+    assert await make_invoker().invoke(make_call(server.url, keys=())) == SUM
+    outcome = await make_invoker().invoke(make_call(server.url))
+    assert outcome.reason is FailureReason.OUTPUT_INVALID
+
+
 # --- The configuration
+
+
+@pytest.mark.parametrize(
+    ("key", "on_chain", "events"),
+    [
+        (None, (), []),
+        (None, (KEY.public_key,), ["not_signing"]),
+        (KEY, (OTHER_KEY.public_key, KEY.public_key), []),
+        (KEY, (OTHER_KEY.public_key,), ["key_not_on_chain"]),
+        (KEY, (), ["key_not_on_chain"]),
+    ],
+)
+async def test_a_leader_says_at_its_start_that_servers_will_refuse_what_it_signs(
+    world, tmp_path, logged, key, on_chain, events
+):
+    identity = await world.new_leader()
+    async with world.client_of(identity.key) as client:
+        for each in on_chain:
+            await LeaderRegistry(client, world.deployment).add_key(identity.id, each)
+    signing = {} if key is None else {"signing_key": write_key(tmp_path / "key.pem")}
+    async with world.running(identity, **signing):
+        pass
+    told = [e["event"] for e in logged if e["event"] in ("not_signing", "key_not_on_chain")]
+    assert told == events
 
 
 def write_key(path):

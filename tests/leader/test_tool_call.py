@@ -24,6 +24,7 @@ from nexus_tools.tool import Failure, FailureReason
 pytestmark = pytest.mark.anyio
 
 TOOL, INVOCATION, LEADER = Address.of(0x7001), Address.of(0xA1), Address.of(0x11)
+KEY = bytes(31) + b"\x07"
 ASSIGNMENT = Assignment(
     *(INVOCATION, TOOL, "xyz.example.math.add@1", 0),
     *(1_000, 26_000, 26_000, 10_000, 1_000),
@@ -42,10 +43,10 @@ COLLATERAL = {
 def make_tool(add_definition):
     """A tool as it was read, with a definition that may be broken."""
 
-    def make(*, collateral=None, version=3, **definition):
+    def make(*, collateral=None, version=3, keys=(), **definition):
         on_chain = replace(Registration(add_definition()).on_chain(), **definition)
         nobody = Roster(())
-        terms = (0, Address.of(1), 0, False, 0, Address.of(2), nobody, True, nobody, Keys(()))
+        terms = (0, Address.of(1), 0, False, 0, Address.of(2), nobody, True, nobody, Keys(keys))
         return FoundTool(Tool(TOOL, on_chain, *terms, collateral, 0, 0), version)
 
     return lambda **changes: make(**{"collateral": Collateral(**COLLATERAL), **changes})
@@ -61,13 +62,15 @@ def invocation_with(ports, signers=()):
 INPUTS = ports_of({"a": 1, "b": 2})
 
 
-def new_calls(max_request_bytes, meta):
+def new_calls(max_request_bytes, meta, *, is_signing=True):
     lanes = ToolLanes(LeaderConfig(journal="journal.sqlite"), lambda: 0.0)
-    return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes)
+    return ToolCalls(AddressGuard(), max_request_bytes, meta, lanes, is_signing=is_signing)
 
 
-async def make_call(found, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=()):
-    calls = new_calls(max_request_bytes, meta)
+async def make_call(
+    found, ports=INPUTS, *, max_request_bytes=1_000, meta=None, signers=(), is_signing=True
+):
+    calls = new_calls(max_request_bytes, meta, is_signing=is_signing)
     return await calls.make(ASSIGNMENT, invocation_with(ports, signers), found, 20.0)
 
 
@@ -118,6 +121,15 @@ async def test_a_tool_that_does_not_exist_is_not_called():
 )
 async def test_a_definition_that_breaks_the_rules_is_a_mismatch(make_tool, definition):
     assert await reason_of(make_tool(**definition)) is FailureReason.DEFINITION_MISMATCH
+
+
+@pytest.mark.parametrize(("keys", "signers"), [((KEY,), ()), ((), (KEY,)), ((KEY,), (KEY,))])
+async def test_a_tool_that_signs_is_called_by_leaders_that_sign(make_tool, keys, signers):
+    found = make_tool(keys=keys)
+    assert (await make_call(found, signers=signers)).keys == keys
+    refused = await make_call(found, signers=signers, is_signing=False)
+    detail = "the tool signs its answers, and this leader does not sign its calls"
+    assert refused == Failure(FailureReason.REFUSED, detail)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,16 @@ def test_a_key_is_read_as_rfc_8410_writes_it(tmp_path):
     assert SigningKey.from_pem(SigningKey.from_pem(PEM).to_pem()).public_key.hex() == PUBLIC
 
 
+def test_a_key_is_kept_in_a_file_that_its_owner_alone_can_read_and_that_is_not_overwritten(
+    tmp_path,
+):
+    key, file = SigningKey.new(), tmp_path / "key.pem"
+    key.save(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert code(lambda: SigningKey.new().save(file)) == "signing_key_exists"
+    assert SigningKey.load(file).public_key == key.public_key
+
+
 def test_openssl_reads_what_we_write(tmp_path):
     key = SigningKey.new()
     file = tmp_path / "key.pem"

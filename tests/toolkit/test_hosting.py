@@ -3,13 +3,15 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from time import time
 
 import httpx
 import pytest
 import structlog
 
 from nexus_tools.errors import UsageError
-from nexus_tools.toolkit import ToolServer, run, serving
+from nexus_tools.tool import Identity, KnownKeys, SigningKey, sign_request
+from nexus_tools.toolkit import MemoryNonces, Signatures, ToolServer, run, serving
 
 PROGRAM = """
 import sys
@@ -182,3 +184,25 @@ serve(slow, port=int(__import__("sys").argv[1]))
             response = b"".join(iter(lambda: connection.recv(4096), b""))
         assert response.startswith(b"HTTP/1.1 200 ")
         assert process.wait() == 0
+
+
+@pytest.mark.anyio
+async def test_who_verifies_signatures_only_once_it_is_served_knows_where_it_is_reached(add):
+    server = ToolServer([add])
+    leader, key = "0x" + "a" * 64, SigningKey.new()
+    async with serving(server) as url, httpx.AsyncClient() as http:
+        leaders = KnownKeys({leader: [key.public_key]})
+        nonces = MemoryNonces(now=lambda: 0.0)
+        server.use_signatures(Signatures("required", leaders, nonces=nonces))
+        body = b'{"a":1,"b":2}'
+        headers = {
+            "content-type": "application/json",
+            "nexus-invocation": "0xa1",
+            "nexus-tool": str(add.fqn),
+            "nexus-deadline": "2100-01-01T00:00:00Z",
+            "nexus-max-outcome-bytes": "100",
+        }
+        unsigned = await http.post(f"{url}/invoke", content=body, headers=headers)
+        headers |= sign_request(Identity(leader, key), f"{url}/invoke", headers, body, time())
+        signed = await http.post(f"{url}/invoke", content=body, headers=headers)
+    assert (unsigned.status_code, signed.status_code) == (401, 200)

@@ -488,9 +488,9 @@ def test_a_mode_that_does_not_exist_is_refused(add):
 # --- The log
 
 
-async def test_who_leaves_out_the_signature_is_told_of_to_those_who_watch(add, logged):
+async def test_the_operator_hears_whose_calls_are_refused(add, logged):
     async with client(server([add])) as http:
         await post(http, {"content-type": "application/json"})
         await post(http, signed(signer=STRANGER))
     refused = [(entry["code"], entry["log_level"]) for entry in logged]
-    assert refused == [("signature_missing", "debug"), ("leader_not_accepted", "info")]
+    assert refused == [("signature_missing", "info"), ("leader_not_accepted", "info")]

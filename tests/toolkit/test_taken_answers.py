@@ -99,6 +99,17 @@ def test_a_settled_invocation_counts_no_longer(answers):
     assert answers.refusal(LEADER) == ""
 
 
+def test_an_excused_answer_counts_only_if_it_is_given_again(answers):
+    take(answers, LEADER, 1, 2, 3, 4)
+    fail(answers, 1)
+    answers.excuse([invocation(number) for number in (1, 2, 3)])
+    take(answers, LEADER, 3)
+    fail(answers, 2, 3)
+    assert invocation(2) not in answers.refusal(LEADER)
+    fail(answers, 4)
+    assert all(invocation(number) in answers.refusal(LEADER) for number in (1, 3, 4))
+
+
 def test_who_is_forgiven_begins_anew(answers):
     take(answers, LEADER, 1, 2, 3, 4, 5)
     fail(answers, 1, 2, 3)
@@ -154,6 +165,7 @@ def test_the_operator_hears_of_it(answers, logged):
     fail(answers, 1, 2, 3)
     events = [(entry["event"], entry["log_level"]) for entry in logged]
     assert events == [("answer_unpaid", "warning")] * 3 + [("leader_refused", "error")]
+    assert f"--forgive {LEADER}" in logged[-1]["hint"]
     assert logged[-1]["invocations"] == [invocation(1), invocation(2), invocation(3)]
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,11 @@ from nexus_tools.cli.framework.completing import complete_networks
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.parameters import FILE, LOG_FORMAT
 from nexus_tools.embedded_server import host_and_port, listening_socket, url_of
-from nexus_tools.errors import UsageError
+from nexus_tools.errors import UsageError, ValidationError
 
 if TYPE_CHECKING:
     from nexus_tools.cli.framework.session import Session
+    from nexus_tools.sui.address import Address
     from nexus_tools.toolkit import Signatures, ToolServer
 
 _OPTIONS = (
@@ -81,7 +82,8 @@ _OPTIONS = (
         "--forgive",
         multiple=True,
         metavar="LEADER",
-        help="Answer this leader again, that took answers for nothing; may be given several times.",
+        help="Answer this leader again, that took answers for nothing: its id, or with --network"
+        " its name; may be given several times.",
     ),
     click.option("--meta", is_flag=True, help="Print the definitions, and do not serve."),
     LOG_FORMAT,
@@ -137,8 +139,9 @@ class Serving:
     def run(self, server: "ToolServer", session: "Session") -> None:
         """Serve until Ctrl-C, or print the definitions.
 
-        Raises `address_invalid`, `leaders_missing`, `leaders_twice`, `signatures_off`, as what
-        reads the files of keys, and with a network as `ServedTools.following`.
+        Raises `address_invalid`, `id_expected`, `leaders_missing`, `leaders_twice`,
+        `signatures_off`, as what reads the files of keys, and with a network as
+        `ServedTools.following`.
         """
         from nexus_tools.logs import log_to_stderr
         from nexus_tools.tool import protocol
@@ -157,6 +160,7 @@ class Serving:
         if signatures is not None and self.network_name is not None:
             alongside = self._following(server, signatures, session)
         elif signatures is not None:
+            _forgive(signatures, map(_id_of, self.forgive), output)
             server.use_signatures(signatures)
 
         def ready(url: str) -> None:
@@ -184,15 +188,12 @@ class Serving:
         leaders = KnownKeysFile(self.leaders) if self.leaders else None
         if leaders is not None and leaders.is_empty:
             output.warn(f"{self.leaders} names no leader: signed calls are refused until it does")
-        answers = TakenAnswers(self.state)
-        for leader in self.forgive:
-            output.done(f"forgave {leader} {answers.forgive(leader)} answers")
         return Signatures(
             mode,
             leaders or KnownKeys({}),
             SigningKey.load(self.signing_key) if self.signing_key else None,
             SqliteNonces(self.state) if self.state else MemoryNonces(),
-            answers,
+            TakenAnswers(self.state),
         )
 
     def _check(self, mode: str, *, is_given: bool, has_leaders: bool) -> None:
@@ -221,6 +222,8 @@ class Serving:
         self, server: "ToolServer", signatures: "Signatures", session: "Session"
     ) -> AsyncIterator[None]:
         """The time in which the server does as its tools have it on chain."""
+        from nexus_tools.cli.leader_names import find_leaders
+        from nexus_tools.registry import LeaderRegistry
         from nexus_tools.served_tools import ServedTools
 
         session.network_name = self.network_name
@@ -228,10 +231,37 @@ class Serving:
         async with session.client(endures=True) as client:
             with session.output.progress(f"asking {client.network.name}"):
                 deployment = await session.deployment(client)
+                leaders = LeaderRegistry(client, deployment)
+                forgiven = await find_leaders(leaders, self.forgive)
+            _forgive(signatures, forgiven, session.output)
             served = ServedTools(client, deployment, fqns, signatures)
             async with served.following():
                 server.use_signatures(served.signatures)
                 yield
+
+
+def _id_of(leader: str) -> "Address":
+    """The id of a leader where no chain knows a name. Raises `id_expected`."""
+    from nexus_tools.sui.address import Address
+
+    try:
+        return Address.parse(leader)
+    except ValidationError:
+        raise UsageError(
+            "id_expected",
+            f"{leader[:80]!r} is no id of a leader, and names are known to the chain alone",
+            hint="give the id that the log has under `leader_refused`, or --network NAME",
+        ) from None
+
+
+def _forgive(signatures: "Signatures", leaders: "Iterable[Address]", output: Output) -> None:
+    """Answer leaders again, and say how many answers each had taken for nothing."""
+    for leader in leaders:
+        count = signatures.answers.forgive(str(leader))
+        if count:
+            output.done(f"forgave {leader} {count} answers")
+        else:
+            output.note(f"{leader} took no answers for nothing: there is nothing to forgive")
 
 
 def serves(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ from nexus_tools.package import Deployment
 from nexus_tools.registry import LeaderRegistry, Registration, ToolRegistry
 from nexus_tools.sui.address import Address
 from nexus_tools.tool import Identity, SigningKey, sign_request
-from nexus_tools.toolkit import load
+from nexus_tools.toolkit import TakenAnswers, load
 
 DIVIDE = "xyz.example.math.divide@1"
 TOOLS = f"{Path(__file__).parents[3] / 'examples' / 'tools.py'}:divide"
@@ -86,8 +86,30 @@ def test_the_network_has_to_have_the_package(operator):
     assert (result.code, result.error["code"]) == (3, "package_not_published")
 
 
-def test_an_operator_forgives_a_leader(operator, leader, tmp_path):
-    options = ("--network", "test", "--state", tmp_path / "state", "--forgive", leader)
+@pytest.mark.parametrize("by", ["id", "name"])
+def test_an_operator_forgives_a_leader(operator, leader, tmp_path, by):
+    answers = TakenAnswers(tmp_path / "state")
+    for invocation in ("one", "two"):
+        answers.begin(leader, invocation, "digest", time())
+        answers.end(leader, invocation, has_answer=True)
+        answers.unpaid(invocation, "unreachable")
+    named = leader if by == "id" else "lee"
+    options = ("--network", "test", "--state", tmp_path / "state", "--forgive", named)
     bind = ("--bind", "127.0.0.1:0")
     server = operator.daemon("forgave", "tool", "serve", TOOLS, *bind, *options)
-    assert f"{leader} 0 answers" in server.line
+    assert f"✓ forgave {leader} 2 answers" in server.line
+    assert answers.forgive(leader) == 0
+
+
+def test_who_took_nothing_is_not_forgiven(operator, leader):
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive", "lee")
+    server = operator.daemon("forgive", "tool", "serve", TOOLS, *options)
+    assert (
+        server.line.strip() == f"{leader} took no answers for nothing: there is nothing to forgive"
+    )
+
+
+def test_nobody_is_forgiven_under_a_name_that_no_leader_has(operator, leader):
+    options = ("--bind", "127.0.0.1:0", "--network", "test", "--forgive", "lea", "--json")
+    result = operator.spawn("tool", "serve", TOOLS, *options)
+    assert (result.code, result.error["code"]) == (3, "unknown_leader")

@@ -75,6 +75,7 @@ def test_with_leaders_calls_have_to_be_signed(home, leaders, tmp_path):
         (("--signing-key", "LEADERS", "--signatures", "off"), (2, "signatures_off")),
         (("--leaders", "LEADERS", "--network", "localnet"), (2, "leaders_twice")),
         (("--forgive", LEADER), (2, "leaders_missing")),
+        (("--leaders", "LEADERS", "--forgive", "lee"), (2, "id_expected")),
     ],
 )
 def test_what_cannot_be_verified_is_not_served(home, leaders, tmp_path, options, error):
