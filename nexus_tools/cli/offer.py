@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nexus_tools.cli.framework import Session, complete_keys
+from nexus_tools.cli.framework import Session, as_typed, complete_keys
 from nexus_tools.errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def _offer(nexus: "Nexus", value: "Object", address: "Address") -> dict[str, str
         "what": what,
         "name": called,
         "owner": str(owner.owner),
-        "accept": f"nexus-tools {accept}",
+        "accept": as_typed(f"nexus-tools {accept}"),
     }

@@ -152,7 +152,7 @@ class Workers:
             raise NotAllowedError(
                 "not_a_worker",
                 _nobody(self._chain.leader),
-                hint=f"`nexus-tools leader worker add {first}` by its owner makes it one",
+                hint=f"`nexus-tools leader worker add {first} --wallet OWNER` makes it one",
             )
 
     def _tell(self) -> None:

@@ -26,7 +26,7 @@ def check_operator(tool: Tool, name: Name, wallet: Address) -> None:
             "not_operator",
             f"{wallet} is neither the owner of {tool.fqn} nor an operator of it",
             hint="sign with the owner's wallet, or ask the owner:"
-            f" `nexus-tools tool operators add {tool.fqn} {wallet}`",
+            f" `nexus-tools tool operators add {tool.fqn} {wallet} --wallet OWNER`",
         )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         read_option,
         read_secret,
     )
+    from nexus_tools.cli.framework.hints import as_typed
     from nexus_tools.cli.framework.interrupts import terminable
     from nexus_tools.cli.framework.lazy import LazyGroup
     from nexus_tools.cli.framework.output import Output, plain, print_tree
@@ -57,6 +58,7 @@ __all__ = [
     "Selection",
     "Serving",
     "Session",
+    "as_typed",
     "asked",
     "carry_out",
     "complete_files",
@@ -103,6 +105,7 @@ __getattr__ = late_names(
             "complete_settings",
         ),
         "documents": ("read_bytes", "read_json", "read_option", "read_secret"),
+        "hints": ("as_typed",),
         "interrupts": ("terminable",),
         "lazy": ("LazyGroup",),
         "own_process": ("own_command",),

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from nexus_tools.cli.framework.hints import as_typed
 from nexus_tools.cli.framework.interrupts import interruptible
 from nexus_tools.cli.framework.spinner import spinning
 from nexus_tools.errors import NexusError
@@ -81,16 +82,16 @@ class Output:
     def done(self, text: str) -> None:
         """Say on stderr that something was done."""
         if not self.quiet:
-            click.secho(f"✓ {text}", fg="green", err=True)
+            click.secho(f"✓ {as_typed(text)}", fg="green", err=True)
 
     def note(self, text: str) -> None:
         """Say something on stderr."""
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(as_typed(text), err=True)
 
     def warn(self, text: str) -> None:
         """Warn on stderr."""
-        click.secho(f"! {text}", fg="yellow", err=True)
+        click.secho(f"! {as_typed(text)}", fg="yellow", err=True)
 
     def overlooked(self, error: NexusError) -> None:
         """Warn of something that is left out, and why."""

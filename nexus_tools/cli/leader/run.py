@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nexus_tools.cli.framework import LOG_FORMAT, Session, complete_keys, reach, reaches, reads
+from nexus_tools.cli.framework import (
+    LOG_FORMAT,
+    Session,
+    as_typed,
+    complete_keys,
+    reach,
+    reaches,
+    reads,
+)
 from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.cli.leader.own import only_one
 from nexus_tools.cli.leader_names import find_leader
@@ -128,6 +136,7 @@ def _told_as_logs(session: Session) -> Iterator[None]:
     except NexusError as error:
         if session.output.as_json:
             raise
+        error.hint = as_typed(error.hint)
         _log.error("ended", **error.as_json())
         raise click.exceptions.Exit(error.exit_code) from None
 

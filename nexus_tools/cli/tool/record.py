@@ -5,6 +5,7 @@ from typing import Any
 
 from nexus_tools import units
 from nexus_tools.cli.collateral import collateral_document, collateral_in_words
+from nexus_tools.cli.framework import as_typed
 from nexus_tools.errors import ValidationError
 from nexus_tools.package.move.name import Name
 from nexus_tools.package.move.tool import Tool
@@ -86,7 +87,8 @@ def for_people(document: dict[str, Any]) -> dict[str, Any]:
     words = units.in_words(document) | collateral_in_words(document)
     if document["state"] == "suspended":
         lacking = document["required_collateral_mist"] - document["collateral_mist"]
-        words["lacking"] = f"{units.sui(lacking)}: `nexus-tools tool top-up {document['fqn']}`"
+        top_up = as_typed(f"`nexus-tools tool top-up {document['fqn']}`")
+        words["lacking"] = f"{units.sui(lacking)}: {top_up}"
     words["leaders"] = "any" if document["open"] else document["leaders"]
     room = document["min_outcome_bytes"]
     signed = "signed" if document["requires_signed_outcome"] else None

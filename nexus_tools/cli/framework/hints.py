@@ -1,0 +1,70 @@
+"""Hints as they have to be typed: with the network and the wallet that were typed before."""
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from nexus_tools.cli.framework.session import Session
+
+_OURS = "nexus-tools "
+_COMMAND = re.compile(rf"`({_OURS}[^`]+)`")
+_OWNED_BY = re.compile(r"the wallet of (0x[0-9a-f]{64})")
+_KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
+
+
+def as_typed(text: str) -> str:
+    """A text whose commands, in backticks or by itself, keep `--wallet` and `--network`.
+
+    They are those of the command that runs, where somebody typed them; a command that does not
+    take them, or has its own, stays as it is.
+    """
+    context = click.get_current_context(silent=True)
+    typed = {name: context.params.get(name) for name in _KEPT} if context else {}
+    if context is None or not any(typed.values()):
+        return text
+    if text.startswith(_OURS):
+        return _with_options(text, context, typed)
+    return _COMMAND.sub(lambda match: f"`{_with_options(match[1], context, typed)}`", text)
+
+
+def for_owner(text: str, session: "Session") -> str:
+    """A text in which `the wallet of` an address is named, if its key is one of the user's."""
+    return _OWNED_BY.sub(lambda match: match[0] + _alias(match[1], session), text)
+
+
+def _with_options(text: str, context: click.Context, typed: dict[str, str | None]) -> str:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return text
+    taken = {each.name for each in _command(words[1:], context.find_root()).params}
+    for name, (short, long) in _KEPT.items():
+        value = typed[name]
+        if value and name in taken and not {short, long} & set(words):
+            text += f" {long} {shlex.quote(value)}"
+    return text
+
+
+def _command(words: list[str], root: click.Context) -> click.Command:
+    """What words behind `nexus-tools` call, or the last group that they name."""
+    command = root.command
+    for word in words:
+        named = command.get_command(root, word) if isinstance(command, click.Group) else None
+        if named is None:
+            break
+        command = named
+    return command
+
+
+def _alias(address: str, session: "Session") -> str:
+    from nexus_tools.errors import NexusError
+
+    try:
+        accounts = session.settings.all_accounts(lambda _: None)
+    except NexusError:  # the keystore is broken: another error says so
+        return ""
+    aliases = [each.what.alias for each in accounts if str(each.what.address) == address]
+    return f": --wallet {shlex.quote(aliases[0])}" if aliases else ""
