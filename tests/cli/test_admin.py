@@ -1,5 +1,7 @@
 """The verbs of the admin."""
 
+import re
+
 import pytest
 
 DAY_MS = 86_400_000
@@ -49,7 +51,16 @@ def test_a_tool_is_slashed_and_topped_up(publisher, author, registered, slash):
     shown = show(author, registered)
     assert (shown["state"], shown["pending_slash"]) == ("suspended", None)
     lacking = f"0.4 SUI: `nexus-tools tool top-up {registered}`"
-    assert lacking in author.run("tool", "show", registered).stdout
+    shown = author.run("tool", "show", registered).stdout
+    assert lacking in shown
+    assert re.search(r"slashed for +lied\n", shown)
+    said = f"{registered} is suspended: 0.4 SUI of its collateral was burnt for 'lied'"
+    remedy = f"nexus-tools tool top-up {registered}"
+    assert f"! {said}: `{remedy}` brings that back\n" in author.run("status").stderr
+    found = author.run("doctor", "--json").document["findings"]
+    assert ("problem", said, remedy) in [
+        (each["status"], each["message"], each["remedy"]) for each in found
+    ]
     assert author.json("tool", "top-up", registered, "--yes")["amount_mist"] == 400_000_000
 
 
@@ -61,6 +72,11 @@ def test_a_leader_is_slashed(publisher, author, leader, slash):
     slash(publisher, "execute", leader)
     [row] = author.json("leader", "status")
     assert (row["state"], row["collateral_mist"]) == ("suspended", 7_000_000_000)
+    said = "the leader author is suspended: 3 SUI of its collateral was burnt for 'lied'"
+    remedy = f"nexus-tools leader top-up --leader {leader}"
+    for noun in (("leader", "status"), ("status",)):
+        assert f"! {said}: `{remedy}` brings that back\n" in author.run(*noun).stderr
+    assert f"{remedy} --wallet author" in author.run("doctor", "-w", "author").stdout
     assert author.fails("leader", "activate", "--yes") == (4, "not_in_force")
     assert author.json("leader", "top-up", "--yes")["amount_mist"] == 3_000_000_000
     [row] = author.json("leader", "status")

@@ -21,6 +21,7 @@ LABELS = {
     "price": "price",
     "collateral": "collateral",
     "lacking": "lacking",
+    "reason": "slashed for",
     "unregister_delay": "unregister delay",
     "claimable": "claimable",
     "slash": "pending slash",
