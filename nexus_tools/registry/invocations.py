@@ -12,7 +12,7 @@ from nexus_tools.client import (
     follow_events,
     past_events,
 )
-from nexus_tools.errors import NexusError, NotFoundError, NotNowError
+from nexus_tools.errors import NexusError, NotFoundError, NotNowError, ValidationError
 from nexus_tools.package import (
     PackageClient,
     Sent,
@@ -47,7 +47,7 @@ from nexus_tools.registry.registration import REVIVAL
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import Object
-from nexus_tools.tool import Answer, Failure, FailureReason, Outcome
+from nexus_tools.tool import Answer, Failure, FailureReason, Outcome, outcome_bytes
 from nexus_tools.units import sui
 
 Closing = InvocationSettled | InvocationFailed | InvocationExpired
@@ -55,6 +55,9 @@ Closing = InvocationSettled | InvocationFailed | InvocationExpired
 
 DEFAULT_OUTCOME_BYTES = 4_096
 """How large an outcome may be if nobody says so."""
+
+LEAST_OUTCOME_BYTES = outcome_bytes(Answer("x", {}))
+"""What the smallest answer takes: a variant of one letter, without ports."""
 
 # How long after the last window a node may take to tell that the invocation was closed in it.
 _GRACE_S = 10.0
@@ -162,6 +165,12 @@ class Invocations(PackageClient):
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)
         settings, ports = await self._leaders.settings(), ports_of(inputs)
+        if max_outcome_bytes < LEAST_OUTCOME_BYTES:
+            raise ValidationError(
+                "outcome_limit_too_small",
+                f"no answer fits into {max_outcome_bytes} bytes",
+                hint=f"an answer of one letter, without ports, takes {LEAST_OUTCOME_BYTES}",
+            )
         cost_mist = await self._quote(settings, tool, ports, max_outcome_bytes)
         if max_cost_mist is not None and cost_mist > max_cost_mist:
             raise NotNowError(
