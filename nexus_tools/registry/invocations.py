@@ -43,7 +43,7 @@ from nexus_tools.registry.invocation_history import (
 )
 from nexus_tools.registry.leader_records import MAX_NAMED, choose_leaders, recent_records
 from nexus_tools.registry.leader_registry import LeaderRegistry
-from nexus_tools.registry.registration import REVIVAL
+from nexus_tools.registry.registration import how_to_revive
 from nexus_tools.sui.address import Address
 from nexus_tools.sui.builder import TransactionBuilder
 from nexus_tools.sui.object import Object
@@ -113,8 +113,15 @@ class Invocations(PackageClient):
         """One or two leaders that an invocation of a tool can name.
 
         The first ones of `among`, a list of one's own, that the tool accepts and that are active;
-        without it, drawn from all such leaders by their records. Raises `no_leader`.
+        without it, drawn from all such leaders by their records. Raises `tool_not_active` or
+        `no_leader`.
         """
+        if not tool.is_active:
+            raise NotNowError(
+                "tool_not_active",
+                f"{tool.fqn} is {tool.state}: it takes no invocation",
+                hint=f"its owner has to {how_to_revive(tool, as_owner=False)}",
+            )
         if among or not tool.open:
             found = await self._leaders.find_all(among or tool.leaders.entries, Leader)
         else:
@@ -131,8 +138,8 @@ class Invocations(PackageClient):
                 "no_leader",
                 f"no active leader that {tool.fqn} accepts"
                 + (" is among those that are named" if among else " is there"),
-                hint="`nexus-tools leader list` shows which there are;"
-                " `nexus-tools leader run` and `Nexus.leader` run one",
+                hint=f"`nexus-tools leader list --for {tool.fqn}` shows whom it accepts:"
+                " one of them has to be active",
             )
         return chosen
 
@@ -155,12 +162,6 @@ class Invocations(PackageClient):
         or, if something was changed at the same moment, `tool_changed`,
         `settings_changed` or `wrong_payment`.
         """
-        if not tool.is_active:
-            raise NotNowError(
-                "tool_not_active",
-                f"{tool.fqn} is {tool.state}: it takes no invocation",
-                hint=f"its owner has to {REVIVAL[tool.state]}",
-            )
         named = await self.leaders_for(tool, leaders)
         if max_outcome_bytes is None:
             max_outcome_bytes = max(DEFAULT_OUTCOME_BYTES, tool.min_outcome_bytes)

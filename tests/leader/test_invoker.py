@@ -541,7 +541,7 @@ async def test_an_address_that_is_refused_is_told_to_the_operator_and_to_nobody_
         await invoker.invoke(make_call("http://localhost:1"))
     assert result.detail == "no connection to the tool"
     assert [(line["event"], line["why"]) for line in logged] == [
-        ("address_refused", "the address is loopback")
+        ("address_refused", "the address is loopback (--allow-loopback allows it)")
     ]
 
 

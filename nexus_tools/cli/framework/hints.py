@@ -32,7 +32,17 @@ def as_typed(text: str) -> str:
 
 def for_owner(text: str, session: "Session") -> str:
     """A text in which `the wallet of` an address is named, if its key is one of the user's."""
-    return _OWNED_BY.sub(lambda match: match[0] + _alias(match[1], session), text)
+    from nexus_tools.errors import NexusError
+    from nexus_tools.sui.address import Address
+
+    def named(match: re.Match[str]) -> str:
+        try:
+            option = session.wallet_option(Address.parse(match[1]))
+        except NexusError:  # of the keystore: what the command met is told, not this
+            option = ""
+        return f"{match[0]}:{option}" if option else match[0]
+
+    return _OWNED_BY.sub(named, text)
 
 
 def _with_options(text: str, context: click.Context, typed: dict[str, str | None]) -> str:
@@ -57,14 +67,3 @@ def _command(words: list[str], root: click.Context) -> click.Command:
             break
         command = named
     return command
-
-
-def _alias(address: str, session: "Session") -> str:
-    from nexus_tools.errors import NexusError
-
-    try:
-        accounts = session.settings.all_accounts(lambda _: None)
-    except NexusError:  # the keystore is broken: another error says so
-        return ""
-    aliases = [each.what.alias for each in accounts if str(each.what.address) == address]
-    return f": --wallet {shlex.quote(aliases[0])}" if aliases else ""

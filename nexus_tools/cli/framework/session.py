@@ -1,5 +1,6 @@
 """What one command works with: settings, output, the network, the key, the package."""
 
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -53,6 +54,18 @@ class Session:
         if who.startswith("0x"):
             return Address.parse(who)
         return self.settings.locate_account(who).what.address
+
+    def wallet_option(self, address: "Address") -> str:
+        """The option with which a command signs as an address, behind a space.
+
+        Empty for the key that signs anyway, and where the address has no key here.
+        """
+        mine = self.settings.locate_account(self.wallet_name).what
+        if mine.address == address:
+            return ""
+        accounts = self.settings.all_accounts(lambda _: None)
+        aliases = [each.what.alias for each in accounts if each.what.address == address]
+        return f" --wallet {shlex.quote(aliases[0])}" if aliases else ""
 
     def report_setting(self, key: str, done: str, *, overruled: bool) -> None:
         """Say what a setting does from now on, or which variable in the environment hinders it."""

@@ -78,4 +78,6 @@ async def command(
     done = f"registered the leader {known_as}: {units.sui(locked_mist)} locked"
     report(session.output, sent, done, record)
     if not session.dry_run:
-        session.output.note("`nexus-tools leader run` lets it work")
+        command = "nexus-tools leader run" + session.wallet_option(addresses[0])
+        command += " --allow-loopback" if session.network().is_localnet else ""
+        session.output.note(f"`{command}` lets it work")

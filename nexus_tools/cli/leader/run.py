@@ -22,7 +22,7 @@ from nexus_tools.cli.garbage import collect_seldom
 from nexus_tools.cli.leader.own import only_one
 from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.environment import LEADER_PREFIX
-from nexus_tools.errors import NexusError
+from nexus_tools.errors import NexusError, NotFoundError
 from nexus_tools.logs import get_logger
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ async def _identity(
         while True:
             try:
                 async with session.nexus(endures=True) as nexus:
-                    found = await _worked_for(nexus.leaders, which, signers[0].address)
+                    found = await _worked_for(session, nexus.leaders, which, signers[0].address)
                     return nexus.deployment, found
             except UnreachableError as error:
                 if not is_told:
@@ -119,12 +119,23 @@ async def _identity(
             await asyncio.sleep(config.trouble_pause_ms / 1000)
 
 
-async def _worked_for(leaders: "LeaderRegistry", which: str | None, worker: "Address") -> "Address":
+async def _worked_for(
+    session: Session, leaders: "LeaderRegistry", which: str | None, worker: "Address"
+) -> "Address":
     """The leader that is named, or the only one for which the address works."""
     if which is not None and which.startswith("0x"):
         return (await find_leader(leaders, which)).id
-    worked_by = await leaders.worked_by(worker)
-    return only_one(worked_by, which, f"{worker} is no worker of any leader").id
+    everybody = await leaders.list()
+    worked_by = tuple(each for each in everybody if worker in each.workers.entries)
+    try:
+        return only_one(worked_by, which, f"{worker} is no worker of any leader").id
+    except NotFoundError as error:
+        workers = (address for each in everybody for address in each.workers.entries)
+        options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
+        if options and not worked_by:
+            commands = ", ".join("`nexus-tools leader run" + option + "`" for option in options)
+            error.hint = f"keys of yours work for leaders: {commands}"
+        raise
 
 
 @contextmanager
@@ -158,6 +169,8 @@ async def _run(
 
     async with session.client(endures=True) as client:
         config = _config(session, leader_id, options)
+        if client.network.is_localnet and not _reaches_loopback(config):
+            _log.warning("no_loopback", allow="--allow-loopback")
         make_room(config.max_concurrent)
         config.journal.parent.mkdir(parents=True, exist_ok=True)
         leader = Leader(config, client, signers, deployment, leader_id)
@@ -179,6 +192,14 @@ async def _once_ready(
     _log.info("works", leader=str(leader_id), **({"health": url} if url else {}))
     health = f", health at {url}" if url else ""
     session.output.done(f"the leader {leader_id} works{health}; Ctrl-C stops it")
+
+
+def _reaches_loopback(config: "LeaderConfig") -> bool:
+    from ipaddress import ip_address
+
+    return config.allow_http and any(
+        ip_address("127.0.0.1") in network for network in config.allowed_networks
+    )
 
 
 def _health_url(config: "LeaderConfig", port: int | None) -> str:

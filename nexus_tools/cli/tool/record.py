@@ -13,7 +13,7 @@ from nexus_tools.registry import ToolRegistry
 from nexus_tools.tool import public_key_text
 
 LABELS = {
-    "fqn": "FQN",
+    "fqn": "tool",
     "state": "state",
     "url": "URL",
     "description": "description",
@@ -38,7 +38,7 @@ LABELS = {
     "registered": "registered",
 }
 COLUMNS = {
-    "fqn": "FQN",
+    "fqn": "Tool",
     "state": "State",
     "price": "Price",
     "collateral": "Collateral",
