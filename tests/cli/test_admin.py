@@ -94,6 +94,20 @@ def test_what_a_pending_slash_holds_back_is_told_by_the_claim(publisher, author,
     assert author.json("tool", "claim", registered, "--yes")["amount_mist"] == 400_000_000
 
 
+def test_how_much_can_be_slashed_still_is_said(publisher, author, registered, evidence):
+    why = ("--reason", "lied", "--evidence", evidence, "--yes", "--json")
+    result = publisher.run("admin", "slash", "propose", registered, "0.6", *why)
+    assert (result.code, result.error["code"]) == (7, "slash_too_large")
+    assert result.error["hint"] == "at most 0.5 SUI can be slashed still"
+    assert publisher.fails("admin", "slash", "propose", registered, "2", *why[:-1])[1] == (
+        "wrong_slash"
+    )
+
+
+def test_who_has_the_administration_does_not_offer_it_to_itself(publisher):
+    assert publisher.fails("admin", "offer", "admin", "--yes") == (2, "offer_to_owner")
+
+
 def test_only_the_admin_slashes(author, registered, evidence):
     why = ("--reason", "envy", "--evidence", evidence, "--yes")
     code, _ = author.fails("admin", "slash", "propose", registered, "0.1", *why)
@@ -141,7 +155,10 @@ def test_the_settings_are_shown_with_what_an_invocation_costs_by_them(publisher,
     # 2 000 000, and 1 000 bytes of outcome at 7 600
     assert document["cost"]["failed_mist"] == 1_530_000
     assert document["cost"]["settled_mist"] == 11_130_000
-    assert "0.01113 SUI" in author.run("admin", "show").stderr
+    shown = author.run("admin", "show")
+    assert "0.01113 SUI" in shown.stderr
+    assert re.search(r"^  collateral +1 SUI$", shown.stdout, re.MULTILINE)
+    assert "mist" not in shown.stdout
 
 
 def test_before_fees_are_changed_it_is_said_what_an_invocation_costs_then(publisher):

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from nexus_tools.cli.framework.hints import as_typed, for_owner
+from nexus_tools.cli.framework.hints import as_typed
 from nexus_tools.cli.framework.output import Output
 from nexus_tools.cli.framework.session import Session
 from nexus_tools.cli.framework.shared_options import DRY_RUN, JSON, NETWORK, QUIET, WALLET, YES
@@ -47,7 +47,7 @@ def reads(function: Command) -> Command:
         try:
             return _finish(function(session, *args, **kwargs))
         except NexusError as error:
-            error.hint = as_typed(for_owner(error.hint, session))
+            error.hint = as_typed(session.with_wallets(error.hint))
             raise
 
     return JSON(QUIET(NETWORK(WALLET(run))))

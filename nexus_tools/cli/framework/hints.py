@@ -2,16 +2,11 @@
 
 import re
 import shlex
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from nexus_tools.cli.framework.session import Session
-
 _OURS = "nexus-tools "
 _COMMAND = re.compile(rf"`({_OURS}[^`]+)`")
-_OWNED_BY = re.compile(r"the wallet of (0x[0-9a-f]{64})")
 _KEPT = {"wallet_name": ("-w", "--wallet"), "network_name": ("-n", "--network")}
 
 
@@ -28,21 +23,6 @@ def as_typed(text: str) -> str:
     if text.startswith(_OURS):
         return _with_options(text, context, typed)
     return _COMMAND.sub(lambda match: f"`{_with_options(match[1], context, typed)}`", text)
-
-
-def for_owner(text: str, session: "Session") -> str:
-    """A text in which `the wallet of` an address is named, if its key is one of the user's."""
-    from nexus_tools.errors import NexusError
-    from nexus_tools.sui.address import Address
-
-    def named(match: re.Match[str]) -> str:
-        try:
-            option = session.wallet_option(Address.parse(match[1]))
-        except NexusError:  # of the keystore: what the command met is told, not this
-            option = ""
-        return f"{match[0]}:{option}" if option else match[0]
-
-    return _OWNED_BY.sub(named, text)
 
 
 def _with_options(text: str, context: click.Context, typed: dict[str, str | None]) -> str:

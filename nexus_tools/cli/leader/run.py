@@ -106,7 +106,8 @@ async def _identity(
         while True:
             try:
                 async with session.nexus(endures=True) as nexus:
-                    found = await _worked_for(session, nexus.leaders, which, signers[0].address)
+                    with session.output.progress("reading the registry"):
+                        found = await _worked_for(session, nexus.leaders, which, signers[0].address)
                     return nexus.deployment, found
             except UnreachableError as error:
                 if not is_told:

@@ -62,8 +62,9 @@ async def accept(session: Session, name: str) -> None:
     """
     _check_name(name)
     async with session.nexus() as nexus:
-        found = await nexus.tools.name(name)
-        versions = await nexus.tools.versions(name)
+        with session.output.progress("reading the registry"):
+            found = await nexus.tools.name(name)
+            versions = await nexus.tools.versions(name)
         if not session.output.as_json:
             _show(session.output, versions)
         done = f"took over {name} of {found.owner.owner}"

@@ -59,9 +59,8 @@ async def _of_one_tool(http: "httpx.AsyncClient", url: str, check: "Check") -> "
         urls = await served_urls(http, url)
     except (UnreachableError, ValidationError):
         return check
-    return replace(
-        check, hint=f"a server of {units.count(len(urls), 'tool')}: name one, as {urls[0]}"
-    )
+    tools = units.count(len(urls), "tool")
+    return replace(check, hint=f"it is a server with {tools}: name one of them, as {urls[0]}")
 
 
 async def require_conforming(session: Session, url: str, http: "httpx.AsyncClient") -> None:
