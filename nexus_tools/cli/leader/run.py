@@ -19,7 +19,7 @@ from nexus_tools.cli.framework import (
     reads,
 )
 from nexus_tools.cli.garbage import collect_seldom
-from nexus_tools.cli.leader.own import only_one
+from nexus_tools.cli.leader.own import only_one, run_command
 from nexus_tools.cli.leader_names import find_leader
 from nexus_tools.environment import LEADER_PREFIX
 from nexus_tools.errors import NexusError, NotFoundError
@@ -134,7 +134,7 @@ async def _worked_for(
         workers = (address for each in everybody for address in each.workers.entries)
         options = dict.fromkeys(filter(None, map(session.wallet_option, workers)))
         if options and not worked_by:
-            commands = ", ".join("`nexus-tools leader run" + option + "`" for option in options)
+            commands = ", ".join(f"`{run_command(session, option)}`" for option in options)
             error.hint = f"keys of yours work for leaders: {commands}"
         raise
 
